@@ -17,11 +17,11 @@ class Revisions(Repository):
         if root is None:
             return None
         revisions = self.rows(
-            "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state FROM inbox "
+            "SELECT inbox.id, sent_at, inbox.state, turn_id, turns.state, final FROM inbox "
             "LEFT JOIN turns ON turns.id = turn_id WHERE inbox.id = ?1 OR revises = ?1 ORDER BY inbox.id",
             (root,),
         )
-        item, _, state, turn, turn_state = revisions[-1]
+        item, _, state, turn, turn_state, _ = revisions[-1]
         return KnownMessage(
             item=InboxId(item),
             root=InboxId(root),
@@ -29,8 +29,13 @@ class Revisions(Repository):
             is_open=state in {"waiting", "claimed"},
             turn=None if turn is None else TurnId(turn),
             turn_state=turn_state,
+            is_final=any(row[5] for row in revisions),
         )
 
     def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:
         """Makes an edit the newest revision of a message, in the turn that answers or answered it."""
         self.execute("UPDATE inbox SET revises = ?, turn_id = ? WHERE id = ?", (root, turn, item))
+
+    def finalize(self, item: InboxId) -> None:
+        """Records that this message was a command whose effect stays, however it is edited."""
+        self.execute("UPDATE inbox SET final = 1 WHERE id = ?", (item,))

@@ -7,14 +7,14 @@ Left to others: what the commands do (the modules beside this one), what counts 
 which names are close to each other (`bot.commands.names`).
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from types import MethodType
 from typing import Any, Literal, get_args
 
 from bot.clock import Clock
 from bot.commands import names, phrases
-from bot.events import File, Incoming, PersonId, SentId
+from bot.events import File, Incoming, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
@@ -39,6 +39,10 @@ class Call:
     running: TurnTasks
     may_configure_group: bool = False
     """Whether the caller can configure a group: an admin, or anybody if no admin is named in the settings."""
+    has_stopped: bool = False
+    """Whether an answer was stopped already, because the command is the new text of the question."""
+    is_repeat: bool = False
+    """Whether it is the new text of a command that `CommandContext.once` was called for."""
 
     @property
     def message(self) -> Incoming:
@@ -72,6 +76,10 @@ class WrongWords(WrongForm):
     """The same, for a form that needs examples to be understood."""
 
 
+class DoneBefore(Exception):
+    """The message was a command with a lasting effect before it was edited: the person is told so."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CommandEntry:
     """One line of the table. The docstring of `run` describes the command in docs/commands.md; `make pages` writes
@@ -83,7 +91,7 @@ class CommandEntry:
     summary: Sentence
     """What it does, in one sentence for the help."""
     run: Callable[..., Awaitable[None]]
-    """Carries it out, answers it and settles it. Raises `WrongForm`."""
+    """Carries it out, answers it and settles it. Raises `WrongForm`, `DoneBefore`."""
     section: Section
     """The section of the help that lists it."""
     for_admins: bool
@@ -148,8 +156,10 @@ class CommandGroup:
         own = (entry for entry in vars(type(self)).values() if isinstance(entry, CommandEntry))
         return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
 
-    def take_back(self, author: PersonId, sent_at: SentId) -> None:
-        """Forgets what a deleted or edited message has left in memory; by default there is nothing."""
+    def take_back(self, author: PersonId, names: Collection[int]) -> None:
+        """Forgets what a deleted or edited message has left in memory; by default there is nothing. `names` are the
+        sender's timestamps of all its revisions.
+        """
 
 
 class CommandContext:
@@ -209,6 +219,16 @@ class CommandContext:
         written = rest if names.command_for(name) is None else f"{name} {rest}"
         return detect_language(written) or self.turns.language(repos, call.conversation)
 
+    def once(self, repos: Repositories, call: Call) -> None:
+        """Has to be called, within the transaction, by what an edit of the command must not repeat.
+
+        Raises:
+            DoneBefore: the message has done something of the kind before it was edited.
+        """
+        if call.is_repeat:
+            raise DoneBefore
+        repos.revisions.finalize(call.urgent_item.item.id)
+
     async def settle(self, call: Call) -> None:
         """Settles the command without an answer."""
         await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
@@ -254,10 +274,10 @@ class Commands(CommandGroup):
         """Whether this is the exact name of a command, in any language."""
         return (names.command_for(word) or word) in self._entries
 
-    def take_back(self, author: PersonId, sent_at: SentId) -> None:
+    def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets it in every group."""
         for group in self._groups:
-            group.take_back(author, sent_at)
+            group.take_back(author, names)
 
     def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
         """The command that is meant; if that is uncertain, the names that come into question.
@@ -281,6 +301,8 @@ class Commands(CommandGroup):
             return
         try:
             await entry.run(call)
+        except DoneBefore:
+            await self._context.reply(call, phrases.DONE_BEFORE)
         except WrongForm as error:
             examples = entry.examples if isinstance(error, WrongWords) else ()
             await self._context.answer(

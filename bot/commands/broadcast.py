@@ -11,7 +11,7 @@ bridge's contacts and groups.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -199,10 +199,10 @@ class BroadcastCommands(CommandGroup):
         # Only now: after a failed transaction the command runs again and needs it.
         self._planned.pop(call.message.author, None)
 
-    def take_back(self, author: PersonId, sent_at: SentId) -> None:
+    def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Drops a broadcast whose message is gone from the chat."""
         planned = self._planned.get(author)
-        if planned is not None and planned.sent_at == sent_at:
+        if planned is not None and planned.sent_at in names:
             del self._planned[author]
 
     def _put(self, repos: Repositories, chat: ChatId, planned: _Planned, now: datetime) -> bool:

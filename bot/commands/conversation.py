@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -34,7 +34,7 @@ class ConversationCommands(CommandGroup):
     def _put_aside(self, repos: Repositories, call: Call) -> str:
         """Cancels what only waits for a yes."""
         count = self._approvals.end_all(repos, call.conversation)
-        return say(common_phrases.STOPPED) if count else say(phrases.NOTHING_TO_STOP)
+        return say(common_phrases.STOPPED) if count or call.has_stopped else say(phrases.NOTHING_TO_STOP)
 
     @command(
         "/forget [everything]",
@@ -69,7 +69,12 @@ async def forget(
 ) -> None:
     """Destroys the conversation at this address and, with a person, what they asked and were told everywhere else; then
     answers the command and settles it.
+
+    Raises:
+        DoneBefore: the command's message has had such an effect before it was edited.
     """
+    if call.is_repeat:
+        raise DoneBefore
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
     is_elsewhere = address.is_group and address != chat
     # What was set in the conversation is destroyed with it.
@@ -91,6 +96,7 @@ async def forget(
         outgoing.clear_all(repos, *shown, context.clock.now())
         if person is not None:
             chats.forget_person(repos, person, context.clock.now())
+        context.once(repos, call)
         with use_language(language):
             context.say(repos, call, conversation, reply(erased))
 

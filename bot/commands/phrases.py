@@ -13,6 +13,11 @@ from store import Erasure
 HELP = Sentence(
     "HELP", "Just write to me as you would to a person. There are commands, too; `/help remind` explains one of them."
 )
+DONE_BEFORE = Sentence(
+    "DONE_BEFORE",
+    "I carried out what this message said before you edited it, and that stays as it is. If you want this as well, "
+    "please send it as a new message.",
+)
 NOTHING_TO_STOP = Sentence("NOTHING_TO_STOP", "I'm not working on anything here.")
 UNKNOWN_CODE = Sentence(
     "UNKNOWN_CODE",

@@ -43,6 +43,7 @@ class QuestionCommands(CommandGroup):
         """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
 
         def begin(repos: Repositories) -> str:
+            self._context.once(repos, call)
             self._approvals.end_all(repos, call.conversation)
             newest = repos.turns.newest(call.conversation)
             self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
@@ -84,6 +85,7 @@ class QuestionCommands(CommandGroup):
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
     ) -> tuple[TurnId, ...]:
         """Turns the command into the question; returns the turns to stop."""
+        self._context.once(repos, call)
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
@@ -108,6 +110,7 @@ class QuestionCommands(CommandGroup):
         if last is None:
             self._context.say(repos, call, call.conversation, phrases.NOTHING_TO_UNDO)
             return ()
+        self._context.once(repos, call)
         question = _question(repos, call, last.turn)
         replaced = repos.turns.replaces(last.turn)
         answer = repos.sent_messages.of_turn(last.turn)

@@ -34,7 +34,7 @@ from bot.policy.routing import (
 )
 from bot.transports.base import Transport
 from bot.turn.approvals import Approvals
-from bot.turn.edits import Revisions
+from bot.turn.edits import Revision, Revisions
 from bot.turn.group_context import GroupContext
 from bot.turn.turn_tasks import TurnTasks
 from bot.turn.turns import Turns
@@ -175,9 +175,10 @@ class UrgentItems:
         item = urgent_item.item
         try:
             _, found = await self._routed(urgent_item)
+            given = found.as_message if isinstance(found, Correction) else found
             message = unanswered_message(found)
-            if isinstance(found, Command) and self._commands.has(found.name):
-                message = found.message
+            if isinstance(given, Command) and (given.is_addressed or self._commands.has(given.name)):
+                message = given.message
         except StoreError:
             raise
         except Exception:  # noqa: BLE001  (reading it may be the very thing that fails)
@@ -204,27 +205,15 @@ class UrgentItems:
         match found:
             case Withdrawal(deletion=deletion):
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
-                self._commands.take_back(deletion.author, deletion.target)
+                self._commands.take_back(deletion.author, await self._names(urgent_item, deletion))
                 _halt(running, await self._revisions.withdraw(urgent_item, deletion))
             case Correction(edit=edit) if not await self._is_by_member(edit):
                 self._unanswered.note("not_allowed")
                 await self._settle(urgent_item.item.id)
             case Correction() as correction:
-                self._commands.take_back(correction.edit.message.author, correction.edit.target)
-                self._correct_talk(correction)
-                _halt(running, await self._revisions.correct(urgent_item, correction))
+                await self._correct(urgent_item, correction, running, by_admin=by_admin)
             case Command() as command:
-                self._forget_talk(command)
-                may_configure_group = by_admin or not self._authority.allowed.admins
-                call = Call(
-                    urgent_item=urgent_item,
-                    command=command,
-                    is_admin=by_admin,
-                    may_configure_group=may_configure_group,
-                    running=running,
-                )
-                if not await self._commands.run(call):
-                    self._unanswered.note("other_bot")
+                await self._run(urgent_item, command, running, by_admin=by_admin)
             case Halt() as halt:
                 await self._stop(urgent_item, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
@@ -238,6 +227,57 @@ class UrgentItems:
             case ignored:
                 self._unanswered.note(ignored.reason)
                 await self._settle(urgent_item.item.id)
+
+    async def _run(
+        self,
+        urgent_item: UrgentItem,
+        command: Command,
+        running: TurnTasks,
+        *,
+        by_admin: bool,
+        revision: Revision | None = None,
+    ) -> None:
+        """Carries out a command; `revision` is what became of the edit that made it one."""
+        self._forget_talk(command)
+        call = Call(
+            urgent_item=urgent_item,
+            command=command,
+            is_admin=by_admin,
+            may_configure_group=by_admin or not self._authority.allowed.admins,
+            running=running,
+            has_stopped=revision is not None and bool(revision.stops),
+            is_repeat=revision is not None and revision.is_final,
+        )
+        if not await self._commands.run(call):
+            self._unanswered.note("other_bot")
+
+    async def _correct(
+        self, urgent_item: UrgentItem, correction: Correction, running: TurnTasks, *, by_admin: bool
+    ) -> None:
+        """Applies an edit, and carries out the command that it makes of its message."""
+        edit, new = correction.edit, correction.as_message
+        message = Deleted(author=edit.message.author, chat=edit.message.chat, target=edit.target)
+        self._commands.take_back(message.author, await self._names(urgent_item, message))
+        self._correct_talk(correction)
+
+        def decides(repos: Repositories) -> bool:
+            if not isinstance(new, Verdict):
+                return False
+            conversation, item = urgent_item.conversation, urgent_item.item.id
+            # The message may be older than what was asked, and its author may mean something else.
+            return self._approvals.accept(repos, conversation, new, is_admin=by_admin, item=item, follows=True)
+
+        revision = await self._revisions.correct(urgent_item, correction, decides=decides)
+        _halt(running, revision.stops)
+        if revision.is_command and isinstance(new, Command):
+            await self._run(urgent_item, new, running, by_admin=by_admin, revision=revision)
+
+    async def _names(self, urgent_item: UrgentItem, message: Deleted) -> Collection[int]:
+        """The timestamps of all revisions of a message."""
+        known = await self._store.read(
+            lambda repos: repos.revisions.find(urgent_item.conversation, message.author, message.target)
+        )
+        return {message.target} if known is None else known.names
 
     async def _is_by_member(self, edit: Edited) -> bool:
         """Whether an edit in a group comes from one of its members; also if the bridge does not tell.
@@ -292,7 +332,7 @@ class UrgentItems:
 
     def _correct_talk(self, correction: Correction) -> None:
         message = correction.edit.message
-        if correction.is_addressed:
+        if correction.is_addressed or isinstance(correction.as_message, Command):
             self._group_context.take_back(message.chat, message.author, correction.edit.target)
         else:
             self._group_context.correct(correction.edit.target, message)

@@ -45,8 +45,14 @@ class Correction:
     """New words for an older message."""
 
     edit: Edited
-    is_addressed: bool
-    """Whether the new words would be answered if they came as a message."""
+    as_message: "Question | Command | Verdict | Talk | Ignore"
+    """What the new words would be if they came as a message."""
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the new words ask something, or answer what was asked."""
+        meant = self.as_message.instead if isinstance(self.as_message, Verdict) else self.as_message
+        return isinstance(meant, Question)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -124,8 +130,7 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
         case Incoming():
             return _message(event, name, answers_always)
         case Edited():
-            edited = _message(event.message, name, answers_always)
-            return Correction(edit=event, is_addressed=isinstance(edited, Question))
+            return Correction(edit=event, as_message=_message(event.message, name, answers_always))
         case Deleted():
             return Withdrawal(deletion=event)
         case Reacted(removed=False):

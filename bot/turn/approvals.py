@@ -14,6 +14,7 @@ name it would be done.
         one question is open; since then nothing was said that invites a yes or comes from a stranger --> counts
         one is open, but anything else was said since, by either side, or the word may answer that --> shown again
         several are open --> the person is asked which one
+        it is the new text of an older message, which may have been about something else --> shown again
         none existed yet when it came --> not a verdict
 
 Left to others: which calls need one (`bot.policy.trust`), asking and continuing (`bot.turn.turns`, `bot.turn.agent`).
@@ -62,17 +63,28 @@ class Approvals:
 
         `follows`: its author said something else before it that is not answered yet.
         """
+        return await self._store.transaction(
+            lambda repos: self.accept(repos, conversation, verdict, is_admin=is_admin, item=item, follows=follows)
+        )
 
-        def transact(repos: Repositories) -> bool:
-            if verdict.target is not None:
-                is_one = self._quoted(repos, conversation, verdict, is_admin=is_admin)
-            else:
-                is_one = self._said(repos, conversation, verdict, item, follows=follows)
-            if is_one:
-                repos.inbox.settle(item)
-            return is_one
-
-        return await self._store.transaction(transact)
+    def accept(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        verdict: Verdict,
+        *,
+        is_admin: bool,
+        item: InboxId,
+        follows: bool,
+    ) -> bool:
+        """Does the same as `decide`, within a transaction."""
+        if verdict.target is not None:
+            is_one = self._quoted(repos, conversation, verdict, is_admin=is_admin)
+        else:
+            is_one = self._said(repos, conversation, verdict, item, follows=follows)
+        if is_one:
+            repos.inbox.settle(item)
+        return is_one
 
     def end_all(self, repos: Repositories, conversation: ConversationId) -> int:
         """Ends what waits for a verdict in the conversation, within a transaction; returns how many turns."""

@@ -3,16 +3,22 @@
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
-                                                '-older, nothing is answered there now (`/pause`, `/takeover`), or its
-                                                  author edits too much: the history has its new words, the answer stays
+                                                |-older, nothing is answered there now (`/pause`, `/takeover`), or its
+                                                | author edits too much: the history has its new words, the answer stays
+                                                '-to a command, or to a yes or no to something that was asked: what was
+                                                  made of it goes as if it were deleted, then that is carried out
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
 
 Each is one transaction that also settles the event itself, so that a crash leaves either all of it to do or nothing.
-Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.turn.agent`).
+Only an edit to a command waits on as the newest revision of its message, which is carried out and settled next.
+Left to others: the rows (`store`), stopping what runs (`bot.loops.worker`), the answer (`bot.turn.agent`), commands
+(`bot.commands`).
 """
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from bot import messages
 from bot.clock import Clock
@@ -21,15 +27,29 @@ from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Style
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.policy.limits import CallRate
-from bot.policy.routing import Correction
+from bot.policy.routing import Command, Correction
 from bot.turn import chats, outgoing, phrases, prompt, provenance
 from bot.turn.steps import Asked, dump_step
 from bot.turn.turns import Turns
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Revision:
+    """What became of an edit."""
+
+    stops: tuple[TurnId, ...] = ()
+    """The turns that must be stopped."""
+    is_command: bool = False
+    """Whether it waits on, to be carried out as a command."""
+    is_final: bool = False
+    """Whether its message was a command before whose effect stays."""
+
 
 class Revisions:
-    """Messages that are taken back, changed or expired. The first two return the turns that must be stopped."""
+    """Messages that are taken back, changed or expired."""
 
     def __init__(
         self, store: Store, clock: Clock, turns: Turns, *, deletes_answers: bool, asks_per_minute: int
@@ -44,7 +64,7 @@ class Revisions:
         self._deletes_answers = deletes_answers
 
     async def withdraw(self, urgent_item: UrgentItem, deletion: Deleted) -> tuple[TurnId, ...]:
-        """Removes a message that was deleted for everybody, and what was made from it."""
+        """Removes a message that was deleted for everybody, and what was made from it; returns the turns to stop."""
 
         def transact(repos: Repositories) -> tuple[TurnId, ...]:
             repos.inbox.settle(urgent_item.item.id)
@@ -58,18 +78,32 @@ class Revisions:
 
         return await self._carried_through(urgent_item.conversation, transact)
 
-    async def correct(self, urgent_item: UrgentItem, correction: Correction) -> tuple[TurnId, ...]:
-        """Applies an edit of a message, depending on how far the message has come."""
-        edit = correction.edit
+    async def correct(
+        self, urgent_item: UrgentItem, correction: Correction, *, decides: Callable[[Repositories], bool]
+    ) -> Revision:
+        """Applies an edit of a message, depending on how far the message has come.
 
-        def transact(repos: Repositories) -> tuple[TurnId, ...]:
+        `decides`, called within the transaction, takes the new words as a yes or no and returns whether they are one.
+        """
+        edit, item = correction.edit, urgent_item.item.id
+
+        def transact(repos: Repositories) -> Revision:
             known = repos.revisions.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
                 # Forgotten, or older than Aldis: nobody can tell what it was about.
-                repos.inbox.settle(urgent_item.item.id)
-                return ()
+                repos.inbox.settle(item)
+                return Revision()
+            is_command = isinstance(correction.as_message, Command)
+            if is_command and known.item == item:
+                return Revision(is_command=True, is_final=known.is_final)  # a crash came between the two steps
             self._unset(repos, urgent_item.conversation, edit.message.author, known.names)
-            return self._corrected(repos, urgent_item, correction, known)
+            if is_command:
+                stops = self._taken_back(repos, urgent_item, edit, known)
+                is_admitted = self._admits(repos, urgent_item, edit.message.author)
+                return Revision(stops=stops, is_command=is_admitted, is_final=known.is_final)
+            if not self._is_put_off(repos, urgent_item.conversation, known) and decides(repos):
+                return Revision(stops=self._taken_back(repos, urgent_item, edit, known))
+            return Revision(stops=self._corrected(repos, urgent_item, correction, known))
 
         return await self._carried_through(urgent_item.conversation, transact)
 
@@ -108,9 +142,7 @@ class Revisions:
             self._turns.forget()
         return count
 
-    async def _carried_through(
-        self, conversation: ConversationId, work: Callable[[Repositories], tuple[TurnId, ...]]
-    ) -> tuple[TurnId, ...]:
+    async def _carried_through(self, conversation: ConversationId, work: Callable[[Repositories], T]) -> T:
         try:
             return await self._store.erase(work)
         finally:
@@ -130,6 +162,25 @@ class Revisions:
                 sent = [sent for _, sent in answer]
                 outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
         return ()
+
+    def _is_put_off(self, repos: Repositories, conversation: ConversationId, known: KnownMessage) -> bool:
+        """Whether the question of this very message waits for a yes or no."""
+        return known.is_open and known.turn in repos.inbox.put_off_turns(conversation)
+
+    def _taken_back(
+        self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage
+    ) -> tuple[TurnId, ...]:
+        """Removes what was made from a message that no longer asks anything, and makes the edit its newest revision.
+
+        What a command has done for good is left alone, also a question that it had asked again.
+        """
+        conversation, message = urgent_item.conversation, edit.message
+        repos.revisions.revise(urgent_item.item.id, known.root, None)
+        if known.is_final:
+            return ()
+        planned = self._undo(repos, conversation, known, message.author, message.chat)
+        deletion = Deleted(author=message.author, chat=message.chat, target=edit.target)
+        return (*planned, *self._withdrawn(repos, conversation, deletion, known))
 
     def _corrected(
         self, repos: Repositories, urgent_item: UrgentItem, correction: Correction, known: KnownMessage
@@ -204,16 +255,21 @@ class Revisions:
         author: PersonId,
         begun: Callable[[], TurnId] | None = None,
     ) -> None:
-        """Lets an edit wait like a message, in the turn that `begun` begins. What is too much is refused, and only the
-        first of a minute hears so.
+        """Lets an edit wait like a message, in the turn that `begun` begins, unless it is too much."""
+        if self._admits(repos, urgent_item, author):
+            repos.inbox.as_question(urgent_item.item.id, None if begun is None else begun())
+
+    def _admits(self, repos: Repositories, urgent_item: UrgentItem, author: PersonId) -> bool:
+        """Whether one more edit of this person may cost something. If not it is refused, and only the first of a minute
+        hears so.
         """
         now, item = self._clock.now(), urgent_item.item.id
-        may_ask = self._asks.admits(author, now)
-        if not may_ask and not self._tellings.admits(str(urgent_item.conversation), now):
+        is_admitted = self._asks.admits(author, now)
+        if not is_admitted and self._tellings.admits(str(urgent_item.conversation), now):
+            repos.inbox.as_question(item, None, refusal="too_many")
+        elif not is_admitted:
             repos.inbox.settle(item)
-            return
-        refusal = None if may_ask else "too_many"
-        repos.inbox.as_question(item, None if begun is None else begun(), refusal=refusal)
+        return is_admitted
 
     def _asked_again(
         self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId

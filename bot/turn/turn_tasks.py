@@ -40,6 +40,7 @@ class TurnTasks:
         self._answered: set[TurnId] = set()
         """The turns that have stored their answer and are only cleaning up."""
         self._stopped: set[TurnId] = set()
+        self._halted: set[TurnId] = set()
         self._forgotten: set[TurnId] = set()
 
     def __len__(self) -> int:
@@ -74,6 +75,7 @@ class TurnTasks:
         self._people -= Counter([claim.items[0].author])  # drops people without any left
         self._forgotten.discard(claim.turn)
         self._answered.discard(claim.turn)
+        self._halted.discard(claim.turn)
         if not is_tried_again:
             self._stopped.discard(claim.turn)
 
@@ -112,9 +114,9 @@ class TurnTasks:
             self.stop(conversation)
 
     def stop(self, conversation: ConversationId) -> bool:
-        """Stops the conversation's turn, which then says so; returns whether there was one."""
+        """Stops the conversation's turn, which then says so; returns whether there was one that can."""
         one = self._running.get(conversation)
-        if one is None:
+        if one is None or one.turn in self._halted:
             return False
         self._stopped.add(one.turn)
         if one.turn in self._answering:
@@ -132,10 +134,12 @@ class TurnTasks:
         if one is not None:
             if is_forgotten:
                 self._forgotten.add(one.turn)
+            self._halted.add(one.turn)
             one.task.cancel()
 
     def halt_turn(self, turn: TurnId) -> None:
         """Stops this turn silently, if it is running."""
         for one in self._running.values():
             if one.turn == turn:
+                self._halted.add(turn)
                 one.task.cancel()

@@ -51,6 +51,7 @@ class MemoryCommands(CommandGroup):
         count = repos.facts.forget(call.conversation, number)
         if not count:
             return say(phrases.NO_SUCH_FACT)
+        self._context.once(repos, call)  # the next fact may get the same number
         return say(phrases.FACTS_FORGOTTEN, count=count)
 
 

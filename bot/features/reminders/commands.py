@@ -120,6 +120,7 @@ class ReminderCommands(CommandGroup):
         cancelled = self._reminders.cancel_within(repos, call.message.author, call.conversation, number)
         if cancelled is None:
             return say(phrases.NO_SUCH_REMINDER)
+        self._context.once(repos, call)  # the next reminder may get the same number
         return say(common_phrases.REMINDER_CANCELLED, text=_words(cancelled))
 
     @command(

@@ -83,7 +83,10 @@ def test_what_is_said_among_others_is_talk(message: Incoming) -> None:
     assert route(message, name="Aldis") == Talk(message=message)
     assert route(message, name="Aldis", answers_always=True) == Question(message=message)
     edit = Edited(target=SENT, message=message)
-    assert route(edit, name="Aldis", answers_always=True) == Correction(edit=edit, is_addressed=True)
+    found = route(edit, name="Aldis", answers_always=True)
+    assert found == Correction(edit=edit, as_message=Question(message=message))
+    assert isinstance(found, Correction)
+    assert found.is_addressed
 
 
 @pytest.mark.parametrize("sign", ["❌", "✖️", "✖", "🛑", "⛔"])
@@ -98,12 +101,26 @@ def test_a_cross_wants_an_answer_to_be_stopped(sign: str) -> None:
 
 
 def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
-    """Whether an edit is addressed is decided as for a message."""
+    """Whether an edit is addressed, and what it would be, is decided as for a message."""
     deletion = Deleted(author=ANNA, chat=DIRECT, target=SENT)
     assert route(deletion, name="Aldis") == Withdrawal(deletion=deletion)
-    for message, is_addressed in ((DIRECTLY, True), (IN_GROUP, False), (replace(IN_GROUP, mentions_me=True), True)):
+    for message, is_addressed in (
+        (DIRECTLY, True),
+        (IN_GROUP, False),
+        (replace(IN_GROUP, mentions_me=True), True),
+        (replace(DIRECTLY, text="yes"), True),
+        (replace(IN_GROUP, text="yes"), False),
+        (replace(IN_GROUP, text="Aldis, no", mentions_me=True), True),
+        (replace(DIRECTLY, text="/status"), False),
+        (replace(DIRECTLY, text="“/status”"), False),
+        (replace(IN_GROUP, text="/status"), False),
+        (replace(DIRECTLY, text=""), False),
+    ):
         edit = Edited(target=SENT, message=message)
-        assert route(edit, name="Aldis") == Correction(edit=edit, is_addressed=is_addressed)
+        found = route(edit, name="Aldis")
+        assert found == Correction(edit=edit, as_message=route(message, name="Aldis"))  # pyright: ignore[reportArgumentType]
+        assert isinstance(found, Correction)
+        assert found.is_addressed is is_addressed
 
 
 @pytest.mark.parametrize(
