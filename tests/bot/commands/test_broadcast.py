@@ -146,6 +146,23 @@ async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(
         assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
 
 
+@pytest.mark.parametrize("takes_back", [delete, lambda sent, author: edit("/help", sent, author=author)])
+async def test_an_edited_broadcast_takes_the_place_of_the_former(
+    store: Store, clock: SetClock, takes_back: Callable[..., Frame]
+) -> None:
+    """Nobody gets its former words; and it goes with its message, by whichever of its times that is named."""
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        for is_taken_back in (False, True):
+            sent = await aldis.process(message("/broadcast Tomorow", author=BOB))
+            await aldis.process(edit(f"/broadcast {NEWS}", sent, author=BOB))
+            if is_taken_back:
+                await aldis.process(takes_back(sent, author=BOB))
+            await aldis.process(message("/broadcast yes", author=BOB))
+        said = [reply.content.text for reply in aldis.transport.sent]
+        assert (said.count(NEWS), said.count("Tomorow"), said[-1]) == (2, 0, plain(phrases.NO_BROADCAST.text))
+
+
 async def test_who_was_shut_out_since_the_first_word_is_not_told(store: Store, clock: SetClock) -> None:
     """Who may write is decided when it is sent."""
     listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset(), admins=ADMINS)

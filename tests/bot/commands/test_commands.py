@@ -16,7 +16,7 @@ from store import Erasure, Store
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
-from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, edit, message
 
 
 async def told(aldis: Harness, text: str, **more: object) -> str:
@@ -93,6 +93,9 @@ async def test_a_command_that_keeps_failing_is_told_once(
         assert tries == ["it"] * 3
         assert [reply.content.text for reply in aldis.transport.sent].count(say(common_phrases.FAILED)) == 1
         assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
+        sent_at = await aldis.process(message("/whoami", **where))  # pyright: ignore[reportArgumentType]
+        await aldis.process(edit("/break that", sent_at, **where))  # pyright: ignore[reportArgumentType]
+        assert (tries[3:], aldis.transport.sent[-1].content.text) == (["that"] * 3, say(common_phrases.FAILED))
 
 
 async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetClock) -> None:

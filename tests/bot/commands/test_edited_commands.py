@@ -215,6 +215,32 @@ async def asked_whether(aldis: Harness, post: Echo) -> int:
     return FIRST + 1
 
 
+async def test_talk_that_becomes_a_command_is_no_talk_any_more(store: Store, clock: SetClock) -> None:
+    """What the model hears of a group is what people said among themselves."""
+    async with app_harness(store, clock, context_messages=5) as aldis:
+        sent_at = await aldis.process(message("I like tulips", author=BOB, group=GROUP))
+        await aldis.process(message("I like roses", author=BOB, group=GROUP))
+        await aldis.process(edit("/whoami", sent_at, author=BOB, group=GROUP))
+        await aldis.process(message("Aldis, what does Bob like?", group=GROUP))
+        seen = words(aldis.model.requests[-1])
+        assert ("roses" in seen, "tulips" in seen, "whoami" in seen) == (True, False, False)
+
+
+async def test_an_edit_of_what_was_said_before_the_question_is_no_yes_to_it(store: Store, clock: SetClock) -> None:
+    """Nobody can tell what it was about: the question is shown again, though it is the last thing that was said."""
+    look, post = Echo(name="look"), Echo(name="post", effects="once")
+    async with app_harness(store, clock, tools=(look, post)) as aldis:
+        sent_at = await aldis.process(message("Yess, I like apples."))
+        aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": "x"}))]
+        await aldis.deliver(message("Read the page."))
+        await aldis.answered(2)
+        clock.move(2)
+        await aldis.deliver(edit("Yes", sent_at))
+        await aldis.answered(3)
+        assert aldis.transport.sent[2].content.text.startswith(turn_phrases.STILL_OPEN.text)
+        assert post.ran == []
+
+
 @pytest.mark.parametrize("former", ["Yse", "/yes"])
 async def test_an_edit_to_yes_shows_what_it_would_allow(store: Store, clock: SetClock, former: str) -> None:
     """It may be about something else that was asked before; a new yes to what is shown counts."""
