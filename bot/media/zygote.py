@@ -174,7 +174,10 @@ def main(names: Sequence[str]) -> None:
     parent = os.getppid()
     control = socket.socket(fileno=os.dup(0))
     os.environ.clear()
-    modules = _loaded(names)
+    try:
+        modules = _loaded(names)
+    except ImportError as error:
+        sys.exit(f"aldis: no file or page can be opened: {error}; install Aldis's packages again")
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in range(_FIRST_DESCRIPTOR):  # standard error too: no stranger's file has been read so far
         os.dup2(nowhere, descriptor)

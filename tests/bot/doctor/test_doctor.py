@@ -262,11 +262,15 @@ async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Pract
     assert (found.level, "operating.md" in found.advice) == ("problem", True)
 
 
-async def test_cells_that_cannot_be_are_a_problem() -> None:
-    """Nothing that strangers send can be opened then."""
+async def test_cells_that_cannot_be_are_a_problem(capfd: pytest.CaptureFixture[str]) -> None:
+    """Nothing that strangers send can be opened then; a line on standard error says why."""
     zygote = Zygote(["no.such.module"])
     found = await machine.check_cells(Sandbox(zygote))
     zygote.close()
+    reasons = set(capfd.readouterr().err.splitlines())  # it is tried twice
+    assert reasons == {
+        "aldis: no file or page can be opened: No module named 'no'; install Aldis's packages again",
+    }
     assert (found.level, "does not start" in found.what) == ("problem", True)
 
 
