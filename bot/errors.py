@@ -29,6 +29,8 @@ Messages are for operators and logs: they contain nothing a person wrote, no key
 People hear sentences from `bot.i18n.phrases`.
 """
 
+import os
+import socket
 from decimal import Decimal
 from typing import Literal
 
@@ -39,6 +41,14 @@ class AldisError(Exception):
 
 class ConfigError(AldisError):
     """A setting is wrong or missing; the message has one line per setting, naming the variable and the remedy."""
+
+
+def cannot_listen(variable: str, host: str, port: int, error: OSError, advice: str) -> ConfigError:
+    """Returns the error for an address that cannot be listened on; the variable sets its port."""
+    # The system's own words: asyncio's repeat the address.
+    number = None if isinstance(error, socket.gaierror) else error.errno
+    why = "no address of this machine" if number is None else os.strerror(number)
+    return ConfigError(f"{variable}: {host}:{port} cannot be listened on ({why}); {advice}")
 
 
 class ProviderError(AldisError):

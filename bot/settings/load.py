@@ -163,9 +163,9 @@ def _read(env_file: Path | None) -> dict[str, Mapping[str, str]]:
 
 
 def unusable(file: Path, done: str, error: OSError | UnicodeError) -> ConfigError:
-    """Returns the error for a file that cannot be `done` ("read", "written")."""
+    """Returns the error for a file that cannot be `done` ("read", "written"); it names the file's path."""
     why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-    return ConfigError(f"{file.name}: cannot be {done}: {why}")
+    return ConfigError(f"{file}: cannot be {done}: {why}")
 
 
 def _given(environ: Mapping[str, str] | None, env_file: Path | None) -> dict[str, GivenValue]:

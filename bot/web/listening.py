@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from bot.errors import ConfigError
+from bot.errors import cannot_listen
 
 MAX_CONNECTIONS = 64
 """Open at a time, signed in or not: a browser opens six, and each page with live parts holds one or two."""
@@ -41,7 +41,7 @@ async def serving_on(
         try:
             listener = await listen(runner, host, port, max_connections=max_connections)
         except OSError as error:
-            raise ConfigError(f"{variable}: {host}:{port} cannot be listened on; set another, or 0 for none") from error
+            raise cannot_listen(variable, host, port, error, "set another, or 0 for none") from error
         try:
             yield
         finally:

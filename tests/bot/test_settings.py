@@ -327,13 +327,13 @@ class TestEnvFile:
         """A binary file is no settings."""
         path = tmp_path / ".env"
         path.write_bytes(b"A=\xff\xfe\x00")
-        with pytest.raises(ConfigError, match=r"^\.env: cannot be read: it is not UTF-8 text$"):
+        with pytest.raises(ConfigError, match=rf"^{tmp_path}/\.env: cannot be read: it is not UTF-8 text$"):
             load_settings({}, path)
 
     def test_that_is_a_folder_is_refused(self, tmp_path: Path) -> None:
         """Docker makes one in the place of a file that it is to mount and does not find."""
         (tmp_path / ".env").mkdir()
-        with pytest.raises(ConfigError, match=r"^\.env: cannot be read: Is a directory$"):
+        with pytest.raises(ConfigError, match=rf"^{tmp_path}/\.env: cannot be read: Is a directory$"):
             load_settings({}, tmp_path / ".env")
 
 

@@ -156,7 +156,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
     there.file.path.parent.mkdir()
     there.file.path.write_bytes(b"SIGNAL__NAME=\xff\n")
     for attempt in (there.loaded, lambda: there.file.write({"SIGNAL__NAME": "A"})):
-        with pytest.raises(ConfigError, match=r"^settings.env: cannot be read: it is not UTF-8 text"):
+        with pytest.raises(ConfigError, match=rf"^{there.file.path}: cannot be read: it is not UTF-8 text"):
             attempt()
 
 
@@ -203,7 +203,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8, allowed[1]))
     try:
-        with pytest.raises(ConfigError, match=r"^settings.env: cannot be written: File too large"):
+        with pytest.raises(ConfigError, match=r"settings.env: cannot be written: File too large"):
             there.file.write({"SIGNAL__NAME": "after"})
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, allowed)

@@ -26,7 +26,7 @@ from typing import Self
 
 from aiohttp import web
 
-from bot.errors import ConfigError
+from bot.errors import cannot_listen
 from bot.i18n.statements import fill
 from bot.logs import RepeatedWarning
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
@@ -128,8 +128,7 @@ class Webhook:
             self._server = await loop.create_server(lambda: self._connection(runner), self.host, self.port)
         except OSError as error:
             await runner.cleanup()
-            place = f"{self.host}:{self.port}"
-            raise ConfigError(f"SIGNAL__WEBHOOK_PORT: {place} cannot be listened on; set another") from error
+            raise cannot_listen("SIGNAL__WEBHOOK_PORT", self.host, self.port, error, "set another") from error
         self._runner = runner
         self.port = self._server.sockets[0].getsockname()[1]
         _log.info("listening for the posts of signal-cli-rest-api at http://%s:%d", self.host, self.port)

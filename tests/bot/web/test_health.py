@@ -297,11 +297,16 @@ async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, c
 
 
 async def test_a_port_that_is_taken_is_the_operators_mistake() -> None:
-    """The variable is named; port 0 serves nothing and needs none."""
+    """The variable and the reason are named; port 0 serves nothing and needs none."""
     with socket.create_server((LOOPBACK, 0)) as listening:
         port = listening.getsockname()[1]
-        with pytest.raises(ConfigError, match=rf"^WEB__PORT: {LOOPBACK}:{port} cannot be listened on; .* 0 for none$"):
+        told = rf"^WEB__PORT: {LOOPBACK}:{port} cannot be listened on \(Address already in use\); .* 0 for none$"
+        with pytest.raises(ConfigError, match=told):
             async with serve(HealthPages(), LOOPBACK, port):
+                raise AssertionError("it was served")
+    for host in ("no such host", "192.0.2.7"):
+        with pytest.raises(ConfigError, match=rf"^WEB__PORT: {host}:1 cannot be listened on \(.* address.*\); "):
+            async with serve(HealthPages(), host, 1):
                 raise AssertionError("it was served")
     async with serve(HealthPages(), "no such host", 0):
         pass
