@@ -303,8 +303,11 @@ def trace(given: Settings, options: argparse.Namespace) -> int:
 
 def captcha(given: Settings, options: argparse.Namespace) -> int:
     """`captcha LINK`: hands in the captcha that Signal wants solved, and sends what was waiting."""
-    pasted = " ".join(options.link) or _pasted()
-    if asyncio.run(ask_running(given.store.path, "captcha", {"captcha": pasted})) is None:
+    path, pasted = given.store.path, " ".join(options.link)
+    is_running = bool(pasted) or asyncio.run(ask_running(path, "state")) is not None
+    if is_running and not pasted:  # a captcha is good for minutes: nobody is asked for one that nobody can take
+        pasted = _pasted()
+    if not is_running or asyncio.run(ask_running(path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(
             f"captcha: Aldis is not running. Start it (`{command_line('run')}`) and hand the captcha in while it runs; "
             f"`{command_line('health')}` says whether Signal still wants one"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.flows.consoles import seated
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
@@ -162,6 +163,13 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
         right = await world.verb("captcha", f"'signalcaptcha://{signal.captcha}'")
         assert right.status == 0, right.stderr
         await signal.sent_count(1)
+
+
+async def test_nobody_is_asked_for_a_captcha_that_nobody_can_take(tmp_path: Path) -> None:
+    """It is good for a few minutes."""
+    async with seated("captcha", settings={}, folder=tmp_path) as console:
+        ended = await console.ended()
+    assert (ended.status, "Aldis is not running" in ended.stdout, "Paste" in ended.stdout) == (2, True, False)
 
 
 async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) -> None:
