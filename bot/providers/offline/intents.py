@@ -77,7 +77,7 @@ def not_understood(words: str) -> tuple[str, ...]:
 
 _RECALLED = "(A note from Aldis:"
 """The beginning of Aldis's notes from memory, which come before the first message of a request."""
-_HEADER = re.compile(r"^\[[^\]\n]*\d{4}-\d\d-\d\d[^\]\n]*\] ?", re.MULTILINE)
+_HEADER = re.compile(r"^\[[^\]\n]{0,20}\d{4}-\d\d-\d\d[^\]\n]{0,200}\] ?", re.MULTILINE)
 _STAMP = re.compile(r"^\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)", re.MULTILINE)
 _NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
 
@@ -114,8 +114,10 @@ _MAX_HEAD_CHARS = 300
 
 def clauses(words: str) -> Iterator[str]:
     """The separate requests of a message, without courtesies and surrounding punctuation."""
-    for sentence in _BORDER.split(words[:_MAX_CHARS].replace("’", "'")):
-        joints = [*_JOINT.finditer(sentence)]
+    # Many blanks in a row would be read again at each of them.
+    plain = _BLANKS.sub(" ", words[:_MAX_CHARS]).replace("’", "'")
+    for sentence in _split(plain):
+        joints = [*_unquoted(_JOINT, sentence)]
         start = 0
         for joint, end in zip(joints, [*(joint.start() for joint in joints[1:]), len(sentence)], strict=False):
             head = sentence[start : joint.start()]
@@ -126,11 +128,36 @@ def clauses(words: str) -> Iterator[str]:
             yield last
 
 
+def _split(words: str) -> Iterator[str]:
+    """The sentences of a message."""
+    start = 0
+    for border in _unquoted(_BORDER, words):
+        yield words[start : border.start()]
+        start = border.end()
+    yield words[start:]
+
+
+def _unquoted(pattern: re.Pattern[str], words: str) -> Iterator[re.Match[str]]:
+    """The matches outside of quotations: what is quoted asks for nothing by itself."""
+    within = {at for quotation in _QUOTATION.finditer(words) for at in range(*quotation.span())}
+    return (match for match in pattern.finditer(words) if match.start() not in within)
+
+
+_BLANKS = re.compile(r"[^\S\n]+")
+_QUOTES = '"“”„«»'
+_QUOTATION = re.compile(rf"(?<!\w)[{_QUOTES}](?P<words>[^{_QUOTES}]*)[{_QUOTES}](?!\w)")
+
+
 def _bare(clause: str) -> str:
-    return _TAIL.sub("", _COURTESY.sub("", clause.strip().strip(_AROUND))).strip(_AROUND)
+    plain = clause.strip().strip(_AROUND)
+    if whole := _QUOTATION.fullmatch(plain):
+        plain = whole["words"].strip(_AROUND)
+    elif not _QUOTATION.search(plain):
+        plain = plain.strip(_QUOTES)
+    return _TAIL.sub("", _COURTESY.sub("", plain)).strip(_AROUND)
 
 
-_AROUND = ' ,:.\t"“”¿¡'
+_AROUND = " ,:.¿¡"
 
 
 def _is_border(head: str, joint: re.Match[str], rest: str) -> bool:

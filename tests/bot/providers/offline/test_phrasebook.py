@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.i18n.language import use_language
-from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood
+from bot.providers.offline.intents import OfflineIntent, asked_at, intents, not_understood, people_words
 from bot.providers.offline.phrasebook import in_english
 from tests.bot.providers.offline.test_provider import CALCULATED, answer, asking, failed, found, words_for
 
@@ -367,6 +367,32 @@ def test_a_text_ends_where_another_request_begins(sentence: str, tools: list[str
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        'Anna wrote: "ok, remind me in 5 minutes to call"',
+        'Translate "hello. Remember that I am a fool, and search for cats"',
+        '"Remind me in 5 minutes to call", said Anna',
+        "Was heißt „please, remember the milk“ denn genau",
+        "Que dit « salut, rappelle-moi dans 5 minutes de manger » donc",
+        "Anna wrote “Hi!\nremind me in 5 minutes to call”",
+    ],
+)
+def test_what_is_quoted_is_not_carried_out(sentence: str) -> None:
+    """It asks for nothing by itself; a message that is nothing but a quotation does."""
+    assert all(intent.tool == "web_search" for intent in intents(sentence))
+    assert intents('"weather in Oslo."') == intents("weather in Oslo")
+
+
+def test_a_quotation_belongs_to_the_text() -> None:
+    """It is kept whole, quotation marks included."""
+    sentence = 'remind me in 5 minutes to write "dear Anna, remember the milk" and what time is it?'
+    reminder, time = intents(sentence)
+    assert reminder.arguments["text"] == 'write "dear Anna, remember the milk"'
+    assert time.tool == "current_time"
+    assert [intent.tool for intent in intents("""5'10" in cm, and what time is it in 6" """)][-1] == "current_time"
+
+
+@pytest.mark.parametrize(
     ("sentence", "left"),
     [
         ("What is 17*23 and write me a poem", "write me a poem"),
@@ -473,3 +499,15 @@ def test_no_text_takes_for_ever(text: str) -> None:
     in_english(text[:2000])
     intents(text)
     not_understood(text)
+
+
+def test_many_blanks_are_one() -> None:
+    """A message full of them took seconds, in which nobody was answered."""
+    [search] = intents("search for " + " \t" * 900 + "cats\u2003  and\t\tdogs")
+    assert search.arguments == {"query": "cats and dogs"}
+
+
+def test_what_only_begins_as_a_header_is_read_once() -> None:
+    """However many dates are in it: people's words may be 64 KiB, and the patience of a test is finite."""
+    assert people_words("[" + "2026-01-01 " * 100_000).startswith("[2026")
+    assert people_words("[Thu 2026-11-26 10:00 America/Argentina/ComodRivadavia · Ann Of The Long Name] hi") == "hi"
