@@ -88,6 +88,8 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     folder = await world.verb("restore", "copies")
     assert (folder.status, "copies is a folder: name the backup's .db file in it" in folder.stderr) == (2, True)
     assert (await world.verb("restore", "/")).status == 2
+    keys = await world.verb("restore", "copies/aldis-20261121T120000Z.db-keys")
+    assert (keys.status, "name the other, which ends in .db" in keys.stderr) == (2, True)
     unknown = await world.verb("export", "+15550100002")
     assert (unknown.status, "by uuid" in unknown.stderr) == (2, True)
 
