@@ -359,7 +359,14 @@ def has_certificates(folders: str) -> bool:
 
     `folders` are separated as those of PATH are.
     """
-    return any(any(Path(folder).glob("????????.[0-9]")) for folder in folders.split(os.pathsep) if folder)
+    return any(map(_has_hashed, filter(None, folders.split(os.pathsep))))
+
+
+def _has_hashed(folder: str) -> bool:
+    try:
+        return any(Path(folder).glob("????????.[0-9]"))
+    except OSError:  # OpenSSL skips what cannot be read
+        return False
 
 
 def _new_client(user_agent: str) -> httpx.AsyncClient:

@@ -10,6 +10,7 @@ import argparse
 import difflib
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -80,6 +81,7 @@ def _status(options: argparse.Namespace) -> int:
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR", "text")
     try:
+        _refuse_pipe("SSL_CERT_FILE")
         if mending is not None:
             return mending(options)
         from bot.settings import load_settings
@@ -90,6 +92,20 @@ def _status(options: argparse.Namespace) -> int:
             for line in spell_commands(str(failure)).splitlines():
                 print(f"aldis: {line}", file=sys.stderr)
     return 2
+
+
+def _refuse_pipe(variable: str) -> None:
+    """Refuses a pipe where a file is read by libraries as they are imported: they would wait for it, without end."""
+    if stat.S_ISFIFO(_mode(os.environ.get(variable, ""))):
+        raise ConfigError(f"{variable} names a pipe: name a file, which can be read more than once")
+
+
+def _mode(path: str) -> int:
+    """The kind and the permissions of what is there; 0 if nobody can know."""
+    try:
+        return Path(path).stat().st_mode
+    except OSError:
+        return 0
 
 
 def _verb(name: str) -> Callable[..., int]:

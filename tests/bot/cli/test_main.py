@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -47,6 +48,19 @@ def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.Capt
     assert out == ""
     assert err.startswith("usage: ")
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [("run",), ("doctor",), ("doctor", "--fix"), ("settings",)], ids=" ".join)
+def test_a_pipe_of_certificates_is_not_waited_for(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody may ever write into it, and libraries read it while they are imported."""
+    os.mkfifo("pipe.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", "pipe.pem")
+    assert left(*arguments) == 2
+    assert (
+        capsys.readouterr().err == "aldis: SSL_CERT_FILE names a pipe: name a file, which can be read more than once\n"
+    )
 
 
 def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
