@@ -12,6 +12,7 @@ another's. Once it has loaded everything it opens no more files, and it ends whe
 Left to others: Aldis's side (`bot.media.sandbox`), what is denied (`bot.media.confinement`), the files.
 """
 
+import array  # noqa: F401  (`socket.recv_fds` imports it when it is first called)
 import encodings
 import gc
 import importlib
