@@ -182,7 +182,7 @@ async def test_the_plan_of_the_last_turns_searches_indexes_only(store: Store, co
 
 
 async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conversation: ConversationId) -> None:
-    """SQLite takes exactly as many steps for the last 20 turns out of 25 as out of 525, among others' as many."""
+    """SQLite takes no more steps for the last 20 turns out of 525 than out of 25, among others' as many."""
 
     def steps(repos: Repositories) -> int:
         count = 0
@@ -207,4 +207,4 @@ async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conv
     first = await store.read(steps)
     for chat in chats:
         await store.transaction(lambda repos, chat=chat: converse(repos, chat, 500))
-    assert await store.read(steps) == first
+    assert await store.read(steps) <= first
