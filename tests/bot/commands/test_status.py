@@ -125,7 +125,7 @@ async def test_groups_are_shown_as_the_settings_want_them(store: Store, clock: S
 async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, clock: SetClock) -> None:
     """By an admin, who is shown its id; a turn that still runs there ends with it, and nothing else is forgotten."""
     async with app_harness(store, clock, admins=ADMINS) as aldis:
-        await told(aldis, "Aldis, the code is 4711.", group=GROUP)
+        await told(aldis, "Aldis, the code is lantern 4711.", group=GROUP)
         await told(aldis, "My code is 1.")
         await told(aldis, "Your code is 2.", author=BOB)
         aldis.model.gates["slow"] = asyncio.Event()
@@ -144,7 +144,7 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
         assert await told(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text
         assert await aldis.count("SELECT count(DISTINCT conversation_id) FROM history") == 2
         await told(aldis, "Aldis, what is the code?", group=GROUP)
-        assert "4711" not in str(aldis.model.requests[-1])
+        assert "lantern" not in str(aldis.model.requests[-1])
 
 
 async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:

@@ -1338,7 +1338,7 @@ async def test_logs_hold_no_words_and_no_numbers(bridge: Bridge, caplog: pytest.
     ours = [record for record in caplog.records if not record.name.startswith(("asyncio", "aiohttp.server"))]
     told = " ".join(record.getMessage() for record in ours)
     assert "secret" not in told
-    assert "555" not in told
+    assert not [person for person in (ALDIS, ALICE, BOB, MALLORY) if person.number and person.number[1:] in told]
 
 
 async def test_a_cancelled_stream_is_closed(bridge: Bridge) -> None:
