@@ -118,7 +118,8 @@ async def test_the_zygote_has_nothing_of_aldis(zygote: Zygote, monkeypatch: pyte
         assert b"-B" in (place / "cmdline").read_bytes()
         links = [str(link.readlink()) for link in sorted((place / "fd").iterdir(), key=lambda link: int(link.name))]
         assert links[:3] == ["/dev/null"] * 3
-        assert all(link.startswith("socket:") for link in links[3:])
+        # Where libffi makes its trampolines from its own library, as Debian's does, it keeps that open.
+        assert all(link.startswith("socket:") or "/libffi.so" in link for link in links[3:])
         assert "Uid:\t65534" in (place / "status").read_text()
     if sys.platform == "linux":
         assert (place / "environ").stat().st_uid == 0  # which is said of those that may not be traced
