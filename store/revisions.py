@@ -21,7 +21,7 @@ class Revisions(Repository):
             "LEFT JOIN turns ON turns.id = turn_id WHERE inbox.id = ?1 OR revises = ?1 ORDER BY inbox.id",
             (root,),
         )
-        item, _, state, turn, turn_state, _ = revisions[-1]
+        item, _, state, turn, turn_state, is_newest_final = revisions[-1]
         return KnownMessage(
             item=InboxId(item),
             root=InboxId(root),
@@ -30,6 +30,7 @@ class Revisions(Repository):
             turn=None if turn is None else TurnId(turn),
             turn_state=turn_state,
             is_final=any(row[5] for row in revisions),
+            is_newest_final=bool(is_newest_final),
         )
 
     def revise(self, item: InboxId, root: InboxId, turn: TurnId | None) -> None:

@@ -260,12 +260,10 @@ class UrgentItems:
         self._commands.take_back(message.author, await self._names(urgent_item, message))
         self._correct_talk(correction)
 
-        def decides(repos: Repositories) -> bool:
-            if not isinstance(new, Verdict):
-                return False
+        def decides(repos: Repositories, verdict: Verdict) -> bool:
             conversation, item = urgent_item.conversation, urgent_item.item.id
             # The message may be older than what was asked, and its author may mean something else.
-            return self._approvals.accept(repos, conversation, new, is_admin=by_admin, item=item, follows=True)
+            return self._approvals.accept(repos, conversation, verdict, is_admin=by_admin, item=item, follows=True)
 
         revision = await self._revisions.correct(urgent_item, correction, decides=decides)
         _halt(running, revision.stops)

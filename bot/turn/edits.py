@@ -27,7 +27,7 @@ from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Style
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.policy.limits import CallRate
-from bot.policy.routing import Command, Correction
+from bot.policy.routing import Command, Correction, Verdict
 from bot.turn import chats, outgoing, phrases, prompt, provenance
 from bot.turn.steps import Asked, dump_step
 from bot.turn.turns import Turns
@@ -79,7 +79,7 @@ class Revisions:
         return await self._carried_through(urgent_item.conversation, transact)
 
     async def correct(
-        self, urgent_item: UrgentItem, correction: Correction, *, decides: Callable[[Repositories], bool]
+        self, urgent_item: UrgentItem, correction: Correction, *, decides: Callable[[Repositories, Verdict], bool]
     ) -> Revision:
         """Applies an edit of a message, depending on how far the message has come.
 
@@ -101,7 +101,7 @@ class Revisions:
                 stops = self._taken_back(repos, urgent_item, edit, known)
                 is_admitted = self._admits(repos, urgent_item, edit.message.author)
                 return Revision(stops=stops, is_command=is_admitted, is_final=known.is_final)
-            if not self._is_put_off(repos, urgent_item.conversation, known) and decides(repos):
+            if self._is_verdict(repos, urgent_item, correction, known, decides):
                 return Revision(stops=self._taken_back(repos, urgent_item, edit, known))
             return Revision(stops=self._corrected(repos, urgent_item, correction, known))
 
@@ -163,6 +163,23 @@ class Revisions:
                 outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
         return ()
 
+    def _is_verdict(
+        self,
+        repos: Repositories,
+        urgent_item: UrgentItem,
+        correction: Correction,
+        known: KnownMessage,
+        decides: Callable[[Repositories, Verdict], bool],
+    ) -> bool:
+        """Whether the new words are a yes or no; each has the open question sent again, so too many are none."""
+        verdict, author, now = correction.as_message, correction.edit.message.author, self._clock.now()
+        if not isinstance(verdict, Verdict) or not self._asks.has_room(author, now):
+            return False
+        if self._is_put_off(repos, urgent_item.conversation, known) or not decides(repos, verdict):
+            return False
+        self._asks.count(author, now)
+        return True
+
     def _is_put_off(self, repos: Repositories, conversation: ConversationId, known: KnownMessage) -> bool:
         """Whether the question of this very message waits for a yes or no."""
         return known.is_open and known.turn in repos.inbox.put_off_turns(conversation)
@@ -176,7 +193,7 @@ class Revisions:
         """
         conversation, message = urgent_item.conversation, edit.message
         repos.revisions.revise(urgent_item.item.id, known.root, None)
-        if known.is_final:
+        if known.is_newest_final:
             return ()
         planned = self._undo(repos, conversation, known, message.author, message.chat)
         deletion = Deleted(author=message.author, chat=message.chat, target=edit.target)

@@ -178,6 +178,25 @@ async def test_a_question_asked_again_runs_on_when_the_command_for_it_is_edited(
         assert aldis.transport.sent[-1].content.text == "re: How are the apples?"
 
 
+async def test_what_was_done_for_good_keeps_only_itself(store: Store, clock: SetClock) -> None:
+    """What a later revision has asked or planned goes with the next one, as ever."""
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("/remind in 2 hours call the clinic"))
+        sent_at = await aldis.process(message("/remind cancel 1"))
+        await aldis.process(edit("/remind in 2 hours eat", sent_at))
+        await aldis.process(edit("/remind in 3 hours eat", sent_at))
+        assert (await told(aldis, "/remind")).count("eat") == 1
+        await aldis.process(edit("I like tulips", sent_at))
+        await aldis.process(edit("/whoami", sent_at))
+        await aldis.process(message("What do I like?"))
+        assert "tulips" not in words(aldis.model.requests[-1])
+        aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(edit("a slow one", sent_at))
+        await aldis.asked(3)
+        assert await edited(aldis, "/stop", sent_at) == common_phrases.STOPPED.text
+        await aldis.quiet()
+
+
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
     """The first that is too much is told so; the former words are gone all the same."""
     async with app_harness(store, clock, settings=FEW) as aldis:
@@ -189,6 +208,25 @@ async def test_edited_commands_are_no_more_than_messages(store: Store, clock: Se
         clock.move(61)
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         assert aldis.model.asked == []
+
+
+async def test_edits_to_yes_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
+    """Each has the open question sent again, with its files: the first that is too much is told so, instead."""
+    look, post = Echo(name="look"), Echo(name="post", effects="once")
+    async with app_harness(store, clock, tools=(look, post), settings=FEW) as aldis:
+        sent_at = await aldis.process(message("/whoami"))
+        await asked_whether(aldis, post)
+        clock.move(61)
+        for number in range(3):
+            await aldis.deliver(edit("Yes" + "!" * number, sent_at))
+            await aldis.answered(3 + number)
+            clock.move(2)
+        await aldis.deliver(edit("No", sent_at))
+        await aldis.quiet_but(1)
+        replies = [reply.content.text for reply in aldis.transport.sent[2:]]
+        assert [reply.startswith(turn_phrases.STILL_OPEN.text) for reply in replies] == [True, True, False]
+        assert replies[2] == common_phrases.TOO_MANY.text
+        assert post.ran == []
 
 
 async def test_in_a_group_an_edited_command_is_taken_as_a_message_would_be(store: Store, clock: SetClock) -> None:
