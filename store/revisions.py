@@ -37,6 +37,13 @@ class Revisions(Repository):
         """Makes an edit the newest revision of a message, in the turn that answers or answered it."""
         self.execute("UPDATE inbox SET revises = ?, turn_id = ? WHERE id = ?", (root, turn, item))
 
+    def move(self, turn: TurnId, again: TurnId) -> None:
+        """Makes the messages of a turn those of the turn that asks them again: its words go with theirs."""
+        self.execute(
+            "UPDATE inbox SET turn_id = ? WHERE turn_id = ? AND (kind = 'message' OR revises IS NOT NULL)",
+            (again, turn),
+        )
+
     def finalize(self, item: InboxId) -> None:
         """Records that this message was a command whose effect stays, however it is edited."""
         self.execute("UPDATE inbox SET final = 1 WHERE id = ?", (item,))

@@ -96,6 +96,7 @@ class QuestionCommands(CommandGroup):
         )
         step = dump_step(Asked(question=question))
         repos.journal.add(call.conversation, again, 0, step)
+        repos.revisions.move(last.turn, again)
         repos.inbox.as_question(item, again)
         return planned
 
@@ -112,14 +113,10 @@ class QuestionCommands(CommandGroup):
             return ()
         self._context.once(repos, call)
         question = _question(repos, call, last.turn)
-        replaced = repos.turns.replaces(last.turn)
-        answer = repos.sent_messages.of_turn(last.turn)
-        if not answer and replaced is not None:
-            answer = repos.sent_messages.of_turn(replaced)  # asked again, and this is the answer still to be replaced
+        sent = outgoing.shown_answer(repos, last.turn)
         if last.state == "running":
             self._context.turns.end(repos, call.conversation, last.turn)
         planned = self._forget(repos, call, last.turn)
-        sent = [sent for _, sent in answer]
         outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
         with use_language(self._context.turns.language(repos, call.conversation)):
             reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))

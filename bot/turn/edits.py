@@ -29,7 +29,7 @@ from bot.i18n.language import use_language
 from bot.policy.limits import CallRate
 from bot.policy.routing import Command, Correction, Verdict
 from bot.turn import chats, outgoing, phrases, prompt, provenance
-from bot.turn.steps import Asked, dump_step
+from bot.turn.steps import Asked, dump_step, journaled_steps
 from bot.turn.turns import Turns
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
@@ -154,14 +154,22 @@ class Revisions:
         if known.is_open:
             repos.inbox.settle(known.item)
             return self._given_up(repos, conversation, known, deletion.author, deletion.chat)
-        if known.turn is not None:
-            answer = repos.sent_messages.of_turn(known.turn)
-            repos.forgetting.turn(known.turn, now=self._clock.now())
-            outgoing.clear(repos, known.turn, deletion.chat, self._clock.now())
-            if self._deletes_answers:
-                sent = [sent for _, sent in answer]
-                outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
-        return ()
+        if known.turn is None:
+            return ()
+        sent = outgoing.shown_answer(repos, known.turn)
+        stops = self._ended(repos, conversation, known)
+        repos.forgetting.turn(known.turn, now=self._clock.now())
+        outgoing.clear(repos, known.turn, deletion.chat, self._clock.now())
+        if self._deletes_answers:
+            outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
+        return stops
+
+    def _ended(self, repos: Repositories, conversation: ConversationId, known: KnownMessage) -> tuple[TurnId, ...]:
+        """Ends the turn of an answered message that is being asked again, by `/retry` or an edit of another message."""
+        if known.turn is None or known.turn_state != "running":
+            return ()
+        self._turns.end(repos, conversation, known.turn)
+        return (known.turn,)
 
     def _is_verdict(
         self,
@@ -217,6 +225,10 @@ class Revisions:
             else:
                 repos.inbox.settle(urgent_item.item.id)
             return planned
+        if known.turn_state == "running":
+            if self._admits(repos, urgent_item, message.author):
+                return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
+            return self._taken_back(repos, urgent_item, correction.edit, known)
         now = self._clock.now()
         is_quiet = chats.settings_of(repos, urgent_item.conversation, now).is_quiet(now)
         if repos.turns.is_newest(known.turn) and not is_quiet and self._asks.admits(message.author, now):
@@ -291,18 +303,21 @@ class Revisions:
     def _asked_again(
         self, repos: Repositories, urgent_item: UrgentItem, edit: Edited, known: KnownMessage, turn: TurnId
     ) -> tuple[TurnId, ...]:
-        """Asks the newest question again in its new words; the new answer will replace the old one."""
-        asked = messages.load_question(repos.history.question(urgent_item.conversation, turn))
+        """Asks a question again in its new words; the new answer will replace the old one."""
+        asked = _question(repos, urgent_item.conversation, turn)
+        stops = self._ended(repos, urgent_item.conversation, known)
         planned = self._undo(repos, urgent_item.conversation, known, edit.message.author, edit.message.chat)
         repos.forgetting.turn(turn, now=self._clock.now())
         outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
-        again = self._begun(repos, urgent_item.conversation, urgent_item.item, turn)
+        replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
+        again = self._begun(repos, urgent_item.conversation, urgent_item.item, replaces)
         if asked is not None:
             step = Asked(question=prompt.correct_question(asked, known.names, edit.message))
             repos.journal.add(urgent_item.conversation, again, 0, dump_step(step))
+        repos.revisions.move(turn, again)
         repos.revisions.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
-        return planned
+        return (*stops, *planned)
 
     def _unset(
         self, repos: Repositories, conversation: ConversationId, author: PersonId, names: Collection[int]
@@ -350,3 +365,10 @@ class Revisions:
             text = say(phrases.ANSWER_EXPIRED)
         notice = Reply(chat=replies[0].chat, content=Styled(text=text), ok=False)
         outgoing.add_message(repos, conversation, turn, notice, now, replaces=repos.statuses.current(turn))
+
+
+def _question(repos: Repositories, conversation: ConversationId, turn: TurnId) -> messages.UserMessage | None:
+    """The question that a turn has answered, or that it asks again; None if it is no longer kept."""
+    steps = journaled_steps(repos, conversation, turn) or ()
+    asked = (step.question for step in steps if isinstance(step, Asked))
+    return next(asked, None) or messages.load_question(repos.history.question(conversation, turn))

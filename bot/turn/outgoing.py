@@ -111,6 +111,14 @@ def add_message(
     )
 
 
+def shown_answer(repos: Repositories, turn: TurnId) -> list[SentMessage | None]:
+    """Returns what stands in the chat as the turn's answer: its own, or the one that it is still to replace."""
+    answer, replaced = repos.sent_messages.of_turn(turn), repos.turns.replaces(turn)
+    if not answer and replaced is not None:
+        answer = repos.sent_messages.of_turn(replaced)
+    return [sent for _, sent in answer]
+
+
 def add_removals(
     repos: Repositories,
     conversation: ConversationId,

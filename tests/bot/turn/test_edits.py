@@ -341,6 +341,106 @@ async def test_of_two_messages_in_one_question_the_edited_one_changes(store: Sto
         assert len(last.splitlines()) == 3
 
 
+@pytest.mark.parametrize("is_running", [False, True])
+async def test_a_question_that_is_asked_again_is_still_its_messages(
+    store: Store, clock: SetClock, *, is_running: bool
+) -> None:
+    """After `/retry`, and while it is being answered again: who deletes the message takes all of it away."""
+    async with app_harness(store, clock, deletes_answers=True) as aldis:
+        asked = await aldis.process(message("slow lanterns"))
+        if is_running:
+            aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("/retry"))
+        await aldis.asked(2)
+        await (aldis.until(lambda: bool(aldis.worker.tasks.running())) if is_running else aldis.quiet())
+        await aldis.deliver(delete(asked))
+        await aldis.quiet()
+        answers = 1 if is_running else 2
+        assert len(aldis.transport.sent) == answers
+        assert [removal.target for removal in aldis.transport.removed] == [FIRST + answers]
+        assert await open_words(aldis) == 0
+        assert await aldis.count("SELECT count(*) FROM inbox WHERE state IN ('waiting', 'claimed')") == 0
+        await aldis.process(message("And now?"))
+        assert "lanterns" not in words(aldis.model.requests[-1])
+
+
+async def test_what_was_paid_for_a_question_that_is_asked_again_counts(store: Store, clock: SetClock) -> None:
+    """Its message is deleted while the second answer is at its tool."""
+    reached, never = asyncio.Event(), asyncio.Event()
+
+    async def hang(_: str) -> None:
+        reached.set()
+        await never.wait()
+
+    async with app_harness(store, clock, tools=(Echo(work=hang),)) as aldis:
+        aldis.model.script += [says("Yes."), calls(("echo", {"word": "a"}))]
+        asked = await aldis.process(message("Lanterns?"))
+        await aldis.deliver(message("/retry"))
+        await reached.wait()
+        await aldis.deliver(delete(asked))
+        await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 2
+        assert len(aldis.transport.sent) == 1
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+async def test_a_question_that_is_asked_again_has_the_words_of_the_edit(
+    store: Store, clock: SetClock, *, is_running: bool
+) -> None:
+    """After `/retry`, and while it is being answered again, which stops; the first answer is edited all the same."""
+    async with app_harness(store, clock) as aldis:
+        asked = await aldis.process(message("slow lanterns"))
+        if is_running:
+            aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("/retry"))
+        await aldis.asked(2)
+        await (aldis.until(lambda: bool(aldis.worker.tasks.running())) if is_running else aldis.quiet())
+        await aldis.process(edit("Tulips", asked))
+        assert aldis.transport.sent[-1].content.text == "re: Tulips"
+        assert aldis.transport.sent[-1].edits == FIRST + (1 if is_running else 2)
+        await aldis.process(message("And now?"))
+        assert "lanterns" not in words(aldis.model.requests[-1])
+        assert words(aldis.model.requests[-1]).count("Tulips") == 2
+        assert is_sendable(aldis.model.requests[-1].messages)
+
+
+async def test_what_was_asked_with_an_edited_message_can_still_be_deleted(store: Store, clock: SetClock) -> None:
+    """Of two messages in one question one was edited, so both were asked again, in another turn."""
+    async with app_harness(store, clock) as aldis:
+        aldis.model.gates["zero"] = asyncio.Event()
+        await aldis.deliver(message("zero"))
+        await aldis.asked(1)
+        one = await aldis.deliver(message("one lantern"))
+        two = await aldis.deliver(message("two"))
+        aldis.model.gates["zero"].set()
+        await aldis.answered(2)
+        await aldis.quiet()
+        await aldis.process(edit("TWO", two))
+        assert "one lantern" in aldis.model.asked[-1]
+        await aldis.process(delete(one))
+        await aldis.process(message("And now?"))
+        assert "lantern" not in words(aldis.model.requests[-1])
+
+
+async def test_edits_of_messages_that_are_asked_again_are_refused_once_they_are_too_many(
+    store: Store, clock: SetClock
+) -> None:
+    """Also where each stops the answer to the other's: no former words stay behind."""
+    few = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
+    async with app_harness(store, clock, settings=few) as aldis:
+        asked = await aldis.process(message("slow lanterns"))
+        aldis.model.gates["slow"] = asyncio.Event()
+        for number in range(4):
+            await aldis.deliver(message("/retry"))
+            await aldis.deliver(edit(f"slow lanterns {number}", asked))
+        aldis.model.gates["slow"].set()
+        await aldis.quiet()
+        clock.move(61)
+        await aldis.process(message("And now?"))
+        history = words(aldis.model.requests[-1])
+        assert all(f"lanterns {number}" not in history for number in range(3))
+
+
 async def test_a_long_answer_that_becomes_short_loses_its_further_parts(store: Store, clock: SetClock) -> None:
     """The first part is edited, the others are deleted; and a short one that becomes long grows by new messages."""
     async with app_harness(store, clock) as aldis:
