@@ -236,5 +236,5 @@ async def import_way_in() -> Opened:
     """
     try:
         return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a damaged file, or packages that do not fit each other, fail in any way
         raise SessionFailed(f"the SDK cannot be loaded: {type(error).__name__}") from error

@@ -312,12 +312,14 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
 class _Held(importlib.abc.MetaPathFinder):
     """An import that takes as long as somebody wants."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.released = name, threading.Event()
+    def __init__(self, name: str, error: Exception | None = None) -> None:
+        self.name, self.released, self.error = name, threading.Event(), error
 
     def find_spec(self, fullname: str, *_: object) -> None:
         if fullname == self.name:
             self.released.wait(WAIT_SECONDS)
+            if self.error is not None:
+                raise self.error
 
 
 async def test_no_server_is_blamed_for_the_time_that_the_sdk_takes(
@@ -575,6 +577,25 @@ async def test_an_sdk_that_cannot_be_loaded_is_told(
         monkeypatch.setitem(sys.modules, "tools.mcp.session", None)  # as where an import of it fails
         assert await source.tools() == []
     assert "lamps is down (the SDK cannot be loaded: ModuleNotFoundError)" in caplog.text
+
+
+@pytest.mark.parametrize("error", [EOFError("marshal data too short"), SyntaxError(), TypeError()], ids=repr)
+async def test_an_sdk_may_fail_in_any_way(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also while two questions wait for it: both go on without its servers."""
+    caplog.set_level(logging.WARNING)
+    held = _Held("tools.mcp.session", error)
+    monkeypatch.delitem(sys.modules, held.name, raising=False)
+    monkeypatch.setattr(sys, "meta_path", [held, *sys.meta_path])
+    async with running({"lamps": command(LAMPS)}) as source:
+        cancelled, *asking = (asyncio.create_task(source.tools()) for _ in range(3))
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        held.released.set()
+        assert await asyncio.gather(*asking) == [[], []]
+        assert list(source.absent) == ["lamps"]
+    assert f"lamps is down (the SDK cannot be loaded: {type(error).__name__})" in caplog.text
 
 
 def test_nothing_is_loaded_or_started_before_the_first_question(tmp_path: Path) -> None:
