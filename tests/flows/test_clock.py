@@ -9,6 +9,7 @@ from tests.flows.set_clock import set_hands
 from tests.servers.envelopes import ALICE, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
+from tests.waiting import eventually
 
 LIMITED = "RATE_LIMIT_FAILURE"
 MINUTE, DAY = 60, 86_400
@@ -28,7 +29,7 @@ async def test_a_clock_that_is_set_mutes_nobody(tmp_path: Path, seconds: int, *,
         async with started(*arguments, settings=settings, folder=tmp_path, module="tests.flows.set_clock") as process:
             await signal.connected()
             await signal.deliver(message("What is 17*23?"))
-            await signal.until(lambda: not signal.plans)
+            await eventually(lambda: not signal.plans)
             set_hands(hands, seconds)
             if is_killed:
                 await process.kill()

@@ -11,7 +11,6 @@ import aiohttp
 
 from bot.loops.watchdog import CAPTCHA, CLOSED
 from bot.transports.envelope.accounts import NO_ACCOUNT
-from tests.flows.consoles import seated
 from tests.flows.processes import Ended, started
 from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
@@ -132,12 +131,3 @@ async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: 
             ended = await process.terminate()
     assert re.search(r"wants a captcha solved before it sends more \(see `\S+ -m bot health`\)", ended.stderr)
     assert TOKEN not in ended.stderr
-
-
-async def test_a_captcha_without_its_link_is_asked_for(tmp_path: Path) -> None:
-    """Whoever sits at the terminal is told what to paste and how to end it."""
-    async with seated("captcha", settings={}, folder=tmp_path) as console:
-        await console.out.until("Paste the link of “Open Signal”, then press Enter and Ctrl-D.")
-        console.type("signalcaptcha://solved\r\x04")
-        ended = await console.ended()
-    assert (ended.status, "Aldis is not running" in ended.stdout) == (2, True)

@@ -13,6 +13,7 @@ from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
+from tests.waiting import eventually
 
 
 def file(signal: SignalCli | SignalRestApi, data: bytes, **more: object) -> Frame:
@@ -50,7 +51,7 @@ async def test_what_is_shown_and_said_is_seen_and_heard(
             assert (text.text, text.files) == ("It is red.", ())
             assert ([sent.data for sent in voice.files], voice.text) == ([SOUND], "")
             if isinstance(signal, SignalRestApi):  # signal-cli's daemon has no call that deletes a file
-                await signal.until(lambda: not signal.files)
+                await eventually(lambda: not signal.files)
             ended = await process.terminate()
     assert ended.status == 0, ended.stderr
     question, again = (request.json()["messages"] for request in model.requests)

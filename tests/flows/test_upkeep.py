@@ -167,6 +167,15 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
         await signal.sent_count(1)
 
 
+async def test_a_captcha_without_its_link_is_asked_for(world: World) -> None:
+    """Whoever sits at the terminal is told what to paste and how to end it."""
+    async with world.running(), seated("captcha", settings=world.settings, folder=world.folder) as console:
+        await console.out.until("Paste the link of “Open Signal”, then press Enter and Ctrl-D.")
+        console.type("signalcaptcha://solved\r\x04")
+        ended = await console.ended()
+    assert (ended.status, "wants no captcha" in ended.stdout) == (2, True), ended.stdout
+
+
 async def test_nobody_is_asked_for_a_captcha_that_nobody_can_take(tmp_path: Path) -> None:
     """It is good for a few minutes."""
     async with seated("captcha", settings={}, folder=tmp_path) as console:
