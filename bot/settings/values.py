@@ -134,6 +134,8 @@ def _database_path(path: Path) -> Path:
     is_path = str(path).isprintable() and path.name and not re.match(r"\w*:", str(path))
     if not is_path or _is_no_file(path):
         raise ValueError("must be the path of a file, such as data/aldis.db")
+    if path.parts[0].startswith("~"):  # no shell reads it: it would become a folder of that name
+        raise ValueError("must name its folder without ~, such as /home/aldis/aldis.db")
     return path
 
 

@@ -426,6 +426,8 @@ def test_one_name_in_two_spellings_is_refused() -> None:
             ("STORE__PATH", wrong, "must be the path of a file, such as data/aldis.db")
             for wrong in ("/", ".", "/tmp", "/dev/null", "sqlite:///data/aldis.db", ":memory:", "data/\udcff.db")
         ),
+        ("STORE__PATH", "~/aldis.db", "must name its folder without ~, such as /home/aldis/aldis.db"),
+        ("STORE__PATH", "~aldis/aldis.db", "must name its folder without ~, such as /home/aldis/aldis.db"),
         ("STORE__KEY", "short", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
         ("STORE__KEY", "Zm9v", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
         ("ANTHROPIC_API_KEY", "two words", "must be one word of printable ASCII characters"),
