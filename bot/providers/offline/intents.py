@@ -166,6 +166,8 @@ def _is_border(head: str, joint: re.Match[str], rest: str) -> bool:
     if not head or not piece or head.count("(") > head.count(")"):
         return False
     before, after = _asked(head, _NO_DAY), _asked(piece)
+    if _SAYS.match(head) and not before and not _takes_text(head):
+        return False
     tool = before[0].tool if before else ""
     is_sure = any(intent.tool != "web_search" for intent in after)
     if _takes_text(head):
@@ -230,6 +232,8 @@ _SEARCH_ORDER = _pattern(
 )
 _ENGLISH_TEXT, _ENGLISH_VERB = _pattern("remind me|remember"), _pattern("search|google|look|find")
 """An order that may also go on with a text: "to call Mum and find her glasses"."""
+_SAYS = _pattern(r"[^:]*:\s")
+"""Begins what somebody else says, if Aldis understands nothing of it: "Anna: ok, remind me in 5 minutes"."""
 _PLAIN_NOUN = _pattern(r"(?:the )?(?:time|date|weather|forecast)")
 _PERSONAL_WORD = _pattern(r"\b(?:me|my|mir|mich|mein\w*|dir|du|ich|je|moi|mon|mes|tu|toi|me|yo|tú|mí|you|your|i)\b")
 

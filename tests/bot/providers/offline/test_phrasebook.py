@@ -375,6 +375,8 @@ def test_a_text_ends_where_another_request_begins(sentence: str, tools: list[str
         "Was heißt „please, remember the milk“ denn genau",
         "Que dit « salut, rappelle-moi dans 5 minutes de manger » donc",
         "Anna wrote “Hi!\nremind me in 5 minutes to call”",
+        "Anna: ok, remind me in 5 minutes to call",
+        "He told me: cancel reminder 3, delete reminder 4",
     ],
 )
 def test_what_is_quoted_is_not_carried_out(sentence: str) -> None:
