@@ -10,7 +10,7 @@ class LimitsSettings(SettingsGroup):
 
     messages_per_minute: int = Field(default=60, ge=1, le=10_000)
     """How many messages of one person are accepted per minute; the first one beyond gets a notice. As many edits of
-    theirs ask a model again; others only change the words.
+    theirs ask a model again or are carried out as commands; others only change the words.
     """
     conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
     """How many messages of one conversation are accepted per minute."""
