@@ -12,7 +12,6 @@ another's. Once it has loaded everything it opens no more files, and it ends whe
 Left to others: Aldis's side (`bot.media.sandbox`), what is denied (`bot.media.confinement`), the files.
 """
 
-import array  # noqa: F401  (`socket.recv_fds` imports it when it is first called)
 import encodings
 import gc
 import importlib
@@ -163,6 +162,7 @@ def _loaded(names: Sequence[str]) -> dict[str, ModuleType]:
     for module in modules.values():
         module.preload()
     load_all(encodings)  # a file names its own encoding
+    importlib.import_module("array")  # `socket.recv_fds` would do so when it is first called
     time.tzset()
     # A missing module fails at once, instead of being searched in folders that cannot be opened.
     sys.meta_path.clear()
