@@ -15,16 +15,21 @@ from tests.servers.signal_cli import SignalCli
 from tests.waiting import eventually
 
 
+def settings_of(signal: Signal, model: AnthropicServer) -> dict[str, str]:
+    """Alice may write, and no 👀 stands among what is counted."""
+    return {
+        "SIGNAL__URL": signal.url,
+        "ACCESS__ALLOWED": ALICE.uuid,
+        "ANTHROPIC_API_KEY": model.key or "",
+        "LLM__ANTHROPIC__BASE_URL": model.url,
+        "SIGNAL__ACK": "none",
+    }
+
+
 async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) -> None:
     """The persona reaches the model, a tool that is off does not, and commands are answered in German."""
     async with AnthropicServer() as model:
-        settings = {
-            "SIGNAL__URL": signal.url,
-            "ACCESS__ALLOWED": ALICE.uuid,
-            "ANTHROPIC_API_KEY": model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": model.url,
-            "SIGNAL__ACK": "none",
-        }
+        settings = settings_of(signal, model)
         async with started("run", settings=settings, folder=tmp_path) as process:
             await signal.connected()
             for number, text in enumerate(("/persona You are a pirate.", "/tools off weather", "/sprache deutsch"), 1):
@@ -86,13 +91,7 @@ async def test_an_admin_takes_a_group_over(signal: Signal, tmp_path: Path) -> No
 async def test_a_slip_that_is_edited_into_a_command_is_carried_out(signal: Signal, tmp_path: Path) -> None:
     """Without a model; and what cannot be taken back only once, however often its message is edited."""
     async with AnthropicServer() as model:
-        settings = {
-            "SIGNAL__URL": signal.url,
-            "ACCESS__ALLOWED": ALICE.uuid,
-            "ANTHROPIC_API_KEY": model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": model.url,
-            "SIGNAL__ACK": "none",
-        }
+        settings = settings_of(signal, model)
         async with started("run", settings=settings, folder=tmp_path) as process:
             await signal.connected()
             slip = message("/whomai")

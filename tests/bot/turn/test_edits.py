@@ -36,6 +36,17 @@ async def open_words(aldis: Harness) -> int:
     )
 
 
+async def asked_twice(aldis: Harness, *, is_running: bool) -> int:
+    """A question about lanterns that `/retry` has answered again, or is answering; gives its name."""
+    asked = await aldis.process(message("slow lanterns"))
+    if is_running:
+        aldis.model.gates["slow"] = asyncio.Event()
+    await aldis.deliver(message("/retry"))
+    await aldis.asked(2)
+    await (aldis.until(lambda: bool(aldis.worker.tasks.running())) if is_running else aldis.quiet())
+    return asked
+
+
 # Deleted
 
 
@@ -347,12 +358,7 @@ async def test_a_question_that_is_asked_again_is_still_its_messages(
 ) -> None:
     """After `/retry`, and while it is being answered again: who deletes the message takes all of it away."""
     async with app_harness(store, clock, deletes_answers=True) as aldis:
-        asked = await aldis.process(message("slow lanterns"))
-        if is_running:
-            aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("/retry"))
-        await aldis.asked(2)
-        await (aldis.until(lambda: bool(aldis.worker.tasks.running())) if is_running else aldis.quiet())
+        asked = await asked_twice(aldis, is_running=is_running)
         await aldis.deliver(delete(asked))
         await aldis.quiet()
         answers = 1 if is_running else 2
@@ -389,12 +395,7 @@ async def test_a_question_that_is_asked_again_has_the_words_of_the_edit(
 ) -> None:
     """After `/retry`, and while it is being answered again, which stops; the first answer is edited all the same."""
     async with app_harness(store, clock) as aldis:
-        asked = await aldis.process(message("slow lanterns"))
-        if is_running:
-            aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("/retry"))
-        await aldis.asked(2)
-        await (aldis.until(lambda: bool(aldis.worker.tasks.running())) if is_running else aldis.quiet())
+        asked = await asked_twice(aldis, is_running=is_running)
         await aldis.process(edit("Tulips", asked))
         assert aldis.transport.sent[-1].content.text == "re: Tulips"
         assert aldis.transport.sent[-1].edits == FIRST + (1 if is_running else 2)
