@@ -57,8 +57,8 @@ _CANCEL = (
     r"|(?:cancela|borra|elimina|anula) (?:el )?recordatorio) (?:nr\. ?|nummer |numéro |número |n° ?)?(?P<text>\d+)"
 )
 _CLOCK = (
-    r"(?:wie spät ist es|wie ?viel uhr ist es|(?:die )?uhrzeit|quelle heure (?:est-il|il est)|il est quelle heure"
-    r"|l'heure|qué hora es|la hora)"
+    r"(?:wie spät ist es|wie ?viel uhr ist es|(?:(?:was|wie) ist )?(?:die )?uhrzeit|quelle heure (?:est-il|il est)"
+    r"|il est quelle heure|(?:quelle est )?l'heure|qué hora es|(?:cuál es )?la hora)"
     rf"(?: (?:gerade|jetzt|maintenant|ahora))?(?: {_AT} (?P<text>.+))?"
 )
 _CLOCK_AT_ITS_END = rf"wie (?:spät|viel uhr) es(?: (?:gerade|jetzt))?(?: {_AT} (?P<text>.+))? ist"
