@@ -1,0 +1,210 @@
+"""The size of the house: each room has a number that only falls, until it is at its budget.
+
+Who makes a room smaller lowers its number here, in the same commit. Counted are the lines of Python as the formatter
+leaves them, docstrings included; beside them what else a reader has to carry: modules, tests, sentences, settings,
+words of documentation, and the members of the two widest seams.
+"""
+
+import ast
+import re
+import statistics
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from tools import ToolSpec
+
+ROOT = Path(__file__).parents[1]
+
+ROOMS = {
+    "bot": (2154, 1300),
+    "bot/settings": (2068, 700),
+    "bot/cli": (1880, 700),
+    "bot/app": (1710, 700),
+    "bot/i18n": (1022, 350),
+    "bot/chat": (10753, 7350),
+    "bot/commands": (2355, 1100),
+    "bot/features": (3837, 3400),
+    "bot/loops": (3265, 1600),
+    "bot/signal": (6441, 2900),
+    "bot/terminal": (578, 350),
+    "bot/formatting": (1012, 800),
+    "bot/media": (3144, 1700),
+    "bot/models": (7002, 2900),
+    "bot/web": (4706, 2300),
+    "bot/doctor": (2983, 900),
+    "store": (7667, 3900),
+    "tools": (13870, 7000),
+}
+"""Lines of Python: a room's number today, and its budget."""
+
+PARTS = {
+    "bot/turn": "bot/chat",
+    "bot/policy": "bot/chat",
+    "bot/trust": "bot/chat",
+    "bot/money": "bot/chat",
+    "bot/access": "bot/chat",
+    "bot/unanswered": "bot/loops",
+    "bot/transports": "bot/signal",
+    "bot/transports/terminal": "bot/terminal",
+    "bot/providers": "bot/models",
+}
+"""Folders that are counted as a part of another room."""
+
+MODULES = (527, 280)
+TEST_LINES = (96890, 50000)
+SENTENCES = (1235, 550)
+DOCS_WORDS = (32760, 18000)
+SETTINGS = (184, 120)
+PACKAGES = (29, 26)
+TRANSPORT_MEMBERS = (36, 14)
+TOOL_FIELDS = (30, 14)
+OTHER_LINES = (1425, 1425)
+"""HTML, JavaScript, CSS and SQL."""
+CI_AND_DOCKER_LINES = (2539, 2539)
+
+GENERATED = {"docs/settings.md", "docs/commands.md", "docs/signal.md", "docs/coverage.md"}
+RECORDED = ("tests/bot/transports/envelopes/",)
+"""What the outside world sent, recorded with its source."""
+MAX_FUNCTION_LINES = 60
+LONG = {
+    "bot/app/__init__.py:build_service",
+    "bot/app/wiring.py:__init__",
+    "bot/app/wiring.py:service",
+    "bot/loops/worker/loop.py:__init__",
+}
+"""Functions that are longer still; the list only shrinks."""
+
+
+def files() -> tuple[str, ...]:
+    """Returns the paths of all files of the project, without what a run or a build leaves behind."""
+    folders = ("bot", "store", "tools", "tests", "docs", "docker", ".ci")
+    found = [path for folder in folders for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts]
+    return tuple(sorted(str(path.relative_to(ROOT)) for path in [*found, *ROOT.glob("*.md")] if path.is_file()))
+
+
+FILES = files()
+PRODUCT = tuple(path for path in FILES if path.endswith(".py") and path.split("/")[0] in {"bot", "store", "tools"})
+TREES = {path: ast.parse((ROOT / path).read_text(encoding="utf-8")) for path in PRODUCT}
+
+
+def lines(path: str) -> int:
+    """Returns how many lines a file has."""
+    return (ROOT / path).read_bytes().count(b"\n")
+
+
+def room(path: str) -> str:
+    """Returns the room that a module belongs to: the longest folder that is listed, or the folder it stands in."""
+    folders = ["/".join(path.split("/")[:depth]) for depth in range(path.count("/"), 0, -1)]
+    for folder in folders:
+        if folder in PARTS or folder in ROOMS:
+            return PARTS.get(folder, folder)
+    return folders[-1]
+
+
+def test_a_room_is_not_above_its_number() -> None:
+    """What is added to a room is taken from it first; a folder without a number needs one, and so a reason."""
+    sizes: Counter[str] = Counter()
+    for path in PRODUCT:
+        parts = path.split("/")
+        home = "/".join(parts[:2]) if parts[0] == "bot" and len(parts) > 2 else parts[0]
+        assert home in ROOMS or home in PARTS, f"{home} has no number in ROOMS"
+        sizes[room(path)] += lines(path)
+    assert {name: size for name, size in sizes.items() if size > ROOMS[name][0]} == {}
+
+
+def test_what_else_is_to_be_carried_only_falls() -> None:
+    """Modules, tests, sentences, settings, words, packages: each at most its number."""
+    tests = [path for path in FILES if path.startswith("tests/") and not path.endswith((".lock", *RECORDED))]
+    pages = [path for path in FILES if path.endswith(".md") and path not in GENERATED | {"CHANGELOG.md"}]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found = {
+        "MODULES": (len(PRODUCT), MODULES),
+        "TEST_LINES": (sum(lines(path) for path in tests if not path.startswith(RECORDED)), TEST_LINES),
+        "SENTENCES": (sentences(), SENTENCES),
+        "DOCS_WORDS": (sum(len((ROOT / path).read_text(encoding="utf-8").split()) for path in pages), DOCS_WORDS),
+        "SETTINGS": (settings(), SETTINGS),
+        "PACKAGES": (len(project["dependencies"]), PACKAGES),
+        "TRANSPORT_MEMBERS": (transport_members(), TRANSPORT_MEMBERS),
+        "TOOL_FIELDS": (len(ToolSpec.__dataclass_fields__), TOOL_FIELDS),
+        "OTHER_LINES": (of_kind(".html", ".js", ".css", ".sql"), OTHER_LINES),
+        "CI_AND_DOCKER_LINES": (
+            sum(lines(path) for path in FILES if re.match(r"\.ci/|docker/(?!.*\.lock)", path)),
+            CI_AND_DOCKER_LINES,
+        ),
+    }
+    assert {name: size for name, (size, (most, _)) in found.items() if size > most} == {}
+
+
+def of_kind(*endings: str) -> int:
+    """Returns the lines of all files of the product with one of these endings."""
+    return sum(
+        lines(path) for path in FILES if path.startswith(("bot/", "store/", "tools/")) and path.endswith(endings)
+    )
+
+
+def sentences() -> int:
+    """Returns how many sentences the German catalogue holds, its head left out."""
+    catalogue = next(path for path in FILES if path.endswith("/de/LC_MESSAGES/aldis.po"))
+    return len(re.findall(r"^msgctxt ", (ROOT / catalogue).read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def settings() -> int:
+    """Returns how many variables the page of settings lists; a test elsewhere compares it with the code."""
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    return len(re.findall(r"^\| `[A-Z]", page, re.MULTILINE))
+
+
+def transport_members() -> int:
+    """Returns how many members `Transport` asks of a way to people."""
+    classes = (node for tree in TREES.values() for node in tree.body if isinstance(node, ast.ClassDef))
+    (found,) = [node for node in classes if node.name == "Transport"]
+    return sum(isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.AnnAssign) for node in found.body)
+
+
+def docstring_lines(node: ast.AST) -> int:
+    """Returns how many lines the docstring of a module, class or function takes."""
+    body = getattr(node, "body", [])
+    first = body[0] if isinstance(body, list) and body else None
+    is_text = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return (first.end_lineno or 0) - first.lineno + 1 if first and is_text else 0
+
+
+def functions() -> Iterator[tuple[str, int]]:
+    """Yields each function of the product with its length in lines, without its docstring."""
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{path}:{node.name}", (node.end_lineno or 0) - node.lineno + 1 - docstring_lines(node)
+
+
+def test_functions_are_short() -> None:
+    """A function takes five to nine lines in the median, 95 in 100 are under 30 lines, and none new is over 60."""
+    sizes = dict(functions())
+    assert 5 <= statistics.median(sizes.values()) <= 9
+    assert statistics.quantiles(sizes.values(), n=20)[-1] < 30
+    assert {name for name, size in sizes.items() if size > MAX_FUNCTION_LINES} <= LONG
+
+
+def test_docstrings_stay() -> None:
+    """A room is not made smaller by saying less about it: 14 to 20 lines of a hundred are docstrings."""
+    said = sum(docstring_lines(node) for tree in TREES.values() for node in ast.walk(tree))
+    said += sum(field_docstring_lines(tree) for tree in TREES.values())
+    share = said / sum(map(lines, PRODUCT))
+    assert 0.14 <= share <= 0.20
+
+
+def field_docstring_lines(tree: ast.Module) -> int:
+    """Returns how many lines the texts take that follow a field or a constant."""
+    found = 0
+    for node in ast.walk(tree):
+        body = getattr(node, "body", [])
+        for before, text in pairwise(body) if isinstance(body, list) else ():
+            is_text = isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+            if isinstance(before, ast.Assign | ast.AnnAssign) and is_text:
+                found += (text.end_lineno or 0) - text.lineno + 1
+    return found
