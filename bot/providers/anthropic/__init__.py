@@ -1,5 +1,1 @@
 """Claude."""
-
-from bot.providers.lazy_packages import make_lazy
-
-make_lazy("anthropic")
