@@ -34,7 +34,6 @@ from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import Feeds, FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.language import set_language
-from bot.i18n.statements import english
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
@@ -230,7 +229,7 @@ async def _look_at(sandbox: Sandbox) -> None:
     with suppress(FileRefused):  # already logged
         level = await sandbox.level()
         if not level.holds:
-            layers = english(words_of_level(level))
+            layers = words_of_level(level)
             _log.warning("strangers' files are opened in processes that are hardly confined: %s; see doctor", layers)
 
 

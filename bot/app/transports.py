@@ -12,16 +12,13 @@ from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.i18n.statements import Words, english, fill
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
-from bot.transports.phrases import ACCOUNT_OTHER, ACCOUNT_REFUSED, ACCOUNT_SEVERAL, WAITING_SIGNAL
 from bot.transports.profiles import ProfileClient
-from bot.transports.refusals import BridgeRefused, words_of
 from bot.transports.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
@@ -39,14 +36,14 @@ _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
 
-OnWait = Callable[[Words], None]
+OnWait = Callable[[str], None]
 """Called with a sentence for the operator about what is awaited, after each attempt in vain."""
 
 
 def log_waits() -> OnWait:
     """Logs what is awaited, repeated each minute."""
     warning = RepeatedWarning(_log)
-    return lambda what: warning.tell(english(what))
+    return warning.tell
 
 
 async def signal_transport(
@@ -201,7 +198,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                 except ConfigError as error:
                     if not is_being_set_up:
                         raise
-                    on_wait(words_of(error))
+                    on_wait(str(error))
                     await _pause()
                     continue
                 if account is None:
@@ -227,11 +224,11 @@ def _only(choice: Choice) -> Account | None:
         return None
     account, *others = choice.meant or (None,)
     if others:
-        raise BridgeRefused(ACCOUNT_SEVERAL)
+        raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
     if account is None:
-        raise BridgeRefused(ACCOUNT_OTHER)
+        raise ConfigError("SIGNAL__ACCOUNT: the bridge has another account, not this one; correct it or link it")
     if not account.name:
-        raise BridgeRefused(fill(ACCOUNT_REFUSED, why=UNNAMED))
+        raise ConfigError(f"SIGNAL__ACCOUNT: {UNNAMED}")
     return account
 
 
@@ -241,7 +238,7 @@ def _told(on_wait: OnWait) -> Generator[None]:
     try:
         yield
     except Disconnected as error:
-        on_wait(fill(WAITING_SIGNAL, error=words_of(error)))
+        on_wait(f"waiting for Signal: {error}")
 
 
 def pause_seconds(looks: int) -> float:

@@ -18,7 +18,6 @@ from bot.commands.preferences import Menu
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
-from bot.doctor.phrases import AREA_BRIDGE, FOUND_HEARD, FOUND_HEARD_NOTHING
 from bot.doctor.troubles import ModelTroubles
 from bot.events import ChatId, PersonId
 from bot.features.evidence.judge import ReportJudge
@@ -245,8 +244,8 @@ class Parts:
 
         def look() -> list[Finding]:
             deaf = Notice(kind="deaf")
-            heard = ok(AREA_BRIDGE, FOUND_HEARD, topic="bridge")
-            nothing = problem(AREA_BRIDGE, FOUND_HEARD_NOTHING, topic="bridge", notice=deaf)
+            heard = ok("bridge", "something is heard", topic="bridge")
+            nothing = problem("bridge", "nothing is heard over it", topic="bridge", notice=deaf)
             disk = check_disk(free_bytes_of(settings))
             return [*self._troubles.findings(), disk, nothing if watchdog.is_deaf else heard]
 

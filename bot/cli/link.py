@@ -15,7 +15,6 @@ import segno
 
 from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
-from bot.i18n.statements import Words, english
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.transports.base import MAX_LINK_CODES, Linking
@@ -96,9 +95,9 @@ class WaitNotice:
     def __init__(self) -> None:
         self._told = ""
 
-    def tell(self, what: Words) -> None:
+    def tell(self, what: str) -> None:
         """Says it, unless it was said last."""
         if what != self._told:
             self._told = what
-            words = english(what)
+            words = what
             print(f"{words[:1].upper()}{words[1:]} (Ctrl-C gives up)", file=sys.stderr)

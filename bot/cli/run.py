@@ -25,7 +25,6 @@ from bot.cli import admin
 from bot.cli import store as upkeep
 from bot.doctor.pages import secret_of
 from bot.errors import ConfigError, Disconnected
-from bot.i18n.statements import Words
 from bot.invocation import command_line, spell_commands
 from bot.policy.pairing import Pairing
 from bot.service import until
@@ -122,7 +121,7 @@ class _Runs:
         given, pages, stop = self._now, self._pages, self._shutdown
         log = app.log_waits()
 
-        def on_wait(what: Words) -> None:
+        def on_wait(what: str) -> None:
             log(what)
             pages.wait_for(what)
             world.wait_for(what)

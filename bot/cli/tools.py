@@ -20,7 +20,6 @@ from bot import app, logs
 from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON, File
-from bot.i18n.statements import text_of
 from bot.labels import Labels
 from bot.logs import one_line
 from bot.messages import CallId, ToolCall
@@ -82,7 +81,7 @@ class _Row:
             "effects": spec.effects if spec else None,
             "asks_first": self._asks_first if spec else None,
             "seen_by": None if group.seen_by is None else list(group.seen_by),
-            "advice": text_of(group.advice),
+            "advice": group.advice,
             "why": group.why,
         }
 
@@ -96,7 +95,7 @@ class _Row:
             cost = f"{spec.cost_usd:f}" if spec.cost_usd else "free"
             yield from _columns([spec.name, group.state, cost, spec.effects, self._asks_first, seen])
         if self.is_last:
-            below = (f"of {group.origin}" if group.origin else "", group.why, text_of(group.remedy))
+            below = (f"of {group.origin}" if group.origin else "", group.why, group.remedy)
             yield from (line for text in below for line in _below(text))
 
     @property
@@ -195,7 +194,7 @@ def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
         if tool is not None and group.state == "on":
             return tool
         if tool is not None or (name == group.name and group.state != "on"):
-            raise ConfigError(f"tools: {name} is {group.state}: {group.why or text_of(group.remedy)}")
+            raise ConfigError(f"tools: {name} is {group.state}: {group.why or group.remedy}")
     names = [tool.spec.name for group in groups if group.state == "on" for tool in group.tools]
     meant = difflib.get_close_matches(name, names, n=1)
     hint = f"did you mean {meant[0]}?" if meant else f"there are {', '.join(names) or 'none'}"

@@ -2,11 +2,8 @@
 
 from collections.abc import Iterator
 
-from bot.doctor import phrases
 from bot.doctor.bridge import BridgeState
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.doctor.phrases import AREA_ACCESS
-from bot.i18n.statements import fill
 from bot.policy.access import EVERYBODY
 from bot.settings import Settings
 from bot.transports.base import Contact
@@ -19,34 +16,34 @@ def check_access(settings: Settings, signal: BridgeState | None) -> Iterator[Fin
     """Who everybody on the lists is; `signal` None means that nobody could be looked up."""
     access = settings.access
     if settings.signal.note_to_self:
-        yield ok(AREA_ACCESS, phrases.FOUND_ACCESS_NOTES)
+        yield ok("access", "only what the account writes to itself is answered")
         return
     if not (access.allowed or access.admins or access.groups):
-        yield problem(AREA_ACCESS, phrases.FOUND_ACCESS_NOBODY, phrases.FOUND_ACCESS_ALLOW)
+        yield problem("access", "nobody may write", "set ACCESS__ALLOWED to your number or uuid")
     for name, entries in (("ACCESS__ALLOWED", access.allowed), ("ACCESS__ADMINS", access.admins)):
         yield from (_person(name, entry, signal) for entry in entries)
     yield from (_group(entry, signal, is_asked=access.group_members_may_write) for entry in access.groups)
     if access.strangers == "ignore":
-        yield ok(AREA_ACCESS, phrases.FOUND_STRANGERS_IGNORED)
+        yield ok("access", "strangers get no reply")
     elif access.admins:
-        yield ok(AREA_ACCESS, phrases.FOUND_STRANGERS_CODE)
+        yield ok("access", "strangers get a code, with which an admin can let them in")
     else:
-        yield warning(AREA_ACCESS, phrases.FOUND_STRANGERS_NO_ADMIN, fill(phrases.FOUND_SET, name="ACCESS__ADMINS"))
+        yield warning("access", "strangers get a code, but there is no admin who could use it", "set ACCESS__ADMINS")
 
 
 def _person(name: str, entry: str, signal: BridgeState | None) -> Finding:
     if entry == EVERYBODY:
-        return warning(name, phrases.FOUND_EVERYBODY_WRITES, phrases.FOUND_EVERYBODY_BOUND)
+        return warning(name, "anybody may write, at your expense", "list the people who may, and set budgets")
     if signal is None:
-        return warning(name, fill(phrases.FOUND_NOT_LOOKED_UP, entry=entry))
+        return warning(name, f"{entry} could not be looked up")
     contact = _contact(entry, signal)
     if contact is None:
-        how = phrases.FOUND_PERSON_WRITES if entry.startswith("+") else phrases.FOUND_PERSON_WRITES_OR
-        return warning(name, fill(phrases.FOUND_PERSON_UNKNOWN, entry=entry), how)
-    other = contact.person if entry.startswith("+") else contact.number or phrases.FOUND_NUMBER_HIDDEN
+        how = "ask them to write once" if entry.startswith("+") else "ask them to write once, or check for a typo"
+        return warning(name, f"{entry} is not known to the account", how)
+    other = contact.person if entry.startswith("+") else contact.number or "who hides their number"
     return ok(
         name,
-        fill(phrases.FOUND_PERSON_IS, entry=entry, name=contact.name or phrases.FOUND_PERSON_NAMELESS, other=other),
+        f"{entry} is {contact.name or 'somebody without a name'}, {other}",
     )
 
 
@@ -57,19 +54,36 @@ def _contact(entry: str, signal: BridgeState) -> Contact | None:
 def _group(entry: str, signal: BridgeState | None, *, is_asked: bool) -> Finding:
     """`is_asked` tells whether the members may write directly, so that they have to be known."""
     if entry == EVERYBODY:
-        return ok(_GROUPS, phrases.FOUND_GROUPS_EVERY)
+        return ok(_GROUPS, "in every group, the people listed may write")
     if signal is None:
-        return warning(_GROUPS, fill(phrases.FOUND_NOT_LOOKED_UP, entry=entry))
+        return warning(_GROUPS, f"{entry} could not be looked up")
     group = next((group for group in signal.groups if group.id == entry), None)
     if group is None and any(invited.id == entry for invited in signal.invitations):
-        return ok(_GROUPS, fill(phrases.FOUND_GROUP_INVITED, entry=entry))
+        return ok(_GROUPS, f"the account is invited to {entry}; Aldis joins it while it runs")
     if group is None:
-        known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or phrases.FOUND_GROUP_NONE_KNOWN
-        return warning(_GROUPS, fill(phrases.FOUND_GROUP_UNKNOWN, entry=entry, known=known), phrases.FOUND_GROUP_INVITE)
-    name = group.name or phrases.FOUND_GROUP_NAMELESS
+        known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or "none"
+        return warning(
+            _GROUPS,
+            f"the account is not in the group {entry}; it is in: {known}",
+            "invite it there, or correct the id: upper and lower case matter",
+        )
+    name = group.name or "a group without a name"
     if is_asked and not group.members:
-        return warning(_GROUPS, fill(phrases.FOUND_GROUP_MUTE, entry=entry, name=name))
-    return ok(_GROUPS, fill(phrases.FOUND_GROUP_IS, entry=entry, name=name, count=len(group.members)))
+        return warning(
+            _GROUPS,
+            (
+                f"{entry} is {name}: none of its members may write directly, because the bridge does "
+                "not say who they are"
+            ),
+        )
+    return ok(
+        _GROUPS,
+        (
+            f"{entry} is {name}, {len(group.members)} member"
+            if len(group.members) == 1
+            else f"{entry} is {name}, {len(group.members)} members"
+        ),
+    )
 
 
 async def check_pins(settings: Settings, store: Store | None, signal: BridgeState | None) -> list[Finding]:
@@ -85,12 +99,19 @@ async def check_pins(settings: Settings, store: Store | None, signal: BridgeStat
         if pin is not None and contact is not None and not pin.is_theirs:
             found.append(
                 problem(
-                    AREA_ACCESS,
-                    fill(phrases.FOUND_NUMBER_CHANGED, number=number, day=f"{pin.since:%Y-%m-%d}"),
-                    fill(phrases.FOUND_NUMBER_DECIDE, person=person),
+                    "access",
+                    (
+                        "{number} has belonged to one account since {day} and now belongs to another, which is refused"
+                    ).format(number=number, day=f"{pin.since:%Y-%m-%d}"),
+                    (
+                        f"if that is right, add {person} to the list; if not, replace the number with the "
+                        "uuid of the person you mean"
+                    ),
                 )
             )
         elif pin is not None and pin.refused_at is not None:
-            what = fill(phrases.FOUND_NUMBER_REFUSED, day=f"{pin.refused_at:%Y-%m-%d}", number=number)
-            found.append(warning(AREA_ACCESS, what, phrases.FOUND_NUMBER_ASK))
+            what = "on {day} another account wrote with {number} and was refused".format(
+                day=f"{pin.refused_at:%Y-%m-%d}", number=number
+            )
+            found.append(warning("access", what, "ask the person whether they have a new phone or account"))
     return found

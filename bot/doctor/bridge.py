@@ -8,15 +8,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.clock import Clock
-from bot.doctor import phrases
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Finding, listed, ok, problem, warning
 from bot.doctor.http import ASK_SECONDS, fetch_json
-from bot.doctor.phrases import AREA_ACCOUNT, AREA_BRIDGE
 from bot.doctor.servers import advice_on_address, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
-from bot.i18n.statements import WordList, Words, fill
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.transports.base import Contact, Group, Transport
@@ -24,7 +21,6 @@ from bot.transports.bridge_versions import Bridge, Release, warnings
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
 from bot.transports.envelope.json import object_in, text_in
-from bot.transports.refusals import words_of
 from bot.transports.rest_api.about import check_about
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
@@ -48,11 +44,11 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
-        return None, [problem(AREA_BRIDGE, words_of(error), _advice(error, url, is_contained=deps.is_contained))]
+        return None, [problem("bridge", str(error), _advice(error, url, is_contained=deps.is_contained))]
     found = await _described(bridge, url, clock)
     if wanted not in {"auto", bridge}:
-        what = fill(phrases.FOUND_BRIDGE_OTHER, wanted=wanted)
-        found.append(problem(AREA_BRIDGE, what, fill(phrases.FOUND_BRIDGE_OTHER_SET, bridge=bridge)))
+        what = f"SIGNAL__TRANSPORT says {wanted}"
+        found.append(problem("bridge", what, f"set it to {bridge}, or leave it out"))
     found += _losses(settings, bridge)
     account, of_account = await _account(settings, deps, bridge)
     found.append(of_account)
@@ -68,20 +64,20 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     return signal, [*found, *of_lists]
 
 
-def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> Words:
+def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> str:
     """What to do where no bridge answers at the address, or something else does."""
     shown = without_password(url)
     if isinstance(error, ConfigError):
         path = urlsplit(shown).path.rstrip("/")
-        return fill(phrases.FOUND_BRIDGE_LEAVE_OUT, path=path) if path else fill(phrases.FOUND_BRIDGE_URL_IS, url=shown)
+        return f"leave out {path}: the address ends with the port" if path else f"SIGNAL__URL is {shown}"
     if is_contained and is_loopback(url):
         return advice_on_address(url, "SIGNAL__URL", is_contained=True)
     if url.startswith("unix:"):
         # Not taken away by --fix: a daemon that is just starting refuses for a moment, too.
         if _is_refused(error) and Path(path := urlsplit(url).path).is_socket():
-            return fill(phrases.FOUND_BRIDGE_LEFT_OVER, path=path)
-        return fill(phrases.FOUND_BRIDGE_START_SOCKET, user=os.geteuid(), url=shown)
-    return fill(phrases.FOUND_BRIDGE_START, url=shown)
+            return f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
+        return f"start the bridge, and let user {os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
+    return f"start the bridge, or say where it is: SIGNAL__URL is {shown}"
 
 
 def _is_refused(error: BaseException | None) -> bool:
@@ -94,35 +90,53 @@ async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     try:
         release, date = await _release(bridge, url)
     except Disconnected as error:
-        what = fill(phrases.FOUND_BRIDGE_VERSIONLESS, bridge=bridge, error=error)
-        return [problem(AREA_BRIDGE, what, phrases.FOUND_LOOK_BRIDGE_LOG)]
+        what = f"{bridge} does not report its version ({error})"
+        return [problem("bridge", what, "look in the bridge's log")]
     except ConfigError as error:
-        return [problem(AREA_BRIDGE, str(error))]
+        return [problem("bridge", str(error))]
     values = {"name": release.name, "url": without_password(url)}
     if date is not None and abs(date - clock.wall()) > _CLOCK_SKEW:
-        found = warning(AREA_BRIDGE, fill(phrases.FOUND_BRIDGE_CLOCK, **values), phrases.FOUND_BRIDGE_CLOCK_SET)
+        found = warning(
+            "bridge", "{name} at {url}; its clock and ours differ".format(**values), "set both clocks by NTP"
+        )
     else:
-        found = ok(AREA_BRIDGE, fill(phrases.FOUND_BRIDGE_IS, **values))
+        found = ok("bridge", "{name} at {url}".format(**values))
     return [found, *known_of(release, clock)]
 
 
 def known_of(release: Release, clock: Clock) -> list[Finding]:
     """What is known of a release: that it is old, or bad."""
     concerns = warnings(release, clock.wall().date())
-    return [(problem if one.is_urgent else warning)(AREA_BRIDGE, one.words, one.advice) for one in concerns]
+    return [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
 
 
 def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
     """What the bridge can lose, by the way that is set."""
     has_webhook = settings.signal.webhook_secret is not None
     if bridge == "signal_cli" and has_webhook:
-        yield warning(AREA_BRIDGE, phrases.FOUND_WEBHOOK_FOREIGN, phrases.FOUND_LEAVE_OUT)
+        yield warning(
+            "bridge",
+            "SIGNAL__WEBHOOK_SECRET is for signal-cli-rest-api; signal-cli itself posts nothing",
+            "leave it out",
+        )
     elif bridge == "rest_api" and has_webhook:
-        yield warning(AREA_BRIDGE, phrases.FOUND_BRIDGE_DROPS, phrases.FOUND_BRIDGE_DROPS_LESS)
+        yield warning(
+            "bridge",
+            "signal-cli-rest-api drops what arrives while Aldis is down",
+            "use signal-cli's own daemon (see docs/operating.md) where nothing may be lost",
+        )
     elif bridge == "rest_api":
-        yield warning(AREA_BRIDGE, phrases.FOUND_BRIDGE_DROPS_BURSTS, phrases.FOUND_BRIDGE_DROPS_BURSTS_LESS)
+        yield warning(
+            "bridge",
+            ("signal-cli-rest-api drops what arrives while Aldis is not connected, and some of a burst"),
+            ("set SIGNAL__WEBHOOK_SECRET, which saves the burst, or use signal-cli's own daemon, which loses neither"),
+        )
     if bridge == "signal_cli" and not is_socket(settings.signal.url):
-        yield warning(AREA_BRIDGE, phrases.FOUND_BRIDGE_HTTP, phrases.FOUND_BRIDGE_HTTP_LESS)
+        yield warning(
+            "bridge",
+            "over HTTP signal-cli may lose the first message after Aldis has stopped",
+            ("start its daemon with --socket or --tcp and --receive-mode=manual, and name that in SIGNAL__URL"),
+        )
 
 
 async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
@@ -148,30 +162,34 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
         choice = await choice_of(linking, wanted)
         account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
     except (Disconnected, ConfigError) as error:
-        return None, problem(AREA_ACCOUNT, str(error))
+        return None, problem("account", str(error))
     finally:
         await linking.aclose()
     if account is None:
         return None, _no_account(choice, wanted)
     if account.id is None:
-        what = fill(phrases.FOUND_ACCOUNT_NO_ID, name=account.name)
-        return account, warning(AREA_ACCOUNT, what, phrases.FOUND_ACCOUNT_NO_ID_LOOK)
-    how = phrases.FOUND_ACCOUNT_LINKED if account.number else phrases.FOUND_ACCOUNT_NUMBERLESS
-    return account, ok(AREA_ACCOUNT, fill(how, name=account.name))
+        what = f"{account.name} is linked, but the bridge does not report its id"
+        return account, warning(
+            "account", what, "look in the bridge's log: people who hide their number cannot mention Aldis"
+        )
+    how = "{name} is linked" if account.number else "{name} is linked, without a phone number"
+    return account, ok("account", (how).format(name=account.name))
 
 
 def _no_account(choice: Choice, wanted: str | None) -> Finding:
     """Why it is not clear which account is meant."""
-    names = WordList(tuple(account.name or phrases.FOUND_ACCOUNT_NAMELESS for account in choice.all))
+    names = listed(account.name or "one that it cannot name" for account in choice.all)
     if not choice.all:
-        how = fill(phrases.FOUND_ACCOUNT_LINK, command=command_line("link"))
-        return problem(AREA_ACCOUNT, phrases.FOUND_ACCOUNT_NONE, how)
+        how = f"link one with: {command_line('link')}"
+        return problem("account", "none is linked", how)
     if not choice.meant:
-        what = fill(phrases.FOUND_ACCOUNT_NOT_THERE, wanted=wanted, names=names)
-        return problem(AREA_ACCOUNT, what, fill(phrases.FOUND_ACCOUNT_LINK_OR_NAME, command=command_line("link")))
+        what = f"the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
+        return problem("account", what, f"link it with `{command_line('link')}`, or name the one it has")
     if len(choice.meant) > 1:
-        return problem(AREA_ACCOUNT, fill(phrases.FOUND_ACCOUNT_SEVERAL, names=names), phrases.FOUND_ACCOUNT_CHOOSE)
-    return problem(AREA_ACCOUNT, phrases.FOUND_ACCOUNT_MISSING, UNNAMED)
+        return problem(
+            "account", f"the bridge has several: {names}", "name the one that Aldis answers for in SIGNAL__ACCOUNT"
+        )
+    return problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)
 
 
 async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding]]:
@@ -182,8 +200,8 @@ async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding
             invitations=await transport.invitations(),
         )
     except (Disconnected, ConfigError) as error:
-        what = fill(phrases.FOUND_BRIDGE_LISTS_NOT, error=error)
-        return None, [problem(AREA_ACCOUNT, what, phrases.FOUND_LOOK_BRIDGE_LOG)]
+        what = f"it does not list its contacts and groups: {error}"
+        return None, [problem("account", what, "look in the bridge's log")]
     return signal, []
 
 
@@ -192,5 +210,5 @@ async def _receiving(transport: Transport) -> Finding:
     try:
         await transport.check_receiving()
     except (Disconnected, ConfigError) as error:
-        return problem(AREA_BRIDGE, fill(phrases.FOUND_BRIDGE_RECEIVES_NOT, error=error), phrases.FOUND_LOOK_BRIDGE_LOG)
-    return ok(AREA_BRIDGE, phrases.FOUND_BRIDGE_RECEIVES)
+        return problem("bridge", f"it does not let Aldis receive: {error}", "look in the bridge's log")
+    return ok("bridge", "it lets Aldis receive")

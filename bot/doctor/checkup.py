@@ -14,7 +14,6 @@ from collections.abc import Awaitable
 from contextlib import AsyncExitStack, closing
 
 from bot.clock import Clock
-from bot.doctor import phrases
 from bot.doctor.access import check_access, check_pins
 from bot.doctor.bridge import check_bridge
 from bot.doctor.deps import Deps
@@ -35,22 +34,9 @@ from bot.doctor.machine import (
 )
 from bot.doctor.models import ask_models, check_audio, check_budgets, check_choices, check_images, check_models
 from bot.doctor.pages import check_pages
-from bot.doctor.phrases import (
-    AREA_AUDIO,
-    AREA_FEEDS,
-    AREA_IMAGES,
-    AREA_MACHINE,
-    AREA_MODELS,
-    AREA_SEARCH,
-    AREA_SETTINGS,
-    AREA_STORE,
-    AREA_TOOLS,
-)
 from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.doctor.search import check_search
 from bot.doctor.tools import check_approve, check_tool_sources, check_tools
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import fill
 from bot.invocation import command_line
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings, unread_names
@@ -73,15 +59,15 @@ async def examine(
         await stack.enter_async_context(deps.tool_deps.fetcher)
         sandbox = stack.enter_context(closing(deps.sandbox()))
         parts = await asyncio.gather(
-            _in_time(AREA_MACHINE, _check_machine(settings, deps, clock, sandbox)),
-            _in_time(AREA_STORE, _check_kept(settings, deps, clock, running)),
-            _in_time(AREA_MODELS, check_models(settings, deps)),
-            _in_time(AREA_MODELS, ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
-            _in_time(AREA_AUDIO, check_audio(settings, deps)),
-            _in_time(AREA_IMAGES, check_images(settings, deps)),
-            _in_time(AREA_SEARCH, check_search(settings, deps)),
-            _in_time(AREA_FEEDS, check_feeds(settings, deps, sandbox)),
-            _in_time(AREA_TOOLS, check_tool_sources(settings)),
+            _in_time("machine", _check_machine(settings, deps, clock, sandbox)),
+            _in_time("store", _check_kept(settings, deps, clock, running)),
+            _in_time("models", check_models(settings, deps)),
+            _in_time("models", ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
+            _in_time("audio", check_audio(settings, deps)),
+            _in_time("images", check_images(settings, deps)),
+            _in_time("search", check_search(settings, deps)),
+            _in_time("feeds", check_feeds(settings, deps, sandbox)),
+            _in_time("tools", check_tool_sources(settings)),
         )
     machine, kept, models, answers, *others, sources = parts
     found = (
@@ -103,10 +89,10 @@ async def examine(
 async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
     """What is cheap, free and safe to look at again and again while Aldis runs; its connections are open already."""
     found = await asyncio.gather(
-        _in_time(AREA_MODELS, check_models(settings, deps)),
-        _in_time(AREA_AUDIO, check_audio(settings, deps)),
-        _in_time(AREA_IMAGES, check_images(settings, deps)),
-        _in_time(AREA_SEARCH, check_search(settings, deps)),
+        _in_time("models", check_models(settings, deps)),
+        _in_time("audio", check_audio(settings, deps)),
+        _in_time("images", check_images(settings, deps)),
+        _in_time("search", check_search(settings, deps)),
     )
     return tuple(finding for findings in found for finding in findings)
 
@@ -141,22 +127,24 @@ async def _nothing() -> list[Finding]:
     return []
 
 
-async def _in_time(area: Sentence, checking: Awaitable[list[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:
+async def _in_time(area: str, checking: Awaitable[list[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:
     """What a check found; that it took too long is a finding, too."""
     try:
         async with asyncio.timeout(seconds):
             return await checking
     except TimeoutError:
-        return [warning(area, fill(phrases.FOUND_NOT_ENDED, seconds=f"{seconds:g}"), phrases.FOUND_LATER)]
+        return [
+            warning(area, "not finished within {seconds} seconds".format(seconds=f"{seconds:g}"), "try again later")
+        ]
 
 
 def _check_names(*, is_alone: bool) -> Finding:
     """Which variables are passed over; a misspelt one would not have let the settings be read."""
     unread = unread_names(is_alone=is_alone)
     if not unread:
-        return ok(AREA_SETTINGS, phrases.FOUND_NAMES_READ)
+        return ok("settings", "every variable is understood")
     names, command = ", ".join(unread), command_line("settings --all")
     if is_alone:  # in a container nobody else has put it there
-        what = fill(phrases.FOUND_NAMES_UNREAD, names=names)
-        return warning(AREA_SETTINGS, what, fill(phrases.FOUND_NAMES_SEE, command=command))
-    return ok(AREA_SETTINGS, fill(phrases.FOUND_NAMES_UNREAD_SEE, names=names, command=command))
+        what = f"not read by Aldis: {names}"
+        return warning("settings", what, f"if one was meant for it, see `{command}`")
+    return ok("settings", f"not read by Aldis: {names}; if one was meant for it, see `{command}`")

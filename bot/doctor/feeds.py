@@ -3,11 +3,8 @@
 import asyncio
 from datetime import UTC, datetime
 
-from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.doctor.phrases import AREA_FEEDS
-from bot.i18n.statements import fill
 from bot.media.feeds import FeedReader, FeedValidators, Gone, Trouble
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
@@ -16,13 +13,13 @@ from tools import NewsOptions
 _AT_ONCE = 4
 _VARIABLE = "TOOLS__NEWS__FEEDS"
 _WORDS = {
-    "denied": phrases.FOUND_FEED_DENIED,
-    "no_host": phrases.FOUND_FEED_NO_HOST,
-    "slow": phrases.FOUND_FEED_SLOW,
-    "too_large": phrases.FOUND_FEED_TOO_LARGE,
-    "no_feed": phrases.FOUND_FEED_OTHER,
-    "unreadable": phrases.FOUND_FEED_BROKEN,
-    "unreachable": phrases.FOUND_FEED_UNREACHABLE,
+    "denied": "it is not on the public web, and Aldis reads nothing else",
+    "no_host": "there is no such host",
+    "slow": "it does not answer in time",
+    "too_large": "it is too large",
+    "no_feed": "what is there is not a feed",
+    "unreadable": "what is there is not a readable feed",
+    "unreachable": "it cannot be reached",
 }
 
 
@@ -38,13 +35,13 @@ async def check_feeds(settings: Settings, deps: Deps, sandbox: Sandbox) -> list[
             reading = await reader.read(url, FeedValidators(), now=datetime.now(UTC))
         match reading:
             case Trouble(word=word):
-                why = _WORDS.get(word) or fill(phrases.FOUND_FEED_STATUS, status=word)
-                what = fill(phrases.FOUND_FEED_UNREADABLE, url=url, why=why)
-                return problem(AREA_FEEDS, what, fill(phrases.FOUND_FEED_CORRECT, name=_VARIABLE))
+                why = _WORDS.get(word) or f"its server answers {word}"
+                what = f"{url} cannot be read: {why}"
+                return problem("feeds", what, f"correct it in {_VARIABLE}")
             case Gone():
-                how = fill(phrases.FOUND_FEED_TAKE_OUT, name=_VARIABLE)
-                return warning(AREA_FEEDS, fill(phrases.FOUND_FEED_ENDED, url=url), how)
+                how = f"take it out of {_VARIABLE}"
+                return warning("feeds", f"{url} is gone for good", how)
             case _:
-                return ok(AREA_FEEDS, fill(phrases.FOUND_FEED_WELL, url=url))
+                return ok("feeds", f"{url} can be read")
 
     return list(await asyncio.gather(*map(check, options.feeds)))

@@ -1,20 +1,13 @@
-"""What was found where something was looked at: a value, said in the language of whoever reads it."""
+"""What a check found: a level, a sentence, and what the operator can do about it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bot.doctor.phrases import FOUND_FINDING
-from bot.i18n.catalogues import Sentence
-from bot.i18n.language import use_language
-from bot.i18n.statements import Words, fill, text_of
 from bot.logs import one_line
 from bot.turn.notices import Notice
 
 Level = Literal["ok", "hint", "warning", "problem"]
-
-Area = Sentence | str
-"""Where something was found: one of `bot.doctor.phrases`, the name of a setting, or empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,10 +15,11 @@ class Finding:
     """One thing that was looked at."""
 
     level: Level
-    area: Area
-    words: Words
+    area: str
+    """Where it was found: a word such as `clock`, the name of a setting, or empty."""
+    words: str
     """What was found there; empty: the area says it all."""
-    remedy: Words = ""
+    advice: str = ""
     """What the operator can do; empty where there is nothing to do."""
     topic: str = ""
     """What was looked at to the end: what was found of it before counts no more; empty: nothing of that kind."""
@@ -33,23 +27,20 @@ class Finding:
     """What the admins hear of it in Signal; None: it is for the operator's eyes alone."""
 
     @property
-    def line(self) -> Words:
-        """Area and words."""
-        return (
-            fill(FOUND_FINDING, area=self.area, words=self.words)
-            if self.area and self.words
-            else self.area or self.words
-        )
-
-    @property
     def what(self) -> str:
-        """Area and words, in the language that is spoken now: `clock: it is wrong by months or years`."""
-        return text_of(self.line)
+        """Area and words: `clock: it is wrong by months or years`."""
+        return f"{self.area}: {self.words}" if self.area and self.words else self.area or self.words
 
-    @property
-    def advice(self) -> str:
-        """The remedy, in the language that is spoken now."""
-        return text_of(self.remedy)
+
+def listed(words: Iterable[str], *, last: str = "and") -> str:
+    """Returns several words as one reads them out: `A, B and C`; empty if there are none."""
+    *others, final = [*words] or [""]
+    return f"{', '.join(others)} {last} {final}" if others else final
+
+
+def counted(count: int, noun: str) -> str:
+    """Returns `1 tool` or `2 tools`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> str:
@@ -68,12 +59,10 @@ def format_findings(findings: Iterable[Finding], *, is_verbose: bool = True) -> 
 
 
 def as_json(findings: Iterable[Finding]) -> list[dict[str, Any]]:
-    """What is wrong, as the health page shows it: `level`, `what` and `advice` of each; programs read it in English."""
-    with use_language("en"):
-        return [
-            {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)}
-            for one in wanting(findings)
-        ]
+    """What is wrong, as the health page shows it: `level`, `what` and `advice` of each."""
+    return [
+        {"level": one.level, "what": one_line(one.what), "advice": one_line(one.advice)} for one in wanting(findings)
+    ]
 
 
 def wanting(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -86,21 +75,21 @@ def exit_status(findings: Iterable[Finding]) -> int:
     return int(any(finding.level == "problem" for finding in findings))
 
 
-def ok(area: Area, words: Words, remedy: Words = "", *, topic: str = "") -> Finding:
-    """All is well there; `remedy` is what could be done besides."""
-    return Finding(level="ok", area=area, words=words, remedy=remedy, topic=topic)
+def ok(area: str, words: str, advice: str = "", *, topic: str = "") -> Finding:
+    """All is well there; `advice` is what could be done besides."""
+    return Finding(level="ok", area=area, words=words, advice=advice, topic=topic)
 
 
-def hint(area: Area, words: Words, remedy: Words = "") -> Finding:
+def hint(area: str, words: str, advice: str = "") -> Finding:
     """What is not there and could be."""
-    return Finding(level="hint", area=area, words=words, remedy=remedy)
+    return Finding(level="hint", area=area, words=words, advice=advice)
 
 
-def warning(area: Area, words: Words, remedy: Words = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
+def warning(area: str, words: str, advice: str = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
     """Something for the operator to read."""
-    return Finding(level="warning", area=area, words=words, remedy=remedy, topic=topic, notice=notice)
+    return Finding(level="warning", area=area, words=words, advice=advice, topic=topic, notice=notice)
 
 
-def problem(area: Area, words: Words, remedy: Words = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
+def problem(area: str, words: str, advice: str = "", *, topic: str = "", notice: Notice | None = None) -> Finding:
     """Something without which Aldis does not work as it is meant to."""
-    return Finding(level="problem", area=area, words=words, remedy=remedy, topic=topic, notice=notice)
+    return Finding(level="problem", area=area, words=words, advice=advice, topic=topic, notice=notice)

@@ -11,22 +11,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 
 from bot.clock import Clock
-from bot.doctor import phrases
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.doctor.phrases import (
-    AREA_CELLS,
-    AREA_CLOCK,
-    AREA_DISK,
-    AREA_FILES,
-    AREA_NETWORK,
-    AREA_STORE,
-)
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import Words, fill
 from bot.invocation import command_line, spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
@@ -48,14 +36,14 @@ _RESET_BUG_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
 
-_FORGED: Mapping[str, Sentence] = {
-    "people": phrases.FOUND_FORGED_PEOPLE,
-    "pins": phrases.FOUND_FORGED_PINS,
-    "identities": phrases.FOUND_FORGED_IDENTITIES,
-    "spent": phrases.FOUND_FORGED_SPENT,
-    "grants": phrases.FOUND_FORGED_GRANTS,
-    "quotas": phrases.FOUND_FORGED_QUOTAS,
-    "tool_shapes": phrases.FOUND_FORGED_TOOL_SHAPES,
+_FORGED: Mapping[str, str] = {
+    "people": "who was let in",
+    "pins": "which account a number belongs to",
+    "identities": "whose safety number is trusted",
+    "spent": "what was spent",
+    "grants": "which tools were allowed for good",
+    "quotas": "the quotas of services",
+    "tool_shapes": "the tools of MCP servers",
 }
 """What the tables that the store guards are about."""
 
@@ -63,15 +51,15 @@ _FORGED: Mapping[str, Sentence] = {
 def _check_zone(now: str, zone: str) -> Finding:
     unread = unread_zone()
     if unread is None or zone != "UTC":
-        return ok(AREA_CLOCK, fill(phrases.FOUND_CLOCK_ZONE, now=now, zone=zone))
-    what = fill(phrases.FOUND_CLOCK_ZONE_UNREAD, now=now, zone=zone, unread=unread[:60])
-    return warning(AREA_CLOCK, what, phrases.FOUND_CLOCK_ZONE_SET)
+        return ok("clock", f"{now} UTC, people's time zone is {zone}")
+    what = f"{now} UTC, people's time zone is {zone}, because TZ ({unread[:60]}) is not the name of a time zone"
+    return warning("clock", what, "set LOCALE__TIMEZONE to theirs, such as Europe/Berlin, or to UTC if you mean that")
 
 
 def check_machine(settings: Settings, clock: Clock, *, is_contained: bool = False) -> Iterator[Finding]:
     """Whether its clock can be right, and its SQLite is sound; `is_contained`: nothing else runs where Aldis does."""
     if clock.wall() < _WRITTEN:
-        yield problem(AREA_CLOCK, phrases.FOUND_CLOCK_WRONG, phrases.FOUND_CLOCK_SET)
+        yield problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it to be right")
     else:
         yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M}", settings.locale.timezone)
     yield check_sqlite(sqlite3.sqlite_version_info, is_contained=is_contained)
@@ -83,8 +71,12 @@ def check_sqlite(version: tuple[int, ...], *, is_contained: bool) -> Finding:
     if not _has_reset_bug(version):
         return ok(named, "")
     if is_contained:
-        return ok(named, phrases.FOUND_SQLITE_RISK)
-    return warning(named, phrases.FOUND_SQLITE_RISK, phrases.FOUND_SQLITE_ALONE)
+        return ok(named, "it can damage a database that several programs have open; Aldis alone is safe")
+    return warning(
+        named,
+        "it can damage a database that several programs have open; Aldis alone is safe",
+        ("do not open the database with anything else while Aldis runs (no sqlite3, no litestream), or update SQLite"),
+    )
 
 
 async def check_cells(sandbox: Sandbox) -> Finding:
@@ -92,25 +84,49 @@ async def check_cells(sandbox: Sandbox) -> Finding:
     try:
         return check_cell_level(await sandbox.level())
     except FileRefused:
-        return problem(AREA_CELLS, phrases.FOUND_CELLS_DEAD, phrases.FOUND_CELLS_LOOK)
+        return problem(
+            "cells",
+            "the process that opens strangers' files and pages does not start",
+            "its output is above; is there enough memory, and room for more processes?",
+        )
 
 
-def words_of_level(level: Level) -> Words:
+def words_of_level(level: Level) -> str:
     """The layers in force: `Landlock 7 and seccomp`."""
     if level.landlock:
-        how = phrases.FOUND_LEVEL_BOTH if level.seccomp else phrases.FOUND_LEVEL_LANDLOCK
-        return fill(how, version=level.landlock)
-    return phrases.FOUND_LEVEL_SECCOMP if level.seccomp else phrases.FOUND_LEVEL_NONE
+        how = "Landlock {version} and seccomp" if level.seccomp else "Landlock {version} but no seccomp"
+        return (how).format(version=level.landlock)
+    return "no Landlock but seccomp" if level.seccomp else "no Landlock and no seccomp"
 
 
 def check_cell_level(level: Level) -> Finding:
     """How well cells hold on a machine that can do so much."""
     words = words_of_level(level)
     if level.holds:
-        return ok(AREA_CELLS, fill(phrases.FOUND_CELLS_HOLD, level=words))
+        return ok(
+            "cells",
+            (
+                "strangers' files and pages are opened in processes that cannot open files, use the "
+                f"network or start anything ({words})"
+            ),
+        )
     if level.landlock:
-        return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_HALF, level=words), phrases.FOUND_CELLS_HALF_MORE)
-    return warning(AREA_CELLS, fill(phrases.FOUND_CELLS_LIMITS, level=words), phrases.FOUND_CELLS_LIMITS_MORE)
+        return warning(
+            "cells",
+            (
+                "strangers' files and pages are opened in processes that cannot open files, but can "
+                f"use sockets and start processes ({words})"
+            ),
+            "use a 64-bit system on x86-64 or aarch64; in a container see what its runtime allows",
+        )
+    return warning(
+        "cells",
+        (
+            f"strangers' files and pages are opened in processes restricted by limits alone ({words}): "
+            "if a file takes one over, it can do whatever Aldis's user can"
+        ),
+        ("use Linux 5.13 or later on x86-64 or aarch64; in a container see what its runtime allows"),
+    )
 
 
 def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
@@ -119,7 +135,14 @@ def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
     if not named:
         return []
     return [
-        warning(AREA_NETWORK, fill(phrases.FOUND_PROXY_UNUSED, names=", ".join(named)), phrases.FOUND_PROXY_INSTEAD)
+        warning(
+            "network",
+            f"{', '.join(named)} is set, but Aldis uses no proxy",
+            (
+                "route the traffic on the machine itself, or name a gateway as the address of a "
+                "service (OPENAI_BASE_URL)"
+            ),
+        )
     ]
 
 
@@ -128,9 +151,12 @@ def check_certificates(environ: Mapping[str, str]) -> list[Finding]:
     kinds = {"SSL_CERT_FILE": _is_readable, "SSL_CERT_DIR": has_certificates}
     return [
         problem(
-            AREA_NETWORK,
-            fill(phrases.FOUND_CERTIFICATES_UNREAD, name=name, path=path),
-            phrases.FOUND_CERTIFICATES_NAME,
+            "network",
+            f"{name} is {path}, but no certificates can be read there",
+            (
+                "name a file in PEM form (SSL_CERT_FILE) or a folder after `openssl rehash` "
+                "(SSL_CERT_DIR), or remove the variable"
+            ),
         )
         for name, has_any in kinds.items()
         if (path := environ.get(name)) and not has_any(path)
@@ -154,7 +180,7 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     """The open store, where it can be opened, and whether somebody else holds it."""
     given = settings.store
     if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
-        return None, False, [ok(AREA_STORE, fill(phrases.FOUND_STORE_NEW, path=given.path))]
+        return None, False, [ok("store", f"{given.path} will be created at the first start")]
     opening = open_store(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
     try:
         store = await stack.enter_async_context(opening)
@@ -163,35 +189,73 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
         restoration = await store.read(lambda repos: repos.restored.restoration())
         tampering = await store.tampering()
     except StoreInUse:
-        return None, True, [ok(AREA_STORE, fill(phrases.FOUND_STORE_HELD, path=given.path))]
+        return None, True, [ok("store", f"{given.path} is in use by a running Aldis")]
     except StoreError as error:
-        return None, False, [problem(AREA_STORE, spell_commands(str(error)), phrases.FOUND_STORE_RIGHT)]
-    found = [ok(AREA_STORE, fill(phrases.FOUND_STORE_WELL, path=given.path, size=_megabytes(given.path)))]
-    found += [problem(AREA_STORE, words, phrases.FOUND_STORE_TAMPERED) for words in words_of_tampering(tampering)]
+        return None, False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
+    found = [ok("store", f"{given.path} opens with its key, is intact, and takes {_megabytes(given.path)} MB")]
+    found += [
+        problem("store", words, "see “Somebody has changed the database” in docs/operating.md")
+        for words in words_of_tampering(tampering)
+    ]
     if restoration is not None:
-        how = fill(phrases.FOUND_STORE_SETTLE, command=command_line("restore --settle"))
-        found.append(problem(AREA_STORE, phrases.FOUND_STORE_RESTORED, how))
+        how = f"decide with: {command_line('restore --settle')}, or --replay"
+        found.append(
+            problem(
+                "store",
+                (
+                    "it was restored, and nobody has decided what to do with the work left open in it: "
+                    "Aldis does not start"
+                ),
+                how,
+            )
+        )
     if inbox.dead:
-        found.append(warning(AREA_STORE, fill(phrases.FOUND_STORE_GIVEN_UP, count=inbox.dead), phrases.FOUND_LOOK_LOG))
+        found.append(
+            warning(
+                "store",
+                (
+                    f"{inbox.dead} message of the last weeks was given up"
+                    if inbox.dead == 1
+                    else f"{inbox.dead} messages of the last weeks were given up"
+                ),
+                "look in Aldis's log",
+            )
+        )
     if guests:
         found.append(
-            ok(AREA_STORE, fill(phrases.FOUND_STORE_GUESTS, count=len(guests)), phrases.FOUND_STORE_GUESTS_SEE)
+            ok(
+                "store",
+                (
+                    f"{len(guests)} person was let in by a code"
+                    if len(guests) == 1
+                    else f"{len(guests)} people were let in by a code"
+                ),
+                "an admin sees them with /people",
+            )
         )
     return store, False, found
 
 
-def words_of_tampering(tampering: Tampering) -> tuple[Words, ...]:
+def words_of_tampering(tampering: Tampering) -> tuple[str, ...]:
     """What others have done to the database, as `Tampering.sentences`; empty if nothing was detected."""
-    told: list[Words] = [
-        fill(phrases.FOUND_STORE_FORGED, count=count, what=_FORGED.get(table, table))
+    told: list[str] = [
+        (
+            f"{count} row about {_FORGED.get(table, table)} not written by Aldis"
+            if count == 1
+            else f"{count} rows about {_FORGED.get(table, table)} not written by Aldis"
+        )
         for table, count in sorted(tampering.forged.items())
     ]
     if tampering.is_incomplete:
-        told.append(phrases.FOUND_STORE_INCOMPLETE)
+        told.append("rows about access, trust or budgets, or all of them, were removed or put back, and not by Aldis")
     if tampering.is_older:
-        told.append(phrases.FOUND_STORE_OLDER)
+        told.append("the database is older than its key file: somebody has put an older copy in its place")
     if tampering.intruders:
-        told.append(fill(phrases.FOUND_STORE_INTRUDERS, count=tampering.intruders))
+        told.append(
+            (f"{tampering.intruders} statement that the database would have run by itself was removed")
+            if tampering.intruders == 1
+            else (f"{tampering.intruders} statements that the database would have run by itself were removed")
+        )
     return tuple(told)
 
 
@@ -202,19 +266,25 @@ def check_attachments(settings: Settings) -> Iterator[Finding]:
         return
     can_delete = folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
     if can_delete or comes_with_first_file(folder):
-        yield ok(AREA_FILES, fill(phrases.FOUND_FILES_DELETED, folder=folder))
+        yield ok("files", f"files that people send are deleted from {folder} after use")
     else:
-        yield problem(AREA_FILES, fill(phrases.FOUND_FILES_STAY, folder=folder), phrases.FOUND_FILES_FOLDER)
+        yield problem(
+            "files",
+            (f"SIGNAL__ATTACHMENTS is {folder}, where Aldis cannot delete files: those that people send stay there"),
+            "set it to signal-cli's attachment folder, and let Aldis write there",
+        )
 
 
 def check_disk(free_bytes: int) -> Finding:
     """Whether that is enough to go on with."""
-    what, notice = fill(phrases.FOUND_DISK_FREE, free=Decimal(free_bytes // 1_000_000)), Notice(kind="disk")
+    what, notice = f"{free_bytes // 1_000_000:,} MB are free where the store is", Notice(kind="disk")
     if free_bytes < _NO_ROOM_BYTES:
-        return problem(AREA_DISK, what, phrases.FOUND_DISK_FULL, topic="disk", notice=notice)
+        return problem(
+            "disk", what, "free some space: without it Aldis takes in no messages", topic="disk", notice=notice
+        )
     if free_bytes < _LITTLE_ROOM_BYTES:
-        return warning(AREA_DISK, what, phrases.FOUND_DISK_SOON, topic="disk", notice=notice)
-    return ok(AREA_DISK, what, topic="disk")
+        return warning("disk", what, "free some space before it is full", topic="disk", notice=notice)
+    return ok("disk", what, topic="disk")
 
 
 def check_store_folder(settings: Settings) -> list[Finding]:
@@ -227,8 +297,12 @@ def check_store_folder(settings: Settings) -> list[Finding]:
     except OSError as error:
         if error.errno == errno.ENOSPC:  # told of where the room is looked at
             return []
-        what = fill(phrases.FOUND_STORE_UNWRITABLE, folder=there, user=os.geteuid(), error=error.strerror)
-        return [problem(AREA_STORE, what, fill(phrases.FOUND_STORE_GIVE, path=settings.store.path))]
+        what = f"user {os.geteuid()} cannot write to {there}: {error.strerror}"
+        return [
+            problem(
+                "store", what, f"make that user the folder's owner, or set STORE__PATH (it is {settings.store.path})"
+            )
+        ]
 
 
 def check_rights(settings: Settings) -> Iterator[Finding]:
@@ -237,8 +311,8 @@ def check_rights(settings: Settings) -> Iterator[Finding]:
     files = (path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*")))
     exposed = [file.name for file in files if _is_exposed(file)]
     if exposed:
-        what = fill(phrases.FOUND_FILES_EXPOSED, names=", ".join(exposed), folder=path.parent)
-        yield warning(AREA_FILES, what, fill(phrases.FOUND_FILES_FIX, command=command_line("doctor --fix")))
+        what = f"others on this machine may read {', '.join(exposed)} in {path.parent}"
+        yield warning("files", what, f"`{command_line('doctor --fix')}` removes that permission")
 
 
 def _is_exposed(file: Path) -> bool:
@@ -252,21 +326,27 @@ def _is_exposed(file: Path) -> bool:
 def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
     """Whether what Aldis listens on is free; `is_held`: an Aldis runs, and has them itself."""
     web, signal = settings.web, settings.signal
-    advice = fill(phrases.FOUND_PORT_OTHER, name="WEB__PORT")
+    advice = "set another WEB__PORT, or 0 for none"
     found = [_port("WEB", web.host, web.port, advice, is_held=is_held)] if web.port else []
     if web.admin_port:
-        advice = fill(phrases.FOUND_PORT_OTHER, name="WEB__ADMIN_PORT")
+        advice = "set another WEB__ADMIN_PORT, or 0 for none"
         found.append(_port("WEB__ADMIN", web.admin_host, web.admin_port, advice, is_held=is_held))
     if signal.webhook_secret is None and signal.model_fields_set & {"webhook_host", "webhook_port"}:
-        how = fill(phrases.FOUND_SET, name="SIGNAL__WEBHOOK_SECRET")
-        found.append(warning(AREA_NETWORK, phrases.FOUND_WEBHOOK_IDLE, how))
+        how = "set SIGNAL__WEBHOOK_SECRET"
+        found.append(
+            warning("network", "SIGNAL__WEBHOOK_HOST and SIGNAL__WEBHOOK_PORT have no effect without a secret", how)
+        )
     if signal.webhook_secret is not None:
-        host, port, advice = signal.webhook_host, signal.webhook_port, phrases.FOUND_PORT_OTHER_WEBHOOK
+        host, port, advice = (
+            signal.webhook_host,
+            signal.webhook_port,
+            "set another SIGNAL__WEBHOOK_PORT, there and in RECEIVE_WEBHOOK_URL",
+        )
         found.append(_port("SIGNAL__WEBHOOK", host, port, advice, is_held=is_held))
     return [finding for finding in found if finding is not None]
 
 
-def _port(group: str, host: str, port: int, advice: Words, *, is_held: bool) -> Finding | None:
+def _port(group: str, host: str, port: int, advice: str, *, is_held: bool) -> Finding | None:
     names = (f"{group}__PORT", f"{group}__HOST") if group == "WEB" else (f"{group}_PORT", f"{group}_HOST")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -275,17 +355,17 @@ def _port(group: str, host: str, port: int, advice: Words, *, is_held: bool) -> 
             trial.bind(address)
             trial.listen(1)
     except socket.gaierror:
-        what = fill(phrases.FOUND_HOST_UNKNOWN, name=names[1], host=host)
-        return problem(AREA_NETWORK, what, fill(phrases.FOUND_CORRECT, name=names[1]))
+        what = f"{names[1]} is {host}, which does not exist"
+        return problem("network", what, f"correct {names[1]}")
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            what = fill(phrases.FOUND_PORT_TAKEN, name=names[0], port=port, host=host)
-            return None if is_held else problem(AREA_NETWORK, what, advice)
+            what = f"{names[0]} is {port}, which is already in use at {host}"
+            return None if is_held else problem("network", what, advice)
         if error.errno == errno.EADDRNOTAVAIL:
-            what = fill(phrases.FOUND_HOST_ELSEWHERE, name=names[1], host=host)
-            return problem(AREA_NETWORK, what, fill(phrases.FOUND_HOST_SET, name=names[1]))
-        what = fill(phrases.FOUND_PORT_DENIED, name=names[0], port=port, error=error.strerror)
-        return problem(AREA_NETWORK, what, advice)
+            what = f"{names[1]} is {host}, which is not an address of this machine"
+            return problem("network", what, f"set {names[1]} to 127.0.0.1, or to 0.0.0.0 for every address")
+        what = f"{names[0]} is {port}, where Aldis may not listen: {error.strerror}"
+        return problem("network", what, advice)
     return None
 
 
@@ -294,6 +374,6 @@ def free_bytes_of(settings: Settings) -> int:
     return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
 
 
-def _megabytes(path: Path) -> Decimal:
+def _megabytes(path: Path) -> str:
     files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
-    return Decimal(f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:.1f}")
+    return f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:.1f}"

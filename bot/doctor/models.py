@@ -11,11 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
-from bot.doctor import phrases
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.phrases import AREA_AUDIO, AREA_BUDGETS, AREA_IMAGES, AREA_MODELS
+from bot.doctor.findings import Finding, hint, listed, ok, problem, warning
 from bot.doctor.servers import (
     CheckedServer,
     ServerProbe,
@@ -26,8 +24,6 @@ from bot.doctor.servers import (
     without_password,
 )
 from bot.errors import ConfigError, ProviderError
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import WordList, Words, fill
 from bot.messages import UserMessage
 from bot.policy.budgets import limits_anything
 from bot.providers.base import Provider, Request
@@ -45,11 +41,11 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
 """As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 OPENAI_URL = "https://api.openai.com/v1"
-_ABILITIES: Mapping[str, tuple[Sentence, Sentence]] = {
-    "tools": (phrases.FOUND_FIGURE_TOOLS, phrases.FOUND_FIGURE_NO_TOOLS),
-    "pictures": (phrases.FOUND_FIGURE_PICTURES, phrases.FOUND_FIGURE_NO_PICTURES),
-    "documents": (phrases.FOUND_FIGURE_DOCUMENTS, phrases.FOUND_FIGURE_NO_DOCUMENTS),
-    "thinking": (phrases.FOUND_FIGURE_THINKING, phrases.FOUND_FIGURE_NO_THINKING),
+_ABILITIES: Mapping[str, tuple[str, str]] = {
+    "tools": ("tools", "no tools"),
+    "pictures": ("pictures", "no pictures"),
+    "documents": ("documents", "no documents"),
+    "thinking": ("thinking", "no thinking"),
 }
 """What is said of a model that can and of one that cannot, by the field of `Capabilities`."""
 _MAX_ASKED = 8
@@ -60,7 +56,14 @@ async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Whether the servers of the models can be reached, take the key and have what is asked for; costs nothing."""
     unused = list(_unused_vendors(settings))
     if settings.llm.providers_in_order == ("offline",):
-        return [warning(AREA_MODELS, phrases.FOUND_MODELS_NO_KEY, phrases.FOUND_MODELS_SET_KEY), *unused]
+        return [
+            warning(
+                "models",
+                "no key is set, so only the offline model answers",
+                "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own",
+            ),
+            *unused,
+        ]
     found = await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in _vendors(settings)))
     return [*(finding for findings in found for finding in findings), *unused]
 
@@ -73,8 +76,8 @@ def _unused_vendors(settings: Settings) -> Iterator[Finding]:
         if vendor not in asked and (wanted := given.model_fields_set - {"api_key"}):
             names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
             key = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
-            what = fill(phrases.FOUND_VENDOR_UNUSED, names=names, vendor=vendor)
-            yield warning(AREA_MODELS, what, fill(phrases.FOUND_VENDOR_USE, key=key))
+            what = f"{names} has no effect, because {vendor} is not used"
+            yield warning("models", what, f"set {key}, or LLM__PROVIDERS")
 
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
@@ -98,25 +101,36 @@ def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Se
     """What a server says of a model, and what does not fit that; nothing where it says nothing."""
     named = {"server": server.called, "model": model}
     if words := tuple(_said_of(told)):
-        yield ok(server.area, fill(phrases.FOUND_MODEL_SAYS, **named, figures=WordList(words)))
+        yield ok(server.area, f"{server.called} says of {model}: {listed(words)}")
     if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
-        what = fill(phrases.FOUND_MODEL_SMALL_WINDOW, **named, tokens=Decimal(told.window_tokens))
-        yield warning(server.area, what, fill(phrases.FOUND_MODEL_WIDEN, tokens=Decimal(_SMALL_WINDOW * 2)))
+        what = f"{server.called} gives {model} a window of only {told.window_tokens:,} tokens, so it soon forgets"
+        yield warning(
+            server.area,
+            what,
+            (
+                f"give it {_SMALL_WINDOW * 2:,} or more: OLLAMA_CONTEXT_LENGTH with Ollama, -c "
+                "with llama.cpp, --max-model-len with vLLM, Context Length in LM Studio"
+            ),
+        )
     if server.path and told.effort is False and settings.llm.anthropic.effort:
-        yield warning(server.area, fill(phrases.FOUND_MODEL_NO_EFFORT, **named), phrases.FOUND_MODEL_UNSET_EFFORT)
+        yield warning(
+            server.area,
+            "{model} of {server} cannot be told how much to think".format(**named),
+            "unset LLM__ANTHROPIC__EFFORT",
+        )
 
 
-def _said_of(told: Capabilities) -> Iterator[Words]:
+def _said_of(told: Capabilities) -> Iterator[str]:
     if told.window_tokens:
-        yield fill(phrases.FOUND_FIGURE_WINDOW, tokens=Decimal(told.window_tokens))
+        yield f"a window of {told.window_tokens:,} tokens"
     if told.max_output_tokens:
-        yield fill(phrases.FOUND_FIGURE_OUTPUT, tokens=Decimal(told.max_output_tokens))
+        yield f"answers of up to {told.max_output_tokens:,} tokens"
     for name, (can, cannot) in _ABILITIES.items():
         is_able: bool | None = getattr(told, name)
         if is_able is not None:
             yield can if is_able else cannot
     if told.price:
-        yield fill(phrases.FOUND_FIGURE_PRICE, input=told.price.input, output=told.price.output)
+        yield f"{told.price.input}/{told.price.output} USD per million tokens in and out"
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
@@ -140,7 +154,7 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
 
     async def look(address: str) -> tuple[str, tuple[str, ...]] | None:
         server = CheckedServer(
-            area=AREA_MODELS, name="", base_url=address, address_variable="", key_variable="", model_variable=""
+            area="models", name="", base_url=address, address_variable="", key_variable="", model_variable=""
         )
         try:
             async with asyncio.timeout(_FINDING_SECONDS):
@@ -155,9 +169,9 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
 
 def _first_model(server: CheckedServer, names: tuple[str, ...]) -> Finding:
     if not names:
-        how = fill(phrases.FOUND_SET, name=server.model_variable)
-        return problem(server.area, fill(phrases.FOUND_MODELS_NONE_LISTED, server=server.called), how)
-    return ok(server.area, fill(phrases.FOUND_MODEL_FIRST, server=server.called))
+        how = f"set {server.model_variable}"
+        return problem(server.area, f"{server.called} lists no model at all", how)
+    return ok(server.area, f"{server.called} is asked for its first model")
 
 
 def _vendors(settings: Settings) -> Iterator[str]:
@@ -181,7 +195,7 @@ def checked_server(vendor: str, settings: Settings) -> CheckedServer:
         given = settings.llm.anthropic
         key = given.api_key.get_secret_value() if given.api_key else ""
         return CheckedServer(
-            area=AREA_MODELS,
+            area="models",
             name="anthropic",
             base_url=given.base_url or ANTHROPIC_URL,
             path="/v1",
@@ -194,7 +208,7 @@ def checked_server(vendor: str, settings: Settings) -> CheckedServer:
         )
     given = settings.llm.openai
     return CheckedServer(
-        area=AREA_MODELS,
+        area="models",
         name="openai",
         base_url=given.base_url or OPENAI_URL,
         key_headers=bearer(given.api_key),
@@ -215,9 +229,7 @@ async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
 
 def check_choices(settings: Settings) -> list[Finding]:
     """Which models people may choose besides the first."""
-    return [
-        ok(AREA_MODELS, fill(phrases.FOUND_MODEL_CHOICE, model=choice)) for choice in settings.llm.models_to_choose[1:]
-    ]
+    return [ok("models", f"people may choose {choice}") for choice in settings.llm.models_to_choose[1:]]
 
 
 def check_budgets(deps: Deps) -> list[Finding]:
@@ -225,10 +237,10 @@ def check_budgets(deps: Deps) -> list[Finding]:
     try:
         budgets = deps.budgets()
     except ConfigError as error:
-        return [problem(AREA_BUDGETS, str(error))]
+        return [problem("budgets", str(error))]
     if not limits_anything(budgets, in_group=True):
         return []
-    return [ok(AREA_BUDGETS, phrases.FOUND_PRICES_KNOWN)]
+    return [ok("budgets", "the price of each model is known")]
 
 
 async def _answered(provider: Provider) -> Finding:
@@ -247,14 +259,20 @@ async def _answered(provider: Provider) -> Finding:
         answer = await provider.complete(request)
     except ProviderError as error:
         why = f"{type(error).__name__}: {error}"
-        return problem(AREA_MODELS, fill(phrases.FOUND_MODEL_SILENT, name=provider.name, error=why))
+        return problem("models", f"{provider.name} does not answer: {why}")
     finally:
         await provider.aclose()
     seconds = Decimal(f"{answer.latency_seconds:.1f}")
     values = {"provider": answer.provider, "model": answer.model, "seconds": seconds}
     if answer.cost_usd is None:
-        return warning(AREA_MODELS, fill(phrases.FOUND_MODEL_PRICELESS, **values), phrases.FOUND_MODEL_PRICE)
-    return ok(AREA_MODELS, fill(phrases.FOUND_MODEL_ANSWERED, **values, cost=answer.cost_usd))
+        return warning(
+            "models",
+            "{provider} answered as {model} in {seconds} s, at an unknown cost".format(**values),
+            "set its price in BUDGET__PRICES",
+        )
+    return ok(
+        "models", "{provider} answered as {model} in {seconds} s, for {cost} USD".format(**values, cost=answer.cost_usd)
+    )
 
 
 async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
@@ -262,14 +280,14 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     audio = settings.audio
     if audio.base_url is None:
         if names := ", ".join(f"AUDIO__{name.upper()}" for name in sorted(audio.model_fields_set)):
-            what = fill(phrases.FOUND_AUDIO_UNUSED, names=names)
-            return [warning(AREA_AUDIO, what, fill(phrases.FOUND_SET, name="AUDIO__BASE_URL"))]
-        return [hint(AREA_AUDIO, phrases.FOUND_AUDIO_OFF, fill(phrases.FOUND_SWITCHES_ON, name="AUDIO__BASE_URL"))]
+            what = f"{names} has no effect without the address of a speech server"
+            return [warning("audio", what, "set AUDIO__BASE_URL")]
+        return [hint("audio", "voice notes are not understood", "AUDIO__BASE_URL switches it on")]
     if audio.is_openai_itself and settings.audio_key is None:
-        how = fill(phrases.FOUND_SET, name="AUDIO__API_KEY")
-        return [problem(AREA_AUDIO, fill(phrases.FOUND_KEY_WANTED, server="OpenAI"), how)]
+        how = "set AUDIO__API_KEY"
+        return [problem("audio", "OpenAI requires a key", how)]
     server = CheckedServer(
-        area=AREA_AUDIO,
+        area="audio",
         name="audio",
         base_url=audio.base_url,
         key_headers=bearer(settings.audio_key),
@@ -283,10 +301,10 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
     found = await _check_server(server, models, deps)
     is_well = all(finding.level == "ok" for finding in found)
     values = {"model": audio.listening_model, "url": without_password(audio.base_url)}
-    what = fill(phrases.FOUND_AUDIO_LISTENS, **values)
+    what = "{model} at {url} listens".format(**values)
     if audio.speak:
-        what = fill(phrases.FOUND_AUDIO_SPEAKS, **values, speaker=audio.speaking_model)
-    return [*([ok(AREA_AUDIO, what)] if is_well else []), *found]
+        what = "{model} at {url} listens, and {speaker} speaks".format(**values, speaker=audio.speaking_model)
+    return [*([ok("audio", what)] if is_well else []), *found]
 
 
 async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
@@ -297,7 +315,7 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     if options.missing_settings():
         return []
     server = CheckedServer(
-        area=AREA_IMAGES,
+        area="images",
         name="images",
         base_url=options.base_url or OPENAI_URL,
         key_headers=bearer(options.api_key),

@@ -4,12 +4,9 @@ import base64
 import ipaddress
 from collections.abc import Iterator
 
-from bot.doctor import phrases
 from bot.doctor.findings import Finding, problem, warning
-from bot.doctor.phrases import AREA_PAGES
 from bot.doctor.servers import is_loopback
 from bot.errors import ConfigError
-from bot.i18n.statements import fill
 from bot.settings import Settings
 
 _MIN_SECRET_BYTES = 16
@@ -21,18 +18,26 @@ def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
     if web.admin_port == 0:
         return
     if web.admin_port == web.port:
-        how = fill(phrases.FOUND_PORT_OTHER, name="WEB__ADMIN_PORT")
-        yield problem(AREA_PAGES, phrases.FOUND_PAGES_SAME_PORT, how)
+        how = "set another WEB__ADMIN_PORT, or 0 for none"
+        yield problem("pages", "WEB__ADMIN_PORT and WEB__PORT are the same", how)
     try:
         secret = secret_of(settings)
     except ConfigError as error:
-        yield problem(AREA_PAGES, str(error))
+        yield problem("pages", str(error))
         return
     if secret is None and not is_contained and is_every_address(web.admin_host):
-        yield warning(AREA_PAGES, fill(phrases.FOUND_PAGES_OPEN, host=web.admin_host), phrases.FOUND_PAGES_CLOSE)
+        yield warning(
+            "pages",
+            (f"WEB__ADMIN_HOST is {web.admin_host}, so anybody who can reach this machine can reach them"),
+            "set it to 127.0.0.1, or set WEB__ADMIN_TOTP so that they ask for a code, too",
+        )
     url = str(web.admin_url or "")
     if is_published(settings) and not url.startswith("https:"):
-        yield warning(AREA_PAGES, phrases.FOUND_PAGES_PLAIN, phrases.FOUND_PAGES_PROXY)
+        yield warning(
+            "pages",
+            "other machines reach them without https, so what is typed there can be read on the way",
+            "put a proxy with https in front, and set WEB__ADMIN_URL to its address",
+        )
 
 
 def secret_of(settings: Settings) -> bytes | None:

@@ -4,13 +4,9 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bot.doctor import phrases
 from bot.doctor.findings import Finding, hint, ok, problem, wanting, warning
 from bot.doctor.http import fetch_json
-from bot.doctor.phrases import AREA_RUNNING
 from bot.errors import Disconnected
-from bot.i18n.language import use_language
-from bot.i18n.statements import Words, fill
 from bot.invocation import command_line
 from bot.logs import one_line
 from bot.settings import Settings
@@ -18,20 +14,32 @@ from bot.transports.envelope.json import Json, as_object, items_in, object_in, t
 from bot.unanswered import REASONS
 
 _TELLING_COUNTS = (
-    ("numbers_changed", phrases.FOUND_COUNT_NUMBERS_CHANGED, phrases.FOUND_COUNT_NUMBERS_CHANGED_DO),
-    ("undeliverable_unregistered", phrases.FOUND_COUNT_UNREGISTERED, ""),
-    ("undeliverable_not_in_group", phrases.FOUND_COUNT_NOT_IN_GROUP, phrases.FOUND_COUNT_NOT_IN_GROUP_DO),
-    ("undeliverable_no_keys", phrases.FOUND_COUNT_NO_KEYS, phrases.FOUND_COUNT_NO_KEYS_DO),
-    ("undeliverable_refused", phrases.FOUND_COUNT_REFUSED, phrases.FOUND_LOOK_LOG),
-    ("undeliverable_too_large", phrases.FOUND_COUNT_TOO_LARGE, phrases.FOUND_LOOK_LOG),
-    ("files_refused", phrases.FOUND_COUNT_FILES_REFUSED, phrases.FOUND_COUNT_FILES_REFUSED_DO),
+    (
+        "numbers_changed",
+        "listed numbers with another account than before",
+        "stop Aldis and run the doctor: it says which",
+    ),
+    ("undeliverable_unregistered", "answers to people who have left Signal", ""),
+    ("undeliverable_not_in_group", "answers to groups that Aldis is not in, or may not write to", "add it again"),
+    (
+        "undeliverable_no_keys",
+        "answers to people with a device that has been offline for too long",
+        "they have to unlink it, or switch it on",
+    ),
+    ("undeliverable_refused", "answers that the bridge refused as malformed", "look in Aldis's log"),
+    ("undeliverable_too_large", "answers that the bridge refused as too large", "look in Aldis's log"),
+    (
+        "files_refused",
+        "files that Signal did not accept, so only the words went out",
+        ("look in Aldis's log, and for a limit on the size of requests in a proxy in front of the bridge"),
+    ),
     (
         "missed_untrusted",
-        phrases.FOUND_COUNT_UNTRUSTED,
-        fill(phrases.FOUND_COUNT_UNTRUSTED_DO, command=command_line("trust")),
+        "group members whom a message did not reach, because their safety number has changed",
+        f"see who it is: {command_line('trust')}",
     ),
-    ("missed_unregistered", phrases.FOUND_COUNT_MISSED_UNREGISTERED, ""),
-    ("turns_given_up", phrases.FOUND_COUNT_GIVEN_UP, phrases.FOUND_LOOK_LOG),
+    ("missed_unregistered", "group members who have left Signal", ""),
+    ("turns_given_up", "answers that were given up", "look in Aldis's log"),
 )
 """The counts of the health page that the operator should know of, in words, and what to do."""
 
@@ -40,7 +48,7 @@ _TELLING_COUNTS = (
 class RunningState:
     """What a running Aldis knows of itself."""
 
-    problems: Sequence[Words]
+    problems: Sequence[str]
     """What keeps it from working."""
     findings: Sequence[Finding]
     """What it has looked at."""
@@ -56,22 +64,18 @@ async def check_running(settings: Settings, *, is_expected: bool, state: Running
     web = settings.web
     if state is None:
         if web.port == 0:
-            return [hint(AREA_RUNNING, phrases.FOUND_RUNNING_SWITCHED_OFF)]
+            return [hint("running", "the health page is switched off, so nothing is known of a running Aldis")]
         try:
             page, _ = await fetch_json(f"http://{web.address}/healthz")
         except Disconnected:
             if is_expected:
-                return [
-                    warning(
-                        AREA_RUNNING, fill(phrases.FOUND_RUNNING_SILENT, address=web.address), phrases.FOUND_LOOK_LOG
-                    )
-                ]
-            return [ok(AREA_RUNNING, phrases.FOUND_RUNNING_NOT)]
+                return [warning("running", f"no health page answers at {web.address}", "look in Aldis's log")]
+            return [ok("running", "Aldis is not running, or not here")]
         state = _read(page)
-    well = [] if state.problems else [ok(AREA_RUNNING, phrases.FOUND_RUNNING_WELL)]
+    well = [] if state.problems else [ok("running", "Aldis is well")]
     return [
         *well,
-        *(problem(AREA_RUNNING, words) for words in state.problems),
+        *(problem("running", words) for words in state.problems),
         *map(_as_running, wanting(state.findings)),
         *_counted(state.counts),
     ]
@@ -80,9 +84,8 @@ async def check_running(settings: Settings, *, is_expected: bool, state: Running
 def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings without those that a running Aldis has made as well."""
     found = tuple(findings)
-    with use_language("en"):  # as its page does
-        known = {one_line(_as_running(finding).what) for finding in found}
-        return tuple(finding for finding in found if one_line(finding.what) not in known)
+    known = {one_line(_as_running(finding).what) for finding in found}
+    return tuple(finding for finding in found if one_line(finding.what) not in known)
 
 
 def _read(page: Json) -> RunningState:
@@ -92,7 +95,7 @@ def _read(page: Json) -> RunningState:
             level="problem" if text_in(one, "level") == "problem" else "warning",
             area="",
             words=what,
-            remedy=text_in(one, "advice"),
+            advice=text_in(one, "advice"),
         )
         for one in map(as_object, items_in(page, "findings"))
         if (what := text_in(one, "what"))
@@ -103,7 +106,7 @@ def _read(page: Json) -> RunningState:
 
 def _as_running(finding: Finding) -> Finding:
     """How a finding is told that the running Aldis has made."""
-    return replace(finding, area=AREA_RUNNING, words=finding.line, topic="", notice=None)
+    return replace(finding, area="running", words=finding.what, topic="", notice=None)
 
 
 def _counted(counts: Mapping[str, object]) -> Iterator[Finding]:
@@ -111,10 +114,10 @@ def _counted(counts: Mapping[str, object]) -> Iterator[Finding]:
     for name, words, advice in _TELLING_COUNTS:
         count = counts.get(name)
         if isinstance(count, int) and count > 0:
-            yield warning(AREA_RUNNING, fill(phrases.FOUND_RUNNING_COUNT, words=words, count=count), advice)
+            yield warning("running", f"{words}: {count} since its start", advice)
     for name, reason in REASONS.items():
         count = counts.get(f"unanswered_{name}")
         if isinstance(count, int) and count > 0:
             tell = warning if reason.level >= logging.WARNING else ok
-            words = fill(phrases.FOUND_RUNNING_UNANSWERED, count=count, reason=reason.words)
-            yield tell(AREA_RUNNING, words, reason.advice)
+            words = f"{count} not answered since its start: {reason.words}"
+            yield tell("running", words, reason.advice)

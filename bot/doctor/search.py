@@ -16,13 +16,9 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.doctor import phrases
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.doctor.phrases import AREA_SEARCH
 from bot.doctor.servers import TIMEOUT_SECONDS, advice_on_address, why_silent, with_other_name
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import fill
 from bot.settings import Settings
 from bot.transports.envelope.json import as_object, items_in, text_in
 from bot.turn.notices import Notice
@@ -31,7 +27,7 @@ from tools import JsonAnswer, SearchOptions, ToolError, TwitterOptions, bearer
 _GROUP = "TOOLS__WEB_SEARCH__"
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
-Verdict = Callable[[JsonAnswer], Sentence | None]
+Verdict = Callable[[JsonAnswer], str | None]
 """What is wrong, by an answer; None: nothing."""
 
 
@@ -118,46 +114,48 @@ async def _try(trial: _Trial, deps: Deps) -> Finding:
         )
     except ToolError as error:
         advice = advice_on_address(trial.url, trial.address_variable, is_contained=deps.is_contained)
-        what = fill(phrases.FOUND_SEARCH_SILENT, service=trial.service, why=why_silent(error))
-        return problem(AREA_SEARCH, what, advice)
+        what = f"{trial.service} does not answer: {why_silent(error)}"
+        return problem("search", what, advice)
     wrong = trial.verdict(answer)
     if wrong is None:
-        return ok(AREA_SEARCH, fill(phrases.FOUND_SEARCH_ANSWERS, service=trial.service), topic=topic)
-    what = fill(wrong, server=trial.service, status=answer.status)
-    if wrong == phrases.FOUND_KEY_REFUSED:
+        return ok("search", f"{trial.service} answers", topic=topic)
+    what = (wrong).format(server=trial.service, status=answer.status)
+    if wrong == "{server} refuses the key":
         notice = Notice(kind="key", subject=trial.service)
-        advice = fill(phrases.FOUND_CORRECT, name=with_other_name(trial.variable))
-        return problem(AREA_SEARCH, what, advice, topic=topic, notice=notice)
-    return warning(AREA_SEARCH, what, fill(phrases.FOUND_SEARCH_ADDRESS, name=trial.address_variable))
+        advice = f"correct {with_other_name(trial.variable)}"
+        return problem("search", what, advice, topic=topic, notice=notice)
+    return warning("search", what, f"is {trial.address_variable} its address?")
 
 
 def _passed_over(options: SearchOptions) -> Iterator[Finding]:
     """The services that the operator names, and that lack what they need."""
     for service, variable in options.idle_services().items():
-        what = fill(phrases.FOUND_SEARCH_PASSED_OVER, service=service, name=f"{_GROUP}PROVIDERS")
-        yield warning(AREA_SEARCH, what, fill(phrases.FOUND_SEARCH_TAKE_OUT, name=with_other_name(_GROUP + variable)))
+        what = "{service} is named in {name}, but skipped".format(service=service, name=f"{_GROUP}PROVIDERS")
+        yield warning("search", what, f"set {with_other_name(_GROUP + variable)}, or take it out")
 
 
 def _untried(service: str, variable: str) -> Finding:
-    return ok(AREA_SEARCH, fill(phrases.FOUND_SEARCH_UNTRIED, service=service, name=with_other_name(variable)))
+    return ok(
+        "search", (f"{service} has a key ({with_other_name(variable)}), which was not tried: that would cost money")
+    )
 
 
-def _of_status(answer: JsonAnswer) -> Sentence | None:
+def _of_status(answer: JsonAnswer) -> str | None:
     if answer.status in _REFUSED:
-        return phrases.FOUND_KEY_REFUSED
-    return None if answer.ok or answer.status == HTTPStatus.TOO_MANY_REQUESTS else phrases.FOUND_SEARCH_STATUS
+        return "{server} refuses the key"
+    return None if answer.ok or answer.status == HTTPStatus.TOO_MANY_REQUESTS else "{server} answers {status}"
 
 
-def _of_brave(answer: JsonAnswer) -> Sentence | None:
+def _of_brave(answer: JsonAnswer) -> str | None:
     code = _code(answer.body)
     if code in {"SUBSCRIPTION_TOKEN_INVALID", "SUBSCRIPTION_NOT_FOUND"} or answer.status in _REFUSED:
-        return phrases.FOUND_KEY_REFUSED
+        return "{server} refuses the key"
     return None if code == "VALIDATION" else _of_status(answer)
 
 
-def _of_searxng(answer: JsonAnswer) -> Sentence | None:
+def _of_searxng(answer: JsonAnswer) -> str | None:
     if answer.status == HTTPStatus.FORBIDDEN:
-        return phrases.FOUND_SEARCH_NO_JSON
+        return "{server} does not answer in JSON: add `json` to `search.formats` in its settings"
     return None if answer.status == HTTPStatus.BAD_REQUEST else _of_status(answer)
 
 

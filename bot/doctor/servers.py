@@ -20,14 +20,11 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import quote, urljoin, urlsplit
 
-from bot.doctor import phrases
-from bot.doctor.findings import Area, Finding, ok, problem, warning
-from bot.i18n.statements import Words, fill
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line
 from bot.providers import capabilities
 from bot.providers.capabilities import Capabilities
 from bot.settings import ALSO
-from bot.transports.refusals import in_words
 from bot.turn.notices import Notice
 from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
 from tools import TimedOut as TimedOutError
@@ -48,7 +45,7 @@ _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
 class CheckedServer:
     """A server, and by which variables it is set."""
 
-    area: Area
+    area: str
     """What it serves."""
     name: str
     """By which it is told from others, and told to admins: `openai`, `audio`."""
@@ -66,9 +63,9 @@ class CheckedServer:
     """Whether it is the vendor itself, which lists all that it has, and shows it to nobody without a key."""
 
     @property
-    def called(self) -> Words:
+    def called(self) -> str:
         """What a finding calls it: one of several by its name."""
-        return self.name if self.area == phrases.AREA_MODELS else phrases.FOUND_SERVER_OF_AREA
+        return self.name if self.area == "models" else "the server"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +81,7 @@ class _Listing:
     """Where it redirects to."""
     is_there: bool = False
     """It answers, but lists nothing."""
-    failure: Words = ""
+    failure: str = ""
     """It does not answer, or not now."""
 
 
@@ -109,30 +106,37 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
         return ServerProbe(findings=(_refused(server),), names=None)
     if listing.elsewhere is not None:
         elsewhere = without_password(listing.elsewhere)
-        what = fill(phrases.FOUND_SERVER_ELSEWHERE, **named, elsewhere=elsewhere)
+        what = "{server} at {url}: there is nothing there, but it answers at {elsewhere}".format(
+            **named, elsewhere=elsewhere
+        )
         own, other = server.address_variable, ALSO.get(server.address_variable)
-        advice = fill(phrases.FOUND_SERVER_MOVE, name=own, url=elsewhere)
+        advice = f"set {own}={elsewhere}"
         if other is not None:
-            advice = fill(phrases.FOUND_SERVER_MOVE_OR, name=own, url=elsewhere, other=other)
+            advice = f"set {own}={elsewhere} (or {other})"
         return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
     if listing.redirected_to is not None:
-        what = fill(phrases.FOUND_SERVER_REDIRECTS, **named, elsewhere=without_password(listing.redirected_to))
-        advice = fill(phrases.FOUND_CORRECT, name=with_other_name(server.address_variable))
+        what = "{server} at {url} redirects to {elsewhere}, and redirects are not followed".format(
+            **named, elsewhere=without_password(listing.redirected_to)
+        )
+        advice = f"correct {with_other_name(server.address_variable)}"
         return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
     if listing.is_there:
-        what = fill(phrases.FOUND_SERVER_LISTLESS, **named)
+        what = (
+            "{server} at {url} answers, but lists no models: key and model were not tried, because "
+            "that would cost money"
+        ).format(**named)
         # Whatever answers on the web has no list, but some servers for speech have none either.
-        level = warning if server.area == phrases.AREA_MODELS else ok
+        level = warning if server.area == "models" else ok
         return ServerProbe(findings=(level(server.area, what, _ask_models()),), names=None)
     advice = advice_on_address(server.base_url, server.address_variable, is_contained=is_contained)
-    what = fill(phrases.FOUND_SERVER_SILENT, **named, why=listing.failure)
+    what = "{server} at {url} does not answer: {why}".format(**named, why=listing.failure)
     return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
 
 
 async def look_for(model: str, server: CheckedServer, variable: str, names: tuple[str, ...], http: Http) -> Finding:
     """Whether a server that lists these models has this one, which a variable names."""
     topic = f"model {server.name} {model}"
-    has_it = ok(server.area, fill(phrases.FOUND_MODEL_HAS, server=server.called, model=model), topic=topic)
+    has_it = ok(server.area, f"{server.called} has the model {model}", topic=topic)
     if model in names or f"{model}:latest" in names:
         return has_it
     answer = await _ask(http, server, f"{_models_url(server)}/{quote(model, safe='')}")
@@ -143,12 +147,12 @@ async def look_for(model: str, server: CheckedServer, variable: str, names: tupl
     values = {"server": server.called, "model": model}
     near = nearest(model, names)
     what = (
-        fill(phrases.FOUND_MODEL_HAS_NOT_BUT, **values, near=near)
+        "{server} has no model {model}; did you mean {near}?".format(**values, near=near)
         if near
-        else fill(phrases.FOUND_MODEL_HAS_NOT, **values)
+        else "{server} has no model {model}".format(**values)
     )
     notice = Notice(kind="model", subject=model)
-    return problem(server.area, what, fill(phrases.FOUND_CORRECT, name=variable), topic=topic, notice=notice)
+    return problem(server.area, what, f"correct {variable}", topic=topic, notice=notice)
 
 
 def unlisted_model(
@@ -158,11 +162,11 @@ def unlisted_model(
     values = {"server": server.called, "model": model}
     near = nearest(model, names)
     what = (
-        fill(phrases.FOUND_MODEL_UNLISTED_BUT, **values, near=near)
+        "{server} does not list the model {model}; did you mean {near}?".format(**values, near=near)
         if near
-        else fill(phrases.FOUND_MODEL_UNLISTED, **values)
+        else "{server} does not list the model {model}".format(**values)
     )
-    return warning(server.area, what, fill(phrases.FOUND_CORRECT, name=variable), topic=topic)
+    return warning(server.area, what, f"correct {variable}", topic=topic)
 
 
 def nearest(name: str, names: tuple[str, ...]) -> str | None:
@@ -172,19 +176,22 @@ def nearest(name: str, names: tuple[str, ...]) -> str | None:
     return by_lower[found[0]] if found else None
 
 
-def advice_on_address(address: str, variable: str, *, is_contained: bool) -> Words:
+def advice_on_address(address: str, variable: str, *, is_contained: bool) -> str:
     """What to do where nothing answers at an address that a variable sets."""
     name = with_other_name(variable)
     if is_contained and is_loopback(address):
-        return fill(phrases.FOUND_ADDRESS_CONTAINED, host=urlsplit(address).hostname, name=name)
-    return fill(phrases.FOUND_ADDRESS_RIGHT, name=name)
+        return (
+            f"in a container, {urlsplit(address).hostname} is the container itself: set {name} to "
+            "host.docker.internal, or to the service's name in compose"
+        )
+    return f"is it running, and is {name} its address?"
 
 
-def why_silent(error: ToolError) -> Words:
+def why_silent(error: ToolError) -> str:
     """Why nothing came from a server; what is rare is quoted."""
     if isinstance(error, Unreachable):
-        return fill(phrases.FOUND_WHY_UNREACHABLE, why=in_words(str(error).rpartition(": ")[2].removesuffix(".")))
-    return phrases.FOUND_WHY_SLOW if isinstance(error, TimedOutError) else str(error)
+        return f"no connection ({str(error).rpartition(': ')[2].removesuffix('.')})"
+    return "not in time" if isinstance(error, TimedOutError) else str(error)
 
 
 def is_loopback(address: str) -> bool:
@@ -205,35 +212,42 @@ def without_password(address: str) -> str:
     return f"{before.partition('//')[0]}//...@{behind}" if at else address
 
 
-def with_other_name(variable: str) -> Words:
+def with_other_name(variable: str) -> str:
     """A variable with the well-known name that is read in its place, where there is one."""
-    return fill(phrases.FOUND_OR_NAME, name=variable, other=ALSO[variable]) if variable in ALSO else variable
+    return f"{variable} or {ALSO[variable]}" if variable in ALSO else variable
 
 
-def _ask_models() -> Words:
-    return fill(phrases.FOUND_SERVER_ASK, command=command_line("doctor --model"))
+def _ask_models() -> str:
+    return f"`{command_line('doctor --model')}` asks the models themselves"
 
 
 def _refused(server: CheckedServer) -> Finding:
     topic, key = f"key {server.name}", with_other_name(server.key_variable)
     if not server.key_headers:
-        what = fill(phrases.FOUND_KEY_WANTED, server=server.called)
-        return problem(server.area, what, fill(phrases.FOUND_SET, name=key), topic=topic)
+        what = f"{server.called} requires a key"
+        return problem(server.area, what, f"set {key}", topic=topic)
     notice = Notice(kind="key", subject=server.name)
-    what = fill(phrases.FOUND_KEY_REFUSED, server=server.called)
-    return problem(server.area, what, fill(phrases.FOUND_CORRECT, name=key), topic=topic, notice=notice)
+    what = f"{server.called} refuses the key"
+    return problem(server.area, what, f"correct {key}", topic=topic, notice=notice)
 
 
 async def _key_finding(server: CheckedServer, http: Http) -> Finding:
     """Of a server that listed its models: whether that proves the key."""
     named = {"server": server.called, "url": without_password(server.base_url)}
     if not server.key_headers:
-        return ok(server.area, fill(phrases.FOUND_KEY_NOT_WANTED, **named))
+        return ok(server.area, "{server} at {url} answers and requires no key".format(**named))
     if not server.is_vendor:
         answer = await _ask(http, server, _models_url(server), is_keyless=True)
         if isinstance(answer, JsonAnswer) and _names(answer) is not None:
-            return ok(server.area, fill(phrases.FOUND_KEY_UNTRIED, **named), _ask_models())
-    return ok(server.area, fill(phrases.FOUND_KEY_TAKEN, **named), topic=f"key {server.name}")
+            return ok(
+                server.area,
+                (
+                    "{server} at {url} answers; it lists its models to anybody, so the key was not tried: "
+                    "that would cost money"
+                ).format(**named),
+                _ask_models(),
+            )
+    return ok(server.area, "{server} at {url} answers and accepts the key".format(**named), topic=f"key {server.name}")
 
 
 async def _listing(server: CheckedServer, http: Http) -> _Listing:
@@ -258,7 +272,7 @@ def _listing_in(answer: JsonAnswer, server: CheckedServer) -> _Listing | None:
     if answer.status in _REDIRECTS:
         return _Listing(redirected_to=_redirect_target(answer, server))
     if answer.status in _PASSING:
-        return _Listing(failure=fill(phrases.FOUND_WHY_FAILS, status=answer.status))
+        return _Listing(failure=f"it returns an error (status {answer.status})")
     return None
 
 

@@ -10,12 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.doctor import phrases
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.phrases import AREA_TOOLS
+from bot.doctor.findings import Finding, counted, hint, listed, ok, problem, warning
 from bot.errors import ConfigError
-from bot.i18n.statements import WordList, Words, either, fill
 from bot.settings import Settings
 from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools, sources
 
@@ -38,19 +35,19 @@ class ToolGroup:
     """The distribution that they come from; empty: Aldis itself, or unknown because it was not looked into."""
     seen_by: tuple[str, ...] | None = None
     """Who outside this machine sees what is asked; None: they do not tell."""
-    advice: Words = ""
+    advice: str = ""
     """What would switch them on, or what they would ask besides; empty where there is nothing to set."""
     why: str = ""
     """What is wrong with one that failed."""
 
     @property
-    def remedy(self) -> Words:
+    def remedy(self) -> str:
         """The advice as a sentence; empty where there is none."""
         match self.state:
             case "off":
-                return fill(phrases.FOUND_SWITCHES_ON, name=self.advice)
+                return f"{self.advice} switches it on"
             case "missing":
-                return fill(phrases.FOUND_TOOL_LACKS, wanted=self.advice)
+                return f"it needs {self.advice}"
             case _:
                 return self.advice
 
@@ -72,37 +69,43 @@ def check_approve(deps: Deps) -> list[Finding]:
     try:
         deps.check_approve()
     except ConfigError as error:
-        return [problem(AREA_TOOLS, str(error))]
+        return [problem("tools", str(error))]
     return []
 
 
 def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
     """Which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
-        yield hint(AREA_TOOLS, phrases.FOUND_TOOLS_OFF, fill(phrases.FOUND_SWITCHES_ON, name="TOOLS__ENABLED=true"))
+        yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches it on")
         return
     groups = inventory(settings, around)
     for group in groups:
         match group.state:
             case "on":
-                yield ok(AREA_TOOLS, fill(phrases.FOUND_TOOL_ON, name=group.name), group.remedy)
+                yield ok("tools", f"{group.name} is on", group.remedy)
             case "off":
-                yield hint(AREA_TOOLS, fill(phrases.FOUND_TOOL_OFF, name=group.name), group.remedy)
+                yield hint("tools", f"{group.name} is off", group.remedy)
             case "missing":
                 is_wanted = settings.tools.options_by_name[group.name].model_fields_set
                 tell = warning if is_wanted else hint
-                yield tell(AREA_TOOLS, fill(phrases.FOUND_TOOL_NOT_OFFERED, name=group.name), group.remedy)
+                yield tell("tools", f"{group.name} is not offered", group.remedy)
             case "failed":
-                what = fill(phrases.FOUND_TOOL_LEFT_OUT, name=group.name, origin=group.origin, why=group.why)
-                yield warning(AREA_TOOLS, what, phrases.FOUND_TOOL_MEND)
+                what = f"{group.name} of {group.origin} is left out: {group.why}"
+                yield warning("tools", what, "fix it, or remove it")
     for name, options in settings.tools.options_by_name.items():
         if name in CATALOG and options.enabled and (extra := options.missing_extra()) is not None:
-            what = fill(phrases.FOUND_TOOL_EXTRA, name=name, extra=extra)
-            yield problem(AREA_TOOLS, what, fill(phrases.FOUND_TOOL_EXTRA_INSTALL, extra=extra))
+            what = f"what is set for {name} needs the extra {extra}, which is not installed"
+            yield problem(
+                "tools", what, f"install it (pip install '.[{extra}]'), or build the image with EXTRAS={extra}"
+            )
     if settings.tools.contact is None and any(
         "Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on"
     ):
-        yield hint(AREA_TOOLS, phrases.FOUND_TOOLS_NO_CONTACT, phrases.FOUND_TOOLS_CONTACT)
+        yield hint(
+            "tools",
+            "Wikipedia does not know how to reach you, and allows 10 requests a minute",
+            "it allows 200 if TOOLS__CONTACT is an e-mail address or a page of yours",
+        )
 
 
 async def check_tool_sources(settings: Settings) -> list[Finding]:
@@ -111,20 +114,20 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
     for source in sources(settings.tools.options_by_name, taken=()) if settings.tools.enabled else ():
         try:
             tools = await source.tools()
-            found.append(ok(AREA_TOOLS, fill(phrases.FOUND_TOOL_SOURCES, count=len(tools))))
+            found.append(ok("tools", f"the MCP servers offer {counted(len(tools), 'tool')}"))
             found += [
                 problem(
-                    AREA_TOOLS,
-                    fill(phrases.FOUND_TOOL_SOURCE_SILENT, name=name, why=why),
-                    phrases.FOUND_TOOL_SOURCE_CHECK,
+                    "tools",
+                    f"the MCP server {name} does not answer ({why})",
+                    "check it in TOOLS__MCP__SERVERS",
                 )
                 for name, why in source.absent.items()
             ]
             found += [
                 warning(
-                    AREA_TOOLS,
-                    fill(phrases.FOUND_TOOL_SOURCE_UNFIT, name=name, tools=", ".join(unfit)),
-                    phrases.FOUND_TOOL_SOURCE_MEND,
+                    "tools",
+                    f"tools of the MCP server {name} that cannot be offered: {', '.join(unfit)}",
+                    "the server has to describe them differently",
                 )
                 for name, unfit in source.unfit.items()
             ]
@@ -164,24 +167,25 @@ def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, 
         tools=tuple(tools),
         origin=origin,
         seen_by=options.seen_by(),
-        advice=WordList(wanted) if wanted else _besides(name, options),
+        advice=listed(wanted) if wanted else _besides(name, options),
     )
 
 
-def _missing(name: str, options: Options) -> Words | None:
+def _missing(name: str, options: Options) -> str | None:
     """What a group without tools lacks; None where it gets them later."""
     missing = options.missing_settings()
     if missing is None:
         is_later = name in CATALOG and CATALOG[name].source is not None
-        return None if is_later else phrases.FOUND_TOOL_WHAT_OTHERS_NEED
+        return None if is_later else "what other tools need, too"
     fields = type(options).model_fields
-    return either(
+    wanted = [
         _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], one)
         for one in missing.split(" or ")
-    )
+    ]
+    return listed(wanted, last="or")
 
 
-def _wants(name: str, options: Options, missing: Words | None, *, all_on: bool) -> Iterator[Words]:
+def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) -> Iterator[str]:
     """What has to be set before the group is on."""
     if not all_on:
         yield "TOOLS__ENABLED=true"
@@ -191,12 +195,9 @@ def _wants(name: str, options: Options, missing: Words | None, *, all_on: bool) 
         yield missing
 
 
-def _besides(name: str, options: Options) -> Words:
-    services = [
-        fill(phrases.FOUND_TOOL_SERVICE, service=service, name=_variable(name, variable))
-        for service, variable in options.idle_services().items()
-    ]
-    return fill(phrases.FOUND_TOOL_BESIDES, services=WordList(tuple(services))) if services else ""
+def _besides(name: str, options: Options) -> str:
+    services = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
+    return f"it would also ask {listed(services)}" if services else ""
 
 
 def _variable(group: str, field: str) -> str:

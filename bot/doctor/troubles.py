@@ -5,11 +5,8 @@ Each stands until the same model has answered.
 
 from collections.abc import Callable
 
-from bot.doctor import phrases
 from bot.doctor.findings import Finding, ok, problem
-from bot.doctor.phrases import AREA_MODELS
 from bot.errors import BadKey, NoSuchModel, ProviderError
-from bot.i18n.statements import fill
 from bot.providers.base import Completion
 from bot.turn.notices import Notice
 
@@ -31,14 +28,14 @@ class ModelTroubles:
         model = error.model or "unknown"
         topic, group = _topic(error.provider, model), f"LLM__{error.provider.upper()}"
         if isinstance(error, BadKey):
-            what = fill(phrases.FOUND_TROUBLE_KEY, provider=error.provider, error=str(error))
-            advice = fill(phrases.FOUND_TROUBLE_KEY_LOOK, name=f"{group}__API_KEY")
+            what = f"{error.provider} refuses the key or the account ({error!s})"
+            advice = "look at {name}, and at the account's credit".format(name=f"{group}__API_KEY")
             notice = Notice(kind="key", subject=error.provider)
         else:
-            what = fill(phrases.FOUND_TROUBLE_MODEL, provider=error.provider, model=model, error=str(error))
-            advice = fill(phrases.FOUND_TROUBLE_MODEL_LOOK, name=f"{group}__MODEL", other=f"{group}__BASE_URL")
+            what = f"{error.provider} does not have the model {model} ({error!s})"
+            advice = "look at {name} and {other}".format(name=f"{group}__MODEL", other=f"{group}__BASE_URL")
             notice = Notice(kind="model", subject=model)
-        self._note(error.provider, model, problem(AREA_MODELS, what, advice, topic=topic, notice=notice))
+        self._note(error.provider, model, problem("models", what, advice, topic=topic, notice=notice))
 
     def on_answer(self, completion: Completion) -> None:
         """A model has answered: whatever was wrong with it is over."""

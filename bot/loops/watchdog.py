@@ -22,34 +22,26 @@ from dataclasses import dataclass
 from bot.clock import Clock, MachineClock
 from bot.errors import Disconnected, TransportError
 from bot.events import Kind
-from bot.i18n.statements import FilledSentence, Words, english, fill
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Transport
 from bot.transports.bridge_versions import Concern, Release, age_days, warnings
-from bot.transports.phrases import (
-    HEARING_CAPTCHA,
-    HEARING_CLOSED,
-    HEARING_SILENT,
-    HEARING_UNHEARD,
-    HEARING_UNLINKED,
-    HEARING_UNREACHABLE,
-    HEARING_UNREADABLE,
-    HEARING_UNSENT,
-)
 from bot.turn.captchas import PAGE
 
 _log = logging.getLogger(__name__)
 
-CLOSED = fill(HEARING_CLOSED)
-SILENT = fill(HEARING_SILENT)
-UNLINKED = fill(HEARING_UNLINKED, command=command_line("link"))
-UNREACHABLE = fill(HEARING_UNREACHABLE)
-UNREADABLE = fill(HEARING_UNREADABLE)
-UNHEARD = fill(HEARING_UNHEARD)
-UNSENT = fill(HEARING_UNSENT)
-CAPTCHA = fill(HEARING_CAPTCHA, page=PAGE, command=command_line("captcha LINK"))
+CLOSED = "the stream of messages is not open"
+SILENT = "the stream of messages is open, but nothing comes over it, not even a keep-alive"
+UNLINKED = f"the bridge to Signal no longer has the account; link it again with: {command_line('link')}"
+UNREACHABLE = "the bridge to Signal does not say whether it still has the account"
+UNREADABLE = "most of what came in the last hour could not be decrypted; look in signal-cli's log"
+UNHEARD = "a note to self was not seen on any other device of the account: switch one on, or look at the bridge"
+UNSENT = "a note to self could not be sent"
+CAPTCHA = (
+    f"Signal wants a captcha solved before it sends more: solve one at {PAGE}, copy the "
+    f"link of “Open Signal”, and run: {command_line('captcha LINK')}"
+)
 
 NOTE = "Aldis listens."
 """The note to self; only the operator sees it."""
@@ -108,19 +100,19 @@ class Watchdog:
         """Whether the bridge had the account when last asked; None if it has not told yet."""
         self._deaf_since: float | None = None
         """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
-        self._linked_problem: FilledSentence | None = None
+        self._linked_problem: str | None = None
         self._samples: deque[_Sample] = deque([self._sample()])
         self._note_at = seconds() + (round_trip_seconds or 0)
         """When the next note is due."""
         self._awaited: tuple[int, float] | None = None
         """The note that was not seen yet, and its deadline."""
-        self._note_problem: FilledSentence | None = None
+        self._note_problem: str | None = None
         self._noticed: deque[int] = deque(maxlen=64)
-        self._told: tuple[FilledSentence, ...] = ()
+        self._told: tuple[str, ...] = ()
         self._clock = clock or MachineClock()
         self.release: Release | None = None
         """The bridge's version when last asked; None before."""
-        self._advised: set[Words] = set()
+        self._advised: set[str] = set()
         self._release_at = seconds()
         """When to ask for the version again."""
 
@@ -157,7 +149,7 @@ class Watchdog:
         # The confirmation may arrive before the bridge's answer with the timestamp.
         self._noticed.append(sent_at)
 
-    def problems(self) -> tuple[FilledSentence, ...]:
+    def problems(self) -> tuple[str, ...]:
         """Problems that keep Aldis from hearing or being heard now, a sentence each for the operator; empty if all is
         well.
         """
@@ -202,7 +194,7 @@ class Watchdog:
         """The token of the captcha that Signal wants solved; None if it wants none."""
         return self._transport.challenge
 
-    def _stream_problem(self) -> FilledSentence | None:
+    def _stream_problem(self) -> str | None:
         if not self._transport.is_open:
             return CLOSED
         silent_seconds = self.heard_seconds_ago
@@ -250,7 +242,7 @@ class Watchdog:
         else:
             self._awaited = sent_at, self._seconds() + ANSWER_SECONDS
 
-    def _round_trip_problem(self) -> FilledSentence | None:
+    def _round_trip_problem(self) -> str | None:
         """The result of the last note; while it is under way, that of the one before."""
         if self._awaited is None:
             return self._note_problem
@@ -264,11 +256,11 @@ class Watchdog:
         for concern in self.concerns:
             if concern.advice not in self._advised:
                 self._advised.add(concern.advice)
-                _log.warning("%s: %s", english(concern.words), english(concern.advice))
+                _log.warning("%s: %s", concern.words, concern.advice)
 
-    def _tell(self, problems: tuple[FilledSentence, ...]) -> None:
+    def _tell(self, problems: tuple[str, ...]) -> None:
         for begun in [problem for problem in problems if problem not in self._told]:
-            _log.warning("%s", english(begun))
+            _log.warning("%s", begun)
         for ended in [problem for problem in self._told if problem not in problems]:
-            _log.info("over: %s", english(ended))
+            _log.info("over: %s", ended)
         self._told = problems

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
-from bot.i18n.statements import FilledSentence
 from bot.transports.bridge_versions import Release
 
 
@@ -165,7 +164,7 @@ class Transport(Protocol):
         ...
 
     @property
-    def problem(self) -> FilledSentence | None:
+    def problem(self) -> str | None:
         """What keeps it from hearing everything despite an open stream, as a sentence for the operator; or None."""
         ...
 

@@ -19,10 +19,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import Words, fill
-from bot.transports import phrases
-
 Bridge = Literal["signal_cli", "rest_api"]
 
 WARN_DAYS = 60
@@ -68,19 +64,19 @@ class Release:
     """Whether signal-cli is reached over HTTP."""
 
     @property
-    def name(self) -> Words:
+    def name(self) -> str:
         """Its name for people, with its version."""
         name = _NAMES[self.bridge]
-        return f"{name} {self.version}" if self.version else fill(phrases.RELEASE_VERSIONLESS, bridge=name)
+        return f"{name} {self.version}" if self.version else f"{name} of unknown version"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Concern:
     """A problem of a version, present or near."""
 
-    words: Words
+    words: str
     """A sentence for the operator, without the full stop."""
-    advice: Words
+    advice: str
     is_urgent: bool = False
     """Whether messages or the account itself can be lost today."""
 
@@ -91,9 +87,9 @@ class _Flaw:
 
     since: Version
     until: Version | None
-    words: Sentence
+    words: str
     """With a place for the `release`."""
-    advice: Words
+    advice: str
     is_urgent: bool = False
     only_over_http: bool = False
 
@@ -102,35 +98,35 @@ _FLAWS = (
     _Flaw(
         since=(0,),
         until=(0, 14, 1),
-        words=phrases.RELEASE_LACKS_KEYS,
-        advice=fill(phrases.RELEASE_LACKS_KEYS_DO, issues="AsamK/signal-cli #1993, #1997, #2004"),
+        words=("{release} lacks what Signal has wanted since April 2026: accounts behind it are unregistered"),
+        advice="install a newer signal-cli before anything else (AsamK/signal-cli #1993, #1997, #2004)",
         is_urgent=True,
     ),
     _Flaw(
         since=(0, 14, 0),
         until=(0, 14, 5),
-        words=phrases.RELEASE_LOSES,
-        advice=fill(phrases.RELEASE_LOSES_DO, version="0.14.5", issues="AsamK/signal-cli #2059"),
+        words=("{release} loses nearly every incoming message: since June 2026 it fails on what Signal's server sends"),
+        advice="install 0.14.5 or later (AsamK/signal-cli #2059)",
         is_urgent=True,
     ),
     _Flaw(
         since=(0, 14, 3),
         until=(0, 14, 4),
-        words=phrases.RELEASE_HANGS,
-        advice=fill(phrases.RELEASE_HANGS_DO, issues="nanocoai/nanoclaw #3671"),
+        words="{release} hangs when it writes to somebody for the first time",
+        advice="install a newer signal-cli (nanocoai/nanoclaw #3671)",
         is_urgent=True,
     ),
     _Flaw(
         since=(0, 14, 6),
         until=(0, 14, 8),
-        words=phrases.RELEASE_CRASHES,
-        advice=fill(phrases.RELEASE_CRASHES_DO, version="0.14.8", issues="AsamK/signal-cli #2101, #2113"),
+        words="the native build of {release} crashes or hangs when it sends to groups",
+        advice="use the Java build, or 0.14.8 or later (AsamK/signal-cli #2101, #2113)",
     ),
     _Flaw(
         since=(0, 14, 0),
         until=None,
-        words=phrases.RELEASE_HANGS_HTTP,
-        advice=fill(phrases.RELEASE_HANGS_HTTP_DO, issue="AsamK/signal-cli #1974", day=date(2026, 11, 22)),
+        words="{release} has been seen to hang after a while when it is used over HTTP",
+        advice=("connect Aldis to its socket, or over TCP (AsamK/signal-cli #1974, open on 2026-11-22)"),
         only_over_http=True,
     ),
 )
@@ -141,8 +137,8 @@ def warnings(release: Release, today: date) -> tuple[Concern, ...]:
     """Returns what the operator should know about this release, the urgent first."""
     known = _parsed(release.version)
     if known is None:
-        words = fill(phrases.RELEASE_SILENT, bridge=_NAMES[release.bridge])
-        return (Concern(words=words, advice=phrases.RELEASE_SILENT_DO),)
+        words = f"{_NAMES[release.bridge]} does not report its version, so there is no telling how old it is"
+        return (Concern(words=words, advice="run a released image or package of it"),)
     found = (*_flaws(release, known), *_age(release, today))
     return tuple(sorted(found, key=lambda concern: not concern.is_urgent))
 
@@ -165,7 +161,7 @@ def _flaws(release: Release, version: Version) -> Iterator[Concern]:
     for flaw in _FLAWS if release.bridge == "signal_cli" else ():
         is_there = flaw.since <= version and (flaw.until is None or version < flaw.until)
         if is_there and (release.is_http or not flaw.only_over_http):
-            words = fill(flaw.words, release=release.name)
+            words = (flaw.words).format(release=release.name)
             yield Concern(words=words, advice=flaw.advice, is_urgent=flaw.is_urgent)
 
 
@@ -175,9 +171,15 @@ def _age(release: Release, today: date) -> Iterator[Concern]:
         return
     is_urgent = days >= MAX_DAYS
     values = {"release": release.name, "days": days}
-    old = fill(phrases.RELEASE_OLD, **values, limit=MAX_DAYS)
+    old = ("{release} is {days} days old or more; from {limit} on Signal may drop it, and the account with it").format(
+        **values, limit=MAX_DAYS
+    )
     yield Concern(
-        words=fill(phrases.RELEASE_TOO_OLD, **values) if is_urgent else old,
-        advice=fill(phrases.RELEASE_OLD_DO, bridge=_NAMES[release.bridge]),
+        words=("{release} is {days} days old or more: Signal may drop it any day, and the account with it").format(
+            **values
+        )
+        if is_urgent
+        else old,
+        advice=f"install a newer {_NAMES[release.bridge]}; make a copy of its data folder first",
         is_urgent=is_urgent,
     )

@@ -11,15 +11,12 @@ from http import HTTPStatus
 
 import httpx
 
-from bot.errors import Disconnected, SendUnknown
-from bot.i18n.statements import Words, fill
-from bot.transports import phrases
+from bot.errors import ConfigError, Disconnected, SendUnknown
 from bot.transports.bridge_versions import Bridge
 from bot.transports.envelope.json import parse_frame
-from bot.transports.refusals import BridgeRefused, BridgeSilent, words_of_unreachable
 from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
-from tools import trusted_certificates
+from tools import trusted_certificates, why_unreachable
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
@@ -47,14 +44,19 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
             about = await http.get("/v1/about")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
         like = {"socket": "unix:///run/signal-cli/socket", "url": "http://signal-cli:8080"}
-        raise BridgeRefused(fill(phrases.BRIDGE_NO_ADDRESS, **like)) from error
+        raise ConfigError(
+            "SIGNAL__URL is not an address; it should look like {socket} or {url}".format(**like)
+        ) from error
     except (httpx.HTTPError, TimeoutError) as error:
-        raise BridgeSilent(fill(phrases.BRIDGE_NOT_THERE, why=_why(error))) from error
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({_why(error)}): is the bridge running?") from error
     if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
         return "rest_api"
     if check.is_server_error or about.is_server_error:
-        raise BridgeSilent(fill(phrases.BRIDGE_NOT_READY, status=check.status_code))
-    raise BridgeRefused(fill(phrases.BRIDGE_OTHER, status=check.status_code))
+        raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")
+    raise ConfigError(
+        "SIGNAL__URL: neither signal-cli's daemon (--http) nor signal-cli-rest-api answers "
+        f"there (HTTP {check.status_code}); correct the address"
+    )
 
 
 async def _spoken_to(url: str, timeout_seconds: float) -> None:
@@ -64,14 +66,19 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
         await rpc.version(timeout_seconds=timeout_seconds)
     except Disconnected as error:
         if isinstance(error.__cause__, SendUnknown):
-            raise BridgeSilent(fill(phrases.BRIDGE_NO_SOCKET, error=str(error.__cause__))) from error
-        raise BridgeSilent(fill(phrases.BRIDGE_NOT_THERE, why=words_of_unreachable(error))) from error
+            raise Disconnected(
+                f"what answers at SIGNAL__URL is not a signal-cli socket ({error.__cause__!s}); "
+                "the address of an HTTP server begins with http://"
+            ) from error
+        raise Disconnected(
+            f"nothing answers at SIGNAL__URL yet ({why_unreachable(error)}): is the bridge running?"
+        ) from error
     finally:
         await rpc.aclose()
 
 
-def _why(error: httpx.HTTPError | TimeoutError) -> Words:
+def _why(error: httpx.HTTPError | TimeoutError) -> str:
     """Returns why an HTTP server did not answer. A socket waits for a whole line, so it never answers HTTP at all."""
     if isinstance(error, TimeoutError | httpx.ReadTimeout):
-        return fill(phrases.BRIDGE_SILENT_HTTP, form="tcp://host:port")
-    return words_of_unreachable(error)
+        return "no answer in time; a socket of signal-cli is written tcp://host:port"
+    return why_unreachable(error)

@@ -8,7 +8,6 @@ from collections import deque
 
 from bot.errors import CallRefused, Undeliverable, Unfetchable
 from bot.events import Attachment, ChatId, Envelope, PersonId, Removal, SentId
-from bot.i18n.statements import FilledSentence
 from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
 from bot.transports.bridge_versions import Release
 
@@ -22,7 +21,7 @@ class PlainTransport:
     """What is not read yet waits in the input."""
     max_pause_seconds: float = 5.0
     """A broken stream is opened again; the cost of that is unknown."""
-    problem: FilledSentence | None = None
+    problem: str | None = None
     unreadable_frames: int = 0
     has_next: bool = False
     challenge: str | None = None

@@ -10,10 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import WordList, Words, english
 from bot.metrics import Counts
-from bot.unanswered import phrases
 
 _log = logging.getLogger(__name__)
 
@@ -24,45 +21,71 @@ _LOG_PAUSE_SECONDS = 60.0
 class Reason:
     """Why something is not answered."""
 
-    words: Sentence
+    words: str
     """What was wrong, for the operator; completes `not answered: ...`."""
-    advice: Words = ""
+    advice: str = ""
     """What the operator can do about it; may be empty."""
     level: int = logging.INFO
     """The level of its log line; what happens all day in every conversation is DEBUG."""
 
 
 REASONS: Mapping[str, Reason] = {
-    "not_allowed": Reason(words=phrases.UNANSWERED_NOT_ALLOWED, advice=phrases.UNANSWERED_NOT_ALLOWED_DO),
-    "not_addressed": Reason(words=phrases.UNANSWERED_NOT_ADDRESSED, advice=phrases.UNANSWERED_NOT_ADDRESSED_DO),
-    "not_asker": Reason(words=phrases.UNANSWERED_NOT_ASKER, advice=phrases.UNANSWERED_NOT_ASKER_DO),
-    "paused": Reason(words=phrases.UNANSWERED_PAUSED, advice=phrases.UNANSWERED_PAUSED_DO),
+    "not_allowed": Reason(
+        words="its author is not on the list (not allowed)",
+        advice="ACCESS__ALLOWED, ACCESS__GROUPS or an admin's `/allow` lets people in",
+    ),
+    "not_addressed": Reason(
+        words="it was written in a group and not addressed to Aldis (no mention)",
+        advice=("people mention Aldis, quote it or begin with its name; `/always on` makes it answer everything there"),
+    ),
+    "not_asker": Reason(
+        words="its author may not ask in that group (`/who`)", advice="an admin writes `/who all` there, or `/who list`"
+    ),
+    "paused": Reason(
+        words="Aldis is paused in its conversation, or an admin has taken it over", advice="`/resume` there"
+    ),
     "too_many": Reason(
-        words=phrases.UNANSWERED_TOO_MANY,
-        advice=WordList(("LIMITS__MESSAGES_PER_MINUTE", "LIMITS__CONVERSATION_MESSAGES_PER_MINUTE")),
+        words="too many messages came from its author or in its conversation within a minute",
+        advice="LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE",
         level=logging.WARNING,
     ),
-    "queue_full": Reason(words=phrases.UNANSWERED_QUEUE_FULL, advice="LIMITS__MAX_WAITING", level=logging.WARNING),
-    "too_old": Reason(words=phrases.UNANSWERED_TOO_OLD, advice=phrases.UNANSWERED_TOO_OLD_DO),
-    "expired": Reason(words=phrases.UNANSWERED_EXPIRED),
-    "undecryptable": Reason(
-        words=phrases.UNANSWERED_UNDECRYPTABLE, advice=phrases.UNANSWERED_UNDECRYPTABLE_DO, level=logging.WARNING
+    "queue_full": Reason(
+        words="too many messages were already waiting in its conversation",
+        advice="LIMITS__MAX_WAITING",
+        level=logging.WARNING,
     ),
-    "not_a_note": Reason(words=phrases.UNANSWERED_NOT_A_NOTE, advice=phrases.UNANSWERED_NOT_A_NOTE_DO),
-    "not_a_frame": Reason(words=phrases.UNANSWERED_NOT_A_FRAME, advice=phrases.UNANSWERED_NOT_A_FRAME_DO),
-    "unreadable": Reason(words=phrases.UNANSWERED_UNREADABLE),
-    "duplicate": Reason(words=phrases.UNANSWERED_DUPLICATE, level=logging.DEBUG),
-    "echo": Reason(words=phrases.UNANSWERED_ECHO, level=logging.DEBUG),
-    "own": Reason(words=phrases.UNANSWERED_OWN, level=logging.DEBUG),
-    "other_kind": Reason(words=phrases.UNANSWERED_OTHER_KIND, level=logging.DEBUG),
-    "empty": Reason(words=phrases.UNANSWERED_EMPTY, level=logging.DEBUG),
-    "reacted": Reason(words=phrases.UNANSWERED_REACTED, level=logging.DEBUG),
-    "timerchanged": Reason(words=phrases.UNANSWERED_TIMER, level=logging.DEBUG),
-    "other_bot": Reason(words=phrases.UNANSWERED_OTHER_BOT, level=logging.DEBUG),
+    "too_old": Reason(
+        words="it had waited too long, and its author was told so", advice="INTAKE__MAX_AGE says how long that is"
+    ),
+    "expired": Reason(words="its timer had made it disappear before its turn came, and its author was told so"),
+    "undecryptable": Reason(
+        words="it could not be decrypted",
+        advice="its author has to send it again; if it keeps happening, look in the bridge's log",
+        level=logging.WARNING,
+    ),
+    "not_a_note": Reason(
+        words=("somebody else wrote it, and SIGNAL__NOTE_TO_SELF answers only what the account writes to itself"),
+        advice="without SIGNAL__NOTE_TO_SELF the people on the list are answered",
+    ),
+    "not_a_frame": Reason(
+        words="what the bridge sent was not an envelope for this account, or was too long",
+        advice="a bridge with several accounts sends those of the others, too",
+    ),
+    "unreadable": Reason(words="nothing in it could be read"),
+    "duplicate": Reason(words="it came a second time", level=logging.DEBUG),
+    "echo": Reason(words="Aldis had written it itself", level=logging.DEBUG),
+    "own": Reason(words="the account itself did it, on another device", level=logging.DEBUG),
+    "other_kind": Reason(words="it was not a message but a call, a story, a typing indicator ...", level=logging.DEBUG),
+    "empty": Reason(words="it had neither words nor files", level=logging.DEBUG),
+    "reacted": Reason(words="it was an emoji on a message, and asked for nothing", level=logging.DEBUG),
+    "timerchanged": Reason(words="it was a change of the conversation's timer", level=logging.DEBUG),
+    "other_bot": Reason(
+        words="it was a command that Aldis does not have, in a group and not addressed to it", level=logging.DEBUG
+    ),
 }
 """By the suffix of the count's name."""
 
-_OTHER = Reason(words=phrases.UNANSWERED_OTHER, level=logging.DEBUG)
+_OTHER = Reason(words="there is nothing to answer in it", level=logging.DEBUG)
 
 
 class Unanswered:
@@ -71,9 +94,7 @@ class Unanswered:
     def __init__(self, counts: Counts, seconds: Callable[[], float] = time.monotonic) -> None:
         """`seconds` is a monotonic clock."""
         self._counts = counts
-        counts.declare(
-            {f"unanswered_{name}": f"Not answered: {english(reason.words)}." for name, reason in REASONS.items()}
-        )
+        counts.declare({f"unanswered_{name}": f"Not answered: {reason.words}." for name, reason in REASONS.items()})
         self._seconds = seconds
         self._told_at: dict[str, float] = {}
 
@@ -84,4 +105,4 @@ class Unanswered:
         if now - self._told_at.get(reason, -math.inf) >= _LOG_PAUSE_SECONDS:
             self._told_at[reason] = now
             known = REASONS.get(reason, _OTHER)
-            _log.log(known.level, "not answered: %s (%d so far)", english(known.words), count)
+            _log.log(known.level, "not answered: %s (%d so far)", known.words, count)

@@ -23,9 +23,7 @@ from aiohttp.typedefs import Handler
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem, wanting
 from bot.doctor.machine import words_of_level, words_of_tampering
-from bot.doctor.phrases import AREA_SETTINGS, FOUND_CORRECT_SETTINGS, FOUND_FORMER_SETTINGS
 from bot.doctor.running import RunningState
-from bot.i18n.statements import Words, english, fill
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
@@ -35,17 +33,6 @@ from bot.transports.bridge_versions import Concern, Release
 from bot.turn.notices import Kind
 from bot.version import build
 from bot.web.listening import serving_on
-from bot.web.phrases import (
-    HEALTH_HELD,
-    HEALTH_NEW_NUMBER,
-    HEALTH_RESTARTS,
-    HEALTH_STARTS,
-    HEALTH_STOPS,
-    HEALTH_STORE_FAILS,
-    HEALTH_UNREMINDED,
-    HEALTH_UNSENT,
-    HEALTH_WAITS_LONG,
-)
 from store import Repositories, Store, StoreError, Waiting
 
 _log = logging.getLogger(__name__)
@@ -53,7 +40,7 @@ _log = logging.getLogger(__name__)
 _MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
-_CORRECT = fill(FOUND_CORRECT_SETTINGS, command=command_line("restart"))
+_CORRECT = f"correct them, then restart it: {command_line('restart')}"
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
@@ -104,7 +91,7 @@ class HealthPage:
         why the newest settings are not in use, mostly null. Without a store there are only the first two.
         """
         problems, backlogs = await self._look()
-        told = [english(problem) for problem in problems]
+        told = list(problems)
         if backlogs is None:
             return {"ok": False, "problems": told}
         inbox, outbox = backlogs
@@ -113,7 +100,7 @@ class HealthPage:
             "problems": told,
             "challenge": self._watchdog.challenge,
             "bridge": self._bridge(),
-            "cells": None if (level := self._level()) is None else english(words_of_level(level)),
+            "cells": None if (level := self._level()) is None else words_of_level(level),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self._counts.all(),
@@ -132,16 +119,16 @@ class HealthPage:
         problems, _ = await self._look()
         return RunningState(problems=problems, findings=self.findings, counts=self._counts.all())
 
-    async def _look(self) -> tuple[tuple[Words, ...], tuple[Waiting, Waiting] | None]:
+    async def _look(self) -> tuple[tuple[str, ...], tuple[Waiting, Waiting] | None]:
         """What is wrong, and what waits in inbox and outbox; None if the store fails."""
-        problems: tuple[Words, ...] = self._watchdog.problems()
+        problems: tuple[str, ...] = self._watchdog.problems()
         try:
             inbox, outbox = await self._backlogs()
             overdue = await self._overdue(inbox)
             held = await self._store.read(_held)
             tampering = await self._store.tampering()
         except StoreError as error:
-            return (fill(HEALTH_STORE_FAILS, error=str(error)), *problems), None
+            return (f"the store fails: {error!s}", *problems), None
         return (*problems, *overdue, *held, *words_of_tampering(tampering)), (inbox, outbox)
 
     @property
@@ -150,7 +137,7 @@ class HealthPage:
         found = tuple(self._own_findings())
         if self._refused is None:
             return found
-        return (*found, problem(AREA_SETTINGS, fill(FOUND_FORMER_SETTINGS, why=self._refused), _CORRECT))
+        return (*found, problem("settings", f"the previous ones are still in use: {self._refused}", _CORRECT))
 
     @property
     def release(self) -> Release | None:
@@ -165,20 +152,20 @@ class HealthPage:
     def _bridge(self) -> dict[str, Any] | None:
         if self.release is None:
             return None
-        warnings = [f"{english(concern.words)}: {english(concern.advice)}" for concern in self.concerns]
+        warnings = [f"{concern.words}: {concern.advice}" for concern in self.concerns]
         age_days = self._watchdog.release_age_days
-        return {"name": english(self.release.name), "age_days": age_days, "warnings": warnings}
+        return {"name": self.release.name, "age_days": age_days, "warnings": warnings}
 
-    async def _overdue(self, inbox: Waiting) -> list[Words]:
+    async def _overdue(self, inbox: Waiting) -> list[str]:
         """What should have been done by now, a sentence each."""
         unsent_at, reminded_at = await self._store.read(
             lambda repos: (repos.outbox.next_due_at(), repos.reminders.next_due_at())
         )
         unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled_now() - reminded_at).total_seconds()
         waiting = {
-            HEALTH_WAITS_LONG: self._seconds_since(inbox.oldest_at),
-            HEALTH_UNSENT: self._seconds_since(unsent_at),
-            HEALTH_UNREMINDED: unreminded_seconds,
+            "a message has been waiting for too long": self._seconds_since(inbox.oldest_at),
+            "an answer has been due to be sent for too long": self._seconds_since(unsent_at),
+            "a reminder has been due for too long": unreminded_seconds,
         }
         return [told for told, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
@@ -257,10 +244,10 @@ class HealthPages:
 
     def __init__(self, *, is_restarting: Callable[[], bool] = lambda: False) -> None:
         self._is_restarting = is_restarting
-        self._waits_for: Words = HEALTH_STARTS
+        self._waits_for: str = "Aldis is starting"
         self._page: HealthPage | None = None
 
-    def wait_for(self, what: Words) -> None:
+    def wait_for(self, what: str) -> None:
         """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
         self._waits_for = what
 
@@ -271,14 +258,14 @@ class HealthPages:
         try:
             yield
         finally:
-            self._page, self._waits_for = None, HEALTH_RESTARTS if self._is_restarting() else HEALTH_STOPS
+            self._page, self._waits_for = None, "Aldis is restarting" if self._is_restarting() else "Aldis is stopping"
 
     async def answer(self, _: web.Request) -> web.Response:
         """Answers with the state, see `HealthPage.state`; before Aldis runs it has only the first two fields.
 
         Status 503 if something is wrong.
         """
-        state = await self._page.state() if self._page else {"ok": False, "problems": [english(self._waits_for)]}
+        state = await self._page.state() if self._page else {"ok": False, "problems": [self._waits_for]}
         return web.json_response(state, status=200 if state["ok"] else 503)
 
     async def metrics(self, _: web.Request) -> web.Response:
@@ -287,15 +274,27 @@ class HealthPages:
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
 
 
-def _held(repos: Repositories) -> list[Words]:
+def _held(repos: Repositories) -> list[str]:
     """What waits for somebody to trust a new safety number: by label, because the page names nobody."""
     labels = [one.label for one in repos.people.new_identities()]
-    found: list[Words] = [
-        fill(HEALTH_NEW_NUMBER, label=label, command=command_line(f"trust {label}")) for label in labels
+    found: list[str] = [
+        (
+            "the safety number of {label} has changed: nothing from them is read, and answers to "
+            "them are held, until the new one is trusted; ask them, then send /trust {label} in "
+            "Signal, or: {command}"
+        ).format(label=label, command=command_line(f"trust {label}"))
+        for label in labels
     ]
     held = len(repos.holds.all())
     if held and not labels:
-        found.append(fill(HEALTH_HELD, count=held))
+        found.append(
+            (f"answers are held in {held} conversation, because of safety numbers that the bridge has not reported yet")
+            if held == 1
+            else (
+                f"answers are held in {held} conversations, because of safety numbers that the bridge "
+                "has not reported yet"
+            )
+        )
     return found
 
 

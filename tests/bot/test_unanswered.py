@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.i18n.statements import english
 from bot.metrics import Counts
 from bot.unanswered import REASONS, Unanswered
 
@@ -31,7 +30,7 @@ def test_every_one_is_counted_and_one_a_minute_is_told(caplog: pytest.LogCapture
     assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
     watch.now = 60
     unanswered.note("not_allowed")
-    assert caplog.records[-1].getMessage() == f"not answered: {english(REASONS['not_allowed'].words)} (1002 so far)"
+    assert caplog.records[-1].getMessage() == f"not answered: {REASONS['not_allowed'].words} (1002 so far)"
     assert counts.all() == {"unanswered_not_allowed": 1002, "unanswered_undecryptable": 1}
 
 

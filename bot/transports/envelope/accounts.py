@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
 from bot.events import Account
-from bot.i18n.statements import fill
 from bot.invocation import command_line
 from bot.transports.base import Linking
 from bot.transports.envelope.json import person_in
-from bot.transports.phrases import ACCOUNT_UNNAMED, WAITING_ACCOUNT
 
-NO_ACCOUNT = fill(WAITING_ACCOUNT, command=command_line("link"))
+NO_ACCOUNT = f"no account is linked yet; link one with: {command_line('link')}"
 """What the operator is told as long as the bridge has none."""
-UNNAMED = fill(ACCOUNT_UNNAMED, command="signal-cli -o json listAccounts")
+UNNAMED = (
+    "the bridge has an account without a phone number and does not report its uuid; put "
+    "the uuid there (`signal-cli -o json listAccounts` shows it), or let Aldis talk to "
+    "signal-cli's own daemon"
+)
 
 
 def takes_numberless(uri: str) -> bool:

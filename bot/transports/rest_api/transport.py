@@ -24,7 +24,6 @@ from signalbot._generated.api.receipt_type import ReceiptType
 
 from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, TransportError
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
-from bot.i18n.statements import FilledSentence
 from bot.invocation import command_line
 from bot.transports.base import Contact, Group, Identity
 from bot.transports.bridge_versions import Release
@@ -116,7 +115,7 @@ class RestApi(SignalBridge):
         return self._connection.heard_at if self._connection else None
 
     @property
-    def problem(self) -> FilledSentence | None:
+    def problem(self) -> str | None:
         """Reports that the bridge was never told where the webhook is; see `Transport.problem`."""
         since = self._arrivals.lacks_posts_since
         is_late = since is not None and time.monotonic() - since > self._post_waits.forgotten_seconds

@@ -27,10 +27,8 @@ from typing import Self
 from aiohttp import web
 
 from bot.errors import cannot_listen
-from bot.i18n.statements import fill
 from bot.logs import RepeatedWarning
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
-from bot.transports.phrases import HEARING_UNPOSTED
 
 _log = logging.getLogger(__name__)
 
@@ -56,7 +54,11 @@ class PostWaits:
 
 POST_WAITS = PostWaits()
 
-UNPOSTED = fill(HEARING_UNPOSTED, assignment="RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/")
+UNPOSTED = (
+    "messages come over the websocket, but nothing to the webhook: start "
+    "signal-cli-rest-api with RECEIVE_WEBHOOK_URL=http://aldis:SECRET@HOST:PORT/, the "
+    "secret being SIGNAL__WEBHOOK_SECRET"
+)
 
 
 class Post:

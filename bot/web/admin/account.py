@@ -25,7 +25,6 @@ from aiohttp import web
 
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
-from bot.i18n.statements import Words
 from bot.logs import describe_error
 from bot.settings import Settings
 from bot.settings.file import write_atomically
@@ -33,7 +32,6 @@ from bot.transports.base import MAX_LINK_CODES, NOT_SCANNED, Linking
 from bot.transports.bridge_versions import Bridge
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import takes_numberless
-from bot.transports.refusals import words_of
 from bot.turn.captchas import solution_in
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
@@ -70,7 +68,7 @@ class LinkState:
     uri: str = ""
     number: int = 0
     """Which code it is; each has another number."""
-    words: Words = ""
+    words: str = ""
     """The bridge's message; with `looking`, what is being waited for."""
 
 
@@ -126,7 +124,7 @@ class LinkJob:
         try:
             await self._link()
         except (LinkRefused, ConfigError) as error:
-            self.state = LinkState(kind="refused", bridge=self.state.bridge, words=words_of(error))
+            self.state = LinkState(kind="refused", bridge=self.state.bridge, words=str(error))
         except Exception as error:  # noqa: BLE001  (a bug here must not leave a page waiting for ever)
             _log.error("linking failed: %s", describe_error(error))
             self.state = LinkState(kind="refused", words=type(error).__name__)
@@ -138,7 +136,7 @@ class LinkJob:
             try:
                 bridge, linking = await linking_of(self._world, settings)
             except Disconnected as error:
-                self.state = LinkState(kind="looking", words=words_of(error))
+                self.state = LinkState(kind="looking", words=str(error))
                 await asyncio.sleep(_PAUSE_SECONDS)
                 continue
             try:
@@ -155,7 +153,7 @@ class LinkJob:
                         self.state = LinkState(kind="linked", bridge=bridge, words=name)
                         return
             except Disconnected as error:
-                self.state = LinkState(kind="looking", bridge=bridge, words=words_of(error))
+                self.state = LinkState(kind="looking", bridge=bridge, words=str(error))
                 await asyncio.sleep(_PAUSE_SECONDS)
             finally:
                 await linking.aclose()
@@ -317,9 +315,15 @@ class AccountPage:
         number, pasted = "".join(form.get("number", "").split()), form.get("captcha", "").strip()
         captcha = solution_in(pasted) if pasted else None
         if not _NUMBER.fullmatch(number):
-            raise NotDone(_ACCOUNT, "NUMBER_WRONG")
+            raise NotDone(_ACCOUNT, "That is not a phone number with its country code.")
         if pasted and captcha is None:
-            raise NotDone(_ACCOUNT, "CAPTCHA_NONE")
+            raise NotDone(
+                _ACCOUNT,
+                (
+                    "That is not a solved captcha. Copy the whole link behind “Open Signal”; it begins "
+                    "with signalcaptcha://"
+                ),
+            )
         self._context.write_down(request, "account.code_wanted")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
@@ -328,10 +332,16 @@ class AccountPage:
                 except CallRefused as error:
                     if "captcha" not in str(error).lower():
                         raise
-                    raise NotDone(_ACCOUNT, "CAPTCHA_FIRST", words=str(error)) from error
+                    raise NotDone(
+                        _ACCOUNT,
+                        (
+                            "Signal wants a freshly solved captcha: open the page below, and paste the link "
+                            f"behind “Open Signal”. The bridge says: {error!s}"
+                        ),
+                    ) from error
         await asyncio.to_thread(self._pending.put, number)
         self._is_registered = False
-        return self._context.done(request, _ACCOUNT, "CODE_SENT", number=number)
+        return self._context.done(request, _ACCOUNT, f"Signal is sending a code to {number}. Type it in here.")
 
     async def _verify(self, request: web.Request) -> web.Response:
         async with self._verifying:
@@ -341,16 +351,22 @@ class AccountPage:
         form = form_of(request)
         code = "".join(sign for sign in form.get("code", "") if sign.isdecimal())
         if self._is_registered:  # another page has submitted the code
-            return self._context.done(request, _ACCOUNT, "REGISTERED")
+            return self._context.done(request, _ACCOUNT, "The number is registered. Aldis is starting.")
         if not self._pending.number or not code:
-            raise NotDone(_ACCOUNT, "CODE_MISSING")
+            raise NotDone(_ACCOUNT, "There is no code to check yet: have one sent first.")
         self._context.write_down(request, "account.verified")
         with refusing(_ACCOUNT):
             async with self._linking() as (_, linking):
                 try:
                     await linking.verify(self._pending.number, code, pin=form.get("pin", "").strip() or None)
                 except CallRefused as error:
-                    raise NotDone(_ACCOUNT, "VERIFY_REFUSED", words=str(error)) from error
+                    raise NotDone(
+                        _ACCOUNT,
+                        (
+                            "Signal did not accept this code. Check it and the PIN, or have another one sent. "
+                            f"The bridge says: {error!s}"
+                        ),
+                    ) from error
         self._pending.clear()
         self._is_registered = True
-        return self._context.done(request, _ACCOUNT, "REGISTERED")
+        return self._context.done(request, _ACCOUNT, "The number is registered. Aldis is starting.")

@@ -12,11 +12,12 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.web.admin.audit import Audit
 from bot.web.admin.guard import FORM, SESSION
-from bot.web.admin.pages import PageTemplates, words
+from bot.web.admin.pages import PageTemplates
 from bot.web.admin.sessions import BrowserSession, Draft, Remark
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
+SAVED = "Saved. Aldis is restarting with it, which takes a moment."
 LIVE_SECONDS = 1.0
 """The interval between two looks at what has changed."""
 _LIVE_FOR_SECONDS = 900.0
@@ -40,20 +41,12 @@ ChangesOf = Callable[[Settings], Changes]
 
 
 class NotDone(Exception):
-    """Nothing was done: back to the page at `path`, which says why with the sentence of this name."""
+    """Nothing was done: back to the page at `path`, which says why with this sentence."""
 
-    def __init__(self, path: str, name: str, /, **values: object) -> None:
-        super().__init__(name)
+    def __init__(self, path: str, sentence: str) -> None:
+        super().__init__(sentence)
         self.path = path
-        self._name = name
-        self._values = values
-
-    @property
-    def sentence(self) -> str:
-        """The reason, in the current language, which is unknown where the exception is raised: in the store's
-        thread.
-        """
-        return words(self._name, **self._values)
+        self.sentence = sentence
 
 
 @contextmanager
@@ -67,7 +60,10 @@ def refusing(path: str) -> Generator[None]:
         yield
     except (CallRefused, ConfigError, Disconnected, StoreError) as error:
         # A refused value is not set anywhere yet.
-        raise NotDone(path, "REFUSED", words=str(error).replace(f" (it is set in {SETTINGS_FILE_NAME})", "")) from error
+        raise NotDone(
+            path,
+            "It was refused: {words}".format(words=str(error).replace(f" (it is set in {SETTINGS_FILE_NAME})", "")),
+        ) from error
 
 
 class AdminContext:
@@ -111,21 +107,25 @@ class AdminContext:
         request[SESSION].draft = Draft(path, fields)
 
     def _steps(self) -> tuple[tuple[str, str, bool], ...]:
-        """The steps of setup: the path, the name of its words, and whether it is done."""
+        """The steps of setup: path, title, and whether it is done."""
         settings, is_there = self.world.settings, self.world.has_account
         has_model = bool(settings.llm.providers) or settings.llm.providers_in_order != ("offline",)
         has_admin = bool(settings.access.admins) or settings.signal.note_to_self
         return (
-            ("/setup/account", "ACCOUNT", is_there),
-            ("/setup/model", "MODEL", has_model),
-            ("/setup/you", "YOU", has_admin),
-            ("/setup/tools", "TOOLS", bool(settings.tools.model_fields_set or settings.budget.model_fields_set)),
-            ("/setup/done", "DONE", is_there and has_model and has_admin),
+            ("/setup/account", "The account", is_there),
+            ("/setup/model", "The model", has_model),
+            ("/setup/you", "Who you are", has_admin),
+            (
+                "/setup/tools",
+                "What it may do",
+                bool(settings.tools.model_fields_set or settings.budget.model_fields_set),
+            ),
+            ("/setup/done", "Finish", is_there and has_model and has_admin),
         )
 
-    def done(self, request: web.Request, path: str, name: str, /, **values: object) -> web.Response:
+    def done(self, request: web.Request, path: str, sentence: str) -> web.Response:
         """Returns to a page, which says that it is done."""
-        request[SESSION].remarks.append(Remark("done", words(name, **values)))
+        request[SESSION].remarks.append(Remark("done", sentence))
         return go_to(path)
 
     def running(self, path: str) -> RunningParts:
@@ -135,7 +135,7 @@ class AdminContext:
             NotDone: none runs.
         """
         if self.world.running is None:
-            raise NotDone(path, "NOT_RUNNING")
+            raise NotDone(path, "Aldis is not running yet: it has no account, or is waiting for the bridge to Signal.")
         return self.world.running
 
     def wrong(self, request: web.Request, path: str, sentence: str) -> web.Response:
@@ -159,7 +159,7 @@ class AdminContext:
         return self._pages.html(template, world=self.world, session=request[SESSION], **values)
 
     async def save(
-        self, request: web.Request, back: str, changes: Changes | ChangesOf, done: str = "SAVED", /, **values: object
+        self, request: web.Request, back: str, changes: Changes | ChangesOf, done: str = SAVED
     ) -> web.Response:
         """Writes settings into the file and restarts Aldis with them; None removes one from the file.
 
@@ -167,7 +167,7 @@ class AdminContext:
             NotDone: as `keep`.
         """
         await self.keep(request, back, changes)
-        return self.done(request, back, done, **values)
+        return self.done(request, back, done)
 
     async def keep(self, request: web.Request, back: str, changes: Changes | ChangesOf) -> None:
         """Like `save`, without an answer to the browser; one at a time, because several pages may be open.
@@ -186,8 +186,9 @@ class AdminContext:
         file = self.world.file
         for name in changes:
             if winner := await asyncio.to_thread(file.winner, name):
-                why = "SET_IN_ENVIRONMENT" if winner == "environment" else "SET_ELSEWHERE"
-                raise NotDone(back, why, name=name, where=winner)
+                where = "the environment" if winner == "environment" else winner
+                why = f"{name} is set in {where}. That takes precedence over this page; change it there."
+                raise NotDone(back, why)
         before = await asyncio.to_thread(file.read)
         await asyncio.to_thread(file.write, changes)
         run, was_running = self.world.runs, self.world.running is not None

@@ -88,11 +88,15 @@ class FactorPage:
             return go_to(_FACTOR)
         factor = SecondFactor(secret)
         if not factor.takes(form_of(request).get("code", "")):
-            raise NotDone(_FACTOR, "CODE_WRONG")
+            raise NotDone(_FACTOR, "That code is wrong or was already used. Wait for the next one.")
         await self._context.keep(request, _FACTOR, {_SETTING: _in_base32(secret)})
         self._factor.adopt(secret, factor)
         session.new_secret, session.confirmed_by = None, factor
-        return self._context.done(request, _FACTOR, "FACTOR_SET")
+        return self._context.done(
+            request,
+            _FACTOR,
+            ("The second factor is on. Every new link asks for a code, and so do all other open sessions."),
+        )
 
     async def _switch_off(self, request: web.Request) -> web.Response:
         """Removes the secret, with one of its codes: a browser that was left open is not enough."""
@@ -101,10 +105,16 @@ class FactorPage:
             return go_to(_FACTOR)
         if not self._sessions.confirm(request[SESSION], factor, form_of(request).get("code", "")):
             self._context.write_down(request, "code.wrong")
-            raise NotDone(_FACTOR, "CODE_WRONG")
+            raise NotDone(_FACTOR, "That code is wrong or was already used. Wait for the next one.")
         if is_published(self._context.world.settings):
-            raise NotDone(_FACTOR, "FACTOR_REQUIRED")
-        return await self._context.save(request, _FACTOR, {_SETTING: None}, "FACTOR_UNSET")
+            raise NotDone(
+                _FACTOR,
+                (
+                    "It is required here, because WEB__ADMIN_URL or WEB__ADMIN_HOST makes the pages "
+                    "reachable from other machines."
+                ),
+            )
+        return await self._context.save(request, _FACTOR, {_SETTING: None}, "The second factor is off.")
 
 
 def _in_base32(secret: bytes) -> str:

@@ -14,7 +14,6 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
 from bot.doctor.models import ask_models, find_servers, list_models
 from bot.doctor.servers import ServerProbe
-from bot.i18n.statements import text_of
 from bot.providers.capabilities import NOTHING
 from bot.providers.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
@@ -94,7 +93,7 @@ class ModelPage:
         form = form_of(request)
         vendor, key = form.get("vendor", ""), form.get("key", "").strip()
         if vendor not in {"anthropic", "openai"} or not key:
-            raise NotDone(_MODEL, "KEY_MISSING")
+            raise NotDone(_MODEL, "Something is missing: choose, and fill in the field.")
         changes = {f"LLM__{vendor.upper()}__API_KEY": key, "LLM__PROVIDERS": vendor}
         return await self._try(
             request, vendor, changes | ({"LLM__OPENAI__BASE_URL": None} if vendor == "openai" else {})
@@ -119,19 +118,23 @@ class ModelPage:
         if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
             self._context.write_down(request, "model.refused", vendor)
             # Without its advice, which names variables: whoever sees this has just typed the value.
-            raise NotDone(_MODEL, "MODEL_REFUSED", words=text_of(wrong[0].words).rstrip("."))
-        return await self._context.save(request, _MODEL, changes, "MODEL_TAKEN")
+            raise NotDone(_MODEL, f"Nothing was saved: {wrong[0].words.rstrip('.')}.")
+        return await self._context.save(
+            request, _MODEL, changes, "The server answers and the settings are saved. Aldis is restarting with them."
+        )
 
     async def _choose(self, request: web.Request) -> web.Response:
         vendor, model = self._context.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")
         if vendor == "offline" or not model:
-            raise NotDone(_MODEL, "KEY_MISSING")
+            raise NotDone(_MODEL, "Something is missing: choose, and fill in the field.")
         return await self._context.save(
-            request, _MODEL, {f"LLM__{vendor.upper()}__MODEL": model}, "MODEL_CHOSEN", model=model
+            request, _MODEL, {f"LLM__{vendor.upper()}__MODEL": model}, f"{model} answers from now on."
         )
 
     async def _go_without(self, request: web.Request) -> web.Response:
-        return await self._context.save(request, _MODEL, {"LLM__PROVIDERS": "offline"}, "MODEL_NONE")
+        return await self._context.save(
+            request, _MODEL, {"LLM__PROVIDERS": "offline"}, "For now Aldis answers without a model."
+        )
 
     async def _test(self, request: web.Request) -> web.Response:
         settings = self._context.world.settings
@@ -141,8 +144,8 @@ class ModelPage:
         if wrong := [finding for finding in found if finding.level == "problem"]:
             return self._context.wrong(request, _MODEL, _in_words(wrong[0]))
         if not found:
-            raise NotDone(_MODEL, "MODEL_NONE")
-        return self._context.done(request, _MODEL, "MODEL_ANSWERS", words=" ".join(map(_in_words, found)))
+            raise NotDone(_MODEL, "For now Aldis answers without a model.")
+        return self._context.done(request, _MODEL, f"It answers: {' '.join(map(_in_words, found))}")
 
 
 def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[Offer]:
@@ -165,4 +168,4 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
 
 def _in_words(finding: Finding) -> str:
     advice = f" {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else ""
-    return f"{text_of(finding.words)}.{advice}"
+    return f"{finding.words}.{advice}"

@@ -68,11 +68,17 @@ class Overview:
     async def _solve(self, request: web.Request) -> web.Response:
         running, pasted = self._context.running(_HOME), form_of(request).get("captcha", "")
         if solution_in(pasted) is None:
-            raise NotDone(_HOME, "CAPTCHA_NONE")
+            raise NotDone(
+                _HOME,
+                (
+                    "That is not a solved captcha. Copy the whole link behind “Open Signal”; it begins "
+                    "with signalcaptcha://"
+                ),
+            )
         self._context.write_down(request, "captcha.handed_in")
         with refusing(_HOME):
             await running.captchas.solve(pasted)
-        return self._context.done(request, _HOME, "CAPTCHA_TAKEN")
+        return self._context.done(request, _HOME, "Signal accepted it. What was waiting is on its way.")
 
     async def _trust(self, request: web.Request) -> web.Response:
         running, label = self._context.running(_HOME), form_of(request).get("label", "")
@@ -81,5 +87,5 @@ class Overview:
         with refusing(_HOME):
             verdict = await running.identities.trust(label, safety_number=compared)
         if verdict.kind != "trusted":
-            raise NotDone(_HOME, "TRUST_CHANGED")
-        return self._context.done(request, _HOME, "TRUSTED")
+            raise NotDone(_HOME, "That number is no longer the newest one. Look at it again.")
+        return self._context.done(request, _HOME, "The new number is trusted. What was waiting is on its way.")

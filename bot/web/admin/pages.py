@@ -1,10 +1,9 @@
-"""The pages as HTML: templates, filled in in the visitor's language, and the files that go with them.
+"""The pages as HTML: templates and the files that go with them.
 
 Everything is escaped except what the templates themselves contain.
 """
 
 import hashlib
-from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -13,20 +12,13 @@ from zoneinfo import ZoneInfo
 from aiohttp import web
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import LANGUAGES, Language, current_language
 from bot.i18n.locale import day, dollars, moment, number, short_day
-from bot.i18n.statements import text_of
 from bot.invocation import command_line
-from bot.web.admin import phrases
 from bot.web.admin.guard import SESSION
 
-LANGUAGE_COOKIE = "language"
 _CENT = Decimal("0.01")
 _FOLDER = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-
-_NAMES: Mapping[Language, str] = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 
 
 class PageTemplates:
@@ -45,13 +37,13 @@ class PageTemplates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._jinja.globals.update(t=words, static=self._static_path, languages=_NAMES, command=command_line)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.globals.update(static=self._static_path, command=command_line)  # pyright: ignore[reportUnknownMemberType]
         dates = {"time": self._time, "day": _day, "short_day": _short_day}
-        self._jinja.filters.update(dates, usd=_usd, count=_count, number=number, text=text_of)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.filters.update(dates, usd=_usd, count=_count, number=number)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """Returns a template, filled in."""
-        return self._jinja.get_template(f"{template}.html").render(language=current_language(), **values)
+        return self._jinja.get_template(f"{template}.html").render(**values)
 
     def response(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
         """Returns a whole page as the answer to a request; shows the remarks of its session once."""
@@ -75,23 +67,6 @@ class PageTemplates:
 
     def _time(self, at: datetime) -> str:
         return moment((at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(self._zone))
-
-
-def words(name: str, /, **values: object) -> str:
-    """Returns a sentence of the pages by its name, in the current language."""
-    phrase: Sentence = getattr(phrases, f"PAGE_{name}")
-    return say(phrase, **values)
-
-
-def language_of(request: web.Request, default: Language) -> Language:
-    """Returns the language that was chosen, or else the first of ours that the browser names."""
-    chosen = request.cookies.get(LANGUAGE_COOKIE)
-    accepted = request.headers.get("Accept-Language", "")[:200]
-    wanted = [part.partition(";")[0].strip().partition("-")[0].lower() for part in accepted.split(",")]
-    for one in filter(None, (chosen, *wanted)):
-        if one in LANGUAGES:
-            return LANGUAGES[LANGUAGES.index(one)]
-    return default
 
 
 def _usd(amount: Decimal | None) -> str:

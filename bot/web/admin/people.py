@@ -17,7 +17,15 @@ from bot.web.admin.guard import form_of
 from store import Repositories, StoreError
 
 _YOU, _PEOPLE = "/setup/you", "/people"
-_BUDGETS = ("person_day_usd", "person_month_usd", "group_day_usd", "group_month_usd", "all_day_usd", "all_month_usd")
+_BUDGETS = {
+    "person_day_usd": "Each person, per day",
+    "person_month_usd": "Each person, per month",
+    "group_day_usd": "Each group, per day",
+    "group_month_usd": "Each group, per month",
+    "all_day_usd": "All together, per day",
+    "all_month_usd": "All together, per month",
+}
+"""The budgets that the page sets, with their labels."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +99,9 @@ class PeoplePage:
             groups=groups,
             listed_groups=access.groups,
             strangers=access.strangers,
-            budgets={name: getattr(self._context.world.settings.budget, name) for name in _BUDGETS},
+            budgets=[
+                (name, label, getattr(self._context.world.settings.budget, name)) for name, label in _BUDGETS.items()
+            ],
         )
 
     async def _contacts(self) -> tuple[Contact, ...]:
@@ -126,30 +136,32 @@ class PeoplePage:
     async def _make_admin(self, request: web.Request) -> web.Response:
         person = form_of(request).get("person", "")
         if person not in {caller.person for caller in self._context.world.callers.all()}:
-            raise NotDone(_YOU, "CALLER_GONE")
+            raise NotDone(_YOU, "That person is no longer listed here. Write again.")
 
         def add(settings: Settings) -> Changes:
             return {"ACCESS__ADMINS": _joined((*settings.access.admins, person))}
 
-        return await self._context.save(request, _YOU, add, "ADMIN_MADE")
+        return await self._context.save(
+            request, _YOU, add, "That’s you. Aldis answers you from now on, including what you have just written."
+        )
 
     async def _add(self, request: web.Request) -> web.Response:
         entry = person_of(form_of(request).get("person", "").strip())
         if entry is None:
-            raise NotDone(_PEOPLE, "PERSON_WRONG")
+            raise NotDone(_PEOPLE, "That is neither a phone number with its country code nor a uuid.")
 
         def add(settings: Settings) -> Changes:
             name, entries = _list(request, settings)
             return {name: _joined((*entries, entry))}
 
-        return await self._context.save(request, _PEOPLE, add, "PERSON_ADDED")
+        return await self._context.save(request, _PEOPLE, add, "They may write from now on.")
 
     async def _remove(self, request: web.Request) -> web.Response:
         def remove(settings: Settings) -> Changes:
             name, entries = _list(request, settings)
             return {name: _joined(one for one in entries if one != form_of(request).get("entry", "")) or None}
 
-        return await self._context.save(request, _PEOPLE, remove, "PERSON_REMOVED")
+        return await self._context.save(request, _PEOPLE, remove, "Removed. They are no longer answered.")
 
     async def _set_strangers(self, request: web.Request) -> web.Response:
         pairs = form_of(request).get("strangers") == "pair"
@@ -159,7 +171,7 @@ class PeoplePage:
         running = self._context.running(_PEOPLE)
         person = running.pairing.approve(form_of(request).get("code", ""), running.clock.now())
         if person is None:
-            raise NotDone(_PEOPLE, "PAIRING_UNKNOWN")
+            raise NotDone(_PEOPLE, "That code is unknown, or has expired after an hour.")
         account = running.transport.account
 
         def allow(repos: Repositories, person: PersonId = person) -> str:
@@ -169,14 +181,14 @@ class PeoplePage:
         label = await running.store.transaction(allow)
         self._context.write_down(request, "person.let_in", label)
         await running.on_allowed(person)
-        return self._context.done(request, _PEOPLE, "PERSON_ADDED")
+        return self._context.done(request, _PEOPLE, "They may write from now on.")
 
     async def _deny(self, request: web.Request) -> web.Response:
         running, label = self._context.running(_PEOPLE), form_of(request).get("label", "")[:40]
         account = running.transport.account
         await running.store.transaction(lambda repos: repos.people.deny(label, account=account))
         self._context.write_down(request, "person.shut_out", label)
-        return self._context.done(request, _PEOPLE, "PERSON_REMOVED")
+        return self._context.done(request, _PEOPLE, "Removed. They are no longer answered.")
 
     async def _set_groups(self, request: web.Request) -> web.Response:
         """Applies what was ticked or unticked since the page was shown; another page may have changed the rest."""

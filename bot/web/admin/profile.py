@@ -119,14 +119,16 @@ class ProfilePage:
         name, about = " ".join(form.get("name", "").split()), form.get("about", "").strip()
         running = self._context.running(_PAGE)
         if not name or not is_line(name, max_bytes=MAX_NAME_BYTES):
-            raise NotDone(_PAGE, "PROFILE_NAME_WRONG")
+            raise NotDone(_PAGE, "The name is missing or too long.")
         if not is_line(about, max_bytes=MAX_ABOUT_BYTES):
-            raise NotDone(_PAGE, "PROFILE_ABOUT_WRONG")
+            raise NotDone(_PAGE, "The words below the name are too long.")
         try:
             data = upload_of(request).get("picture")
             made = await open_lone_picture(data) if data else None
         except FileRefused as error:
-            raise NotDone(_PAGE, "PICTURE_WRONG") from error
+            raise NotDone(
+                _PAGE, ("This file cannot be used as a picture. Choose a JPEG, PNG, WebP or GIF of up to 20 MB.")
+            ) from error
         change = ProfileChange(
             name=name,
             about=about,
@@ -137,21 +139,30 @@ class ProfilePage:
         with refusing(_PAGE):
             async with self._client(running) as client:
                 await client.change(change)
-        return self._context.done(request, _PAGE, "PROFILE_SAVED")
+        return self._context.done(request, _PAGE, "Saved. People will see it soon after the next message.")
 
     async def _take(self, request: web.Request) -> web.Response:
         running, wanted = self._context.running(_PAGE), form_of(request).get("username", "").strip().removeprefix("@")
         if not USERNAME.fullmatch(wanted):
-            raise NotDone(_PAGE, "USERNAME_WRONG")
+            raise NotDone(
+                _PAGE,
+                (
+                    "That cannot be a user name. It has 3 to 32 characters, a to z, digits and _, and "
+                    "does not start with a digit; a dot and two to nine digits may follow."
+                ),
+            )
         self._context.write_down(request, "username.taken")
         with refusing(_PAGE):
             async with self._client(running) as client:
                 try:
                     username = await client.take_username(wanted)
                 except UsernameRefused as error:
-                    raise NotDone(_PAGE, "USERNAME_TAKEN", name=wanted) from error
+                    raise NotDone(
+                        _PAGE,
+                        (f"Somebody else has the user name {wanted}, or Signal does not allow it. Try another one."),
+                    ) from error
         await self._context.world.remember_username(username)
-        return self._context.done(request, _PAGE, "USERNAME_SET", name=username.name)
+        return self._context.done(request, _PAGE, f"People can now find the account as {username.name}.")
 
     async def _drop(self, request: web.Request) -> web.Response:
         running = self._context.running(_PAGE)
@@ -160,4 +171,6 @@ class ProfilePage:
             async with self._client(running) as client:
                 await client.drop_username()
         await self._context.world.remember_username(None)
-        return self._context.done(request, _PAGE, "USERNAME_DROPPED")
+        return self._context.done(
+            request, _PAGE, "The account no longer has a user name, and its link no longer works."
+        )

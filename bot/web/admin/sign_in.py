@@ -1,17 +1,14 @@
-"""The way in: the page behind a one-time link, the code of the second factor, signing out, and the language.
+"""The way in: the page behind a one-time link, the code of the second factor, signing out.
 
 A link is opened by a button and not by itself, so that a program that previews links does not use it up.
 """
 
 from aiohttp import web
 
-from bot.i18n.language import LANGUAGES
 from bot.web.admin.context import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, RequestGuard, form_of
-from bot.web.admin.pages import LANGUAGE_COOKIE
 from bot.web.admin.sessions import CurrentFactor, Sessions
 
-_YEAR_SECONDS = 365 * 86_400
 _MAX_TOKEN_CHARS = 100
 
 
@@ -32,7 +29,6 @@ class SignIn:
             web.get("/code", self._ask),
             web.post("/code", self._confirm),
             web.post("/leave", self._leave),
-            web.post("/language", self._speak),
         ]
 
     async def _knock(self, request: web.Request) -> web.Response:
@@ -72,7 +68,7 @@ class SignIn:
             self._context.write_down(request, "code.right")
             return go_to("/")
         self._context.write_down(request, "code.wrong")
-        raise NotDone("/code", "CODE_WRONG")
+        raise NotDone("/code", "That code is wrong or was already used. Wait for the next one.")
 
     async def _leave(self, request: web.Request) -> web.Response:
         self._context.write_down(request, "signed_out")
@@ -80,18 +76,3 @@ class SignIn:
         response = go_to("/")
         self._guard.sign_out(response)
         return response
-
-    async def _speak(self, request: web.Request) -> web.Response:
-        form = form_of(request)
-        back = form.get("back", "/")
-        response = go_to(back if _is_path(back) else "/")
-        if form.get("language") in LANGUAGES:
-            response.set_cookie(
-                LANGUAGE_COOKIE, form["language"], max_age=_YEAR_SECONDS, httponly=True, samesite="Strict", path="/"
-            )
-        return response
-
-
-def _is_path(back: str) -> bool:
-    """Whether it leads to a page of ours: browsers take two slashes, of either kind, for another server."""
-    return back.startswith("/") and back[1:2] not in {"/", "\\"} and back.isascii() and back.isprintable()

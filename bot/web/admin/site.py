@@ -14,7 +14,6 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.doctor.pages import secret_of
-from bot.i18n.language import use_language
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin.account import AccountPage
@@ -24,7 +23,7 @@ from bot.web.admin.factor import FactorPage
 from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.model import ModelPage
 from bot.web.admin.overview import Overview
-from bot.web.admin.pages import PageTemplates, language_of
+from bot.web.admin.pages import PageTemplates
 from bot.web.admin.people import PeoplePage
 from bot.web.admin.profile import ProfilePage
 from bot.web.admin.sessions import CurrentFactor, Sessions
@@ -40,11 +39,15 @@ from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
 _log = logging.getLogger(__name__)
 
 _WHY = {
-    web.HTTPForbidden.status_code: "REFUSED_FORM",
-    web.HTTPNotFound.status_code: "REFUSED_ADDRESS",
-    web.HTTPRequestEntityTooLarge.status_code: "REFUSED_SIZE",
+    web.HTTPForbidden.status_code: (
+        "This form belongs to another session (error {status}), so nothing was changed. "
+        "Go back, reload the page, and try again."
+    ),
+    web.HTTPNotFound.status_code: "There is nothing at this address (error {status}).",
+    web.HTTPRequestEntityTooLarge.status_code: ("What you sent is too large (error {status}), so nothing was changed."),
 }
-"""What a page that refuses says, by status; of all others `NOT_DONE_WHY`."""
+"""What a page that refuses says, by status."""
+_WHY_ELSE = "Nothing was changed (error {status}). Go back, reload the page, and try again."
 
 
 class Site:
@@ -141,24 +144,23 @@ class Site:
 
     @web.middleware
     async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answers in the visitor's language, with refusals as pages, and bugs without their message."""
-        with use_language(language_of(request, self.world.settings.locale.language)):
-            try:
-                return await handler(request)
-            except NotDone as refusal:
-                return self._context.wrong(request, refusal.path, refusal.sentence)
-            except web.HTTPException as error:
-                if error.status < web.HTTPBadRequest.status_code:
-                    raise
-                return self._refused(request, error.status, error.text or "")
-            except Exception as error:  # noqa: BLE001  (a bug in a page must end only that page)
-                _log.error("a page failed: %s", describe_error(error))
-                return self._refused(request, web.HTTPInternalServerError.status_code, "")
+        """Answers with refusals as pages, and bugs without their message."""
+        try:
+            return await handler(request)
+        except NotDone as refusal:
+            return self._context.wrong(request, refusal.path, refusal.sentence)
+        except web.HTTPException as error:
+            if error.status < web.HTTPBadRequest.status_code:
+                raise
+            return self._refused(request, error.status, error.text or "")
+        except Exception as error:  # noqa: BLE001  (a bug in a page must end only that page)
+            _log.error("a page failed: %s", describe_error(error))
+            return self._refused(request, web.HTTPInternalServerError.status_code, "")
 
     def _refused(self, request: web.Request, status: int, text: str) -> web.Response:
         if status == web.HTTPUnauthorized.status_code:
             return self._context.page(request, "signed_out", status=status, is_lost=request.method == "POST")
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
-        why = _WHY.get(status, "NOT_DONE_WHY")
-        return self._context.page(request, "refused", status=status, status_code=status, why=why)
+        why = _WHY.get(status, _WHY_ELSE).format(status=status)
+        return self._context.page(request, "refused", status=status, why=why)

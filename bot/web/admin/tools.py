@@ -3,7 +3,6 @@ kept.
 """
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -11,37 +10,36 @@ from aiohttp import web
 
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
-from bot.i18n.catalogues import Sentence
-from bot.i18n.statements import Words, fill
-from bot.web.admin import phrases
 from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
-from bot.web.admin.pages import words
 from bot.web.admin.trial import may_be_tried
-from tools import CATALOG, SearchOptions
+from tools import SearchOptions
 
 _TOOLS = "/setup/tools"
 _SERVERS_SECONDS = 5.0
 """For servers that offer tools; a page without these is better than none."""
 
-_SEEN: Mapping[str, Sentence] = {
-    sentence.text: sentence
-    for sentence in (
-        phrases.PAGE_SEEN_RATES,
-        phrases.PAGE_SEEN_OWN_POSTGRES,
-        phrases.PAGE_SEEN_QUESTION,
-        phrases.PAGE_SEEN_SEARCHERS,
-        phrases.PAGE_SEEN_CLAIM,
-        phrases.PAGE_SEEN_DESCRIPTION,
-        phrases.PAGE_SEEN_CALL,
-        phrases.PAGE_SEEN_ASKERS,
-        phrases.PAGE_SEEN_INSTEAD,
-        phrases.PAGE_SEEN_PLACE,
-        phrases.PAGE_SEEN_SITE,
-    )
+_ABOUT = {
+    "calculator": "Works sums out exactly.",
+    "weather": "Tells the weather of a place, now and for the next days, with air quality and pollen, also as a chart.",
+    "clock": "Tells the time anywhere in the world.",
+    "convert": "Converts units and currencies.",
+    "web_search": "Searches the web, or Wikipedia where no search service is set up.",
+    "verify_news": "Gathers evidence for and against a claim by several searches.",
+    "twitter": "Searches posts on X.",
+    "wikipedia": "Reads articles of Wikipedia.",
+    "markets": "Looks up prediction markets: what traders think is likely.",
+    "news": "Searches what the news feeds of your choice have reported.",
+    "web_fetch": "Reads web pages and PDFs.",
+    "images": "Draws pictures.",
+    "db_query": "Looks things up in your own databases, without changing anything.",
+    "mcp": "Offers what MCP servers of your choice can do.",
+    "remind": "Reminds people of something, once or again and again.",
+    "remember": "Remembers what people want remembered about themselves.",
+    "predictions": "Records what people predict, and how often they were right.",
 }
-"""By what the tools say in English, to the shell and the docs (`Options.seen_by`)."""
+"""What a group of tools does; of one that is not listed, the first sentence that models are given is shown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,15 +48,13 @@ class Row:
 
     group: ToolGroup
     about: str
-    """What they do: a sentence of ours, or the first one that models are told about them, in English."""
-    is_own: bool
-    """Whether Aldis itself brings them, so that `about` is in the page's language."""
+    """What they do, in a sentence; empty if unknown."""
     cost_usd: Decimal
     asks: bool
     """Whether it has an effect, so that it can ask first."""
     trials: tuple[str, ...]
     """The tools in it that can be tried."""
-    seen_by: tuple[Words, ...] | None
+    seen_by: tuple[str, ...] | None
     """Who outside sees what is asked; None if unknown."""
 
 
@@ -110,7 +106,7 @@ class ToolPage:
         form, settings = form_of(request), self._context.world.settings
         name, is_on = form.get("tool", ""), form.get("to") == "on"
         if name not in settings.tools.options_by_name:
-            raise NotDone(_TOOLS, "TOOL_UNKNOWN")
+            raise NotDone(_TOOLS, "There is no such tool.")
         changes = {f"TOOLS__{name.upper()}__ENABLED": "true" if is_on else "false"}
         return await self._context.save(request, _TOOLS, changes)
 
@@ -120,7 +116,7 @@ class ToolPage:
         name, value = form.get("name", ""), form.get("value", "").strip() or None
         service = SearchOptions.services().get(name)
         if service is None:
-            raise NotDone(_TOOLS, "TOOL_UNKNOWN")
+            raise NotDone(_TOOLS, "There is no such tool.")
         if value is not None:
             with refusing(_TOOLS):
                 trial = self._context.world.file.preview({name: value})
@@ -129,7 +125,7 @@ class ToolPage:
             wrong = [one for one in found if one.level == "problem" and service in one.what]
             if wrong:
                 self._context.write_down(request, "key.refused", name)
-                raise NotDone(_TOOLS, "REFUSED", words=wrong[0].what)
+                raise NotDone(_TOOLS, f"It was refused: {wrong[0].what}")
         return await self._context.save(request, _TOOLS, {name: value})
 
     async def _set_retention(self, request: web.Request) -> web.Response:
@@ -143,24 +139,14 @@ def _field(variable: str) -> str:
 
 def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
     """A row of the page; `asked` are the tools of a group that are known only by asking servers."""
-    is_own = group.name in CATALOG
     return Row(
         group=group,
-        about=words(f"ABOUT_{group.name.upper()}") if is_own else _first_sentence(group),
-        is_own=is_own,
+        about=_ABOUT.get(group.name) or _first_sentence(group),
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
         trials=_trials(group, asked),
-        seen_by=None if group.seen_by is None else tuple(map(_seen, group.seen_by)),
+        seen_by=group.seen_by,
     )
-
-
-def _seen(told: str) -> Words:
-    """Who sees what, as the page says it; names, and what other people's tools say, stay as they are."""
-    who, colon, what = told.partition(": ")
-    if colon and what in _SEEN:
-        return fill(phrases.PAGE_SEEN, who=_SEEN.get(who, who), what=_SEEN[what])
-    return _SEEN.get(told, told)
 
 
 def _first_sentence(group: ToolGroup) -> str:

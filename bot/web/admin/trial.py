@@ -88,10 +88,16 @@ class TrialPage:
         arguments = _arguments(fields_of(spec) or (), form_of(request))
         call = running.toolbox.understood(ToolCall(id=CallId("page"), name=spec.name, arguments=arguments))
         if running.toolbox.approval(call, Labels(), TERMINAL_PERSON, "") is not None:
-            raise NotDone(_TOOLS, "TRY_NOT")
+            raise NotDone(
+                _TOOLS,
+                (
+                    "This tool cannot be tried here: it changes something, reads what people keep, or "
+                    "asks somebody first."
+                ),
+            )
         with refusing(back):
             if spec.cost_usd and any(share >= 1 for share in (await running.used_share()).values()):
-                raise NotDone(back, "TRY_NO_MONEY")
+                raise NotDone(back, "The budget is used up, and this call would cost something.")
             self._context.write_down(request, "tool.tried", spec.name)
             own_words = " ".join(str(value) for value in arguments.values())
             run = await running.toolbox.run(call, TERMINAL_PERSON, labels=Labels(), words=own_words)
@@ -111,9 +117,15 @@ class TrialPage:
             await running.toolbox.offers()  # some tools are known only on request
         spec = running.toolbox.spec(name)
         if spec is None:
-            raise NotDone(_TOOLS, "TOOL_UNKNOWN")
+            raise NotDone(_TOOLS, "There is no such tool.")
         if not may_be_tried(spec):
-            raise NotDone(_TOOLS, "TRY_NOT")
+            raise NotDone(
+                _TOOLS,
+                (
+                    "This tool cannot be tried here: it changes something, reads what people keep, or "
+                    "asks somebody first."
+                ),
+            )
         return running, spec
 
     async def _charge(self, running: RunningParts, run: ToolRun) -> None:

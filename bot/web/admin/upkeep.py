@@ -17,7 +17,6 @@ from bot.clock import MachineClock
 from bot.doctor.checkup import examine
 from bot.doctor.findings import Finding
 from bot.errors import Disconnected
-from bot.i18n.statements import text_of
 from bot.logs import escaped_line
 from bot.version import described_build
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
@@ -107,7 +106,7 @@ class UpkeepPage:
             has_news=self._has_news(),
             feeds=feeds,
             reminders=reminders,
-            release=text_of(release.name) if release else None,
+            release=release.name if release else None,
             version=described_build(),
             python=sys.version.partition(" ")[0],
             findings=self._findings,
@@ -124,20 +123,22 @@ class UpkeepPage:
         state = await running.health.running_state() if running else None
         self._findings = await examine(settings, deps, MachineClock(), running=state)
         back = _DONE if form_of(request).get("back") == "done" else _UPKEEP
-        return self._context.done(request, back, "EXAMINED")
+        return self._context.done(request, back, "Checked.")
 
     async def _back_up(self, request: web.Request) -> web.Response:
         running = self._context.running(_UPKEEP)
         with refusing(_UPKEEP):
             await running.store.backup(self._folder(), now=running.clock.wall())
         self._context.write_down(request, "backup.made")
-        return self._context.done(request, _UPKEEP, "BACKED_UP")
+        return self._context.done(request, _UPKEEP, "Backup made.")
 
     async def _hand_key_over(self, request: web.Request) -> web.Response:
         """Sends the file with the master key: nobody can read a backup without it, and no backup contains it."""
         path = self._context.world.settings.store.key_path
         if not path.is_file():
-            raise NotDone(_UPKEEP, "KEY_ELSEWHERE")
+            raise NotDone(
+                _UPKEEP, ("The key is not in a file here: it comes from the settings, or nothing has been kept yet.")
+            )
         self._context.write_down(request, "key.downloaded")
         headers = {"Content-Disposition": f'attachment; filename="{path.name}"'}
         return web.Response(body=path.read_bytes(), content_type="application/octet-stream", headers=headers)
@@ -157,36 +158,38 @@ class UpkeepPage:
     async def _add_feed(self, request: web.Request) -> web.Response:
         running, url = self._context.running(_UPKEEP), canonical_url(form_of(request).get("address", "").strip())
         if not self._has_news():
-            raise NotDone(_UPKEEP, "FEEDS_OFF")
+            raise NotDone(_UPKEEP, "The news tool is switched off.")
         if url is None:
-            raise NotDone(_UPKEEP, "FEED_WRONG")
+            raise NotDone(
+                _UPKEEP, ("That is not a web address. It has to begin with https:// and must not contain a password.")
+            )
         now = running.clock.now()
         with refusing(_UPKEEP):
             feed = await running.store.transaction(
                 lambda repos: repos.feeds.add(url, now=now) if repos.feeds.can_search() else None
             )
         if feed is None:
-            raise NotDone(_UPKEEP, "FEED_KNOWN")
+            raise NotDone(_UPKEEP, "That feed is already there, or there is no room for more.")
         self._context.write_down(request, "feed.added", str(feed.id))
-        return self._context.done(request, _UPKEEP, "FEED_ADDED")
+        return self._context.done(request, _UPKEEP, "Feed added. Aldis reads it from now on.")
 
     async def _remove_feed(self, request: web.Request) -> web.Response:
         running, number = self._context.running(_UPKEEP), form_of(request).get("number", "")
         if not _NUMBER.fullmatch(number):
-            raise NotDone(_UPKEEP, "FEED_NONE")
+            raise NotDone(_UPKEEP, "That feed is no longer there.")
 
         def remove(repos: Repositories) -> None:
             feed = next((feed for feed in repos.feeds.all() if feed.id == int(number)), None)
             if feed is None:
-                raise NotDone(_UPKEEP, "FEED_NONE")
+                raise NotDone(_UPKEEP, "That feed is no longer there.")
             if feed.is_set:  # it would come back at the next start
-                raise NotDone(_UPKEEP, "FEED_IS_SET")
+                raise NotDone(_UPKEEP, "It is set by TOOLS__NEWS__FEEDS; remove it there.")
             repos.feeds.remove(feed.id)
 
         with refusing(_UPKEEP):
             await running.store.transaction(remove)
         self._context.write_down(request, "feed.removed", number)
-        return self._context.done(request, _UPKEEP, "FEED_REMOVED")
+        return self._context.done(request, _UPKEEP, "Feed removed, and its articles deleted.")
 
     def _folder(self) -> Path:
         return self._context.world.settings.store.path.absolute().parent / "backups"

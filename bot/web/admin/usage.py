@@ -8,7 +8,6 @@ from decimal import Decimal
 from aiohttp import web
 
 from bot.web.admin.context import AdminContext
-from bot.web.admin.pages import words
 from bot.web.admin.plots import by_day, largest
 from store import SpentUsage, StoreError
 
@@ -38,7 +37,7 @@ class UsagePage:
             total=sum((one.cost_usd for one in used), Decimal(0)),
             calls=sum(one.calls for one in models),
             tokens=sum(one.input_tokens + one.output_tokens for one in models),
-            people=largest(_summed(used, lambda one: names.get(one.person or b"", words("SOMEBODY")))),
+            people=largest(_summed(used, lambda one: names.get(one.person or b"", "somebody"))),
             models=largest(_summed(models, lambda one: one.name)),
             tools=largest(_summed(tools, lambda one: one.name, lambda one: Decimal(one.calls))),
             budgets=self._context.world.settings.budget,

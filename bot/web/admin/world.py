@@ -13,7 +13,6 @@ from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
-from bot.i18n.statements import Words, english
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.settings import Settings
@@ -25,7 +24,6 @@ from bot.transports.usernames import UsernameFile, usernames_path
 from bot.turn.captchas import Captchas
 from bot.turn.toolbox import Toolbox
 from bot.web.health import HealthPage
-from bot.web.phrases import HEALTH_STARTS, HEALTH_STOPS
 from store import Store
 
 
@@ -67,7 +65,7 @@ class World:
         self.file = file
         self.restart = restart
         self.callers = Callers()
-        self.waits_for: Words = HEALTH_STARTS
+        self.waits_for: str = "Aldis is starting"
         self.running: RunningParts | None = None
         self.runs = 0
         """How often Aldis has started in this process."""
@@ -98,7 +96,7 @@ class World:
     @property
     def is_ambiguous(self) -> bool:
         """Whether it waits until somebody selects an account, for the bridge has others than the one that is set."""
-        return english(self.waits_for).startswith("SIGNAL__ACCOUNT")
+        return self.waits_for.startswith("SIGNAL__ACCOUNT")
 
     def begin(self, settings: Settings) -> None:
         """Notes that Aldis starts, or starts again, with these settings."""
@@ -115,7 +113,7 @@ class World:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def wait_for(self, what: Words) -> None:
+    def wait_for(self, what: str) -> None:
         """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
         self.waits_for = what
 
@@ -127,4 +125,4 @@ class World:
         try:
             yield
         finally:
-            self.running, self.waits_for = None, HEALTH_STOPS
+            self.running, self.waits_for = None, "Aldis is stopping"

@@ -20,7 +20,6 @@ from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import checkup, machine
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, as_json, exit_status, format_findings, hint, ok, problem
-from bot.doctor.phrases import AREA_STORE
 from bot.errors import ConfigError
 from bot.events import Account
 from bot.media.confinement import Level
@@ -180,8 +179,8 @@ def test_what_only_advertises_is_shown_where_somebody_wants_it() -> None:
 def test_findings_are_lines() -> None:
     """The level first, what to do below it, and no sign that a terminal would obey."""
     found = (
-        Finding(level="ok", area=AREA_STORE, words="fine"),
-        Finding(level="problem", area="access", words="\x1b[2Jme\nok  all is well", remedy="look"),
+        Finding(level="ok", area="store", words="fine"),
+        Finding(level="problem", area="access", words="\x1b[2Jme\nok  all is well", advice="look"),
     )
     assert format_findings(found).splitlines() == [
         "ok       store: fine",

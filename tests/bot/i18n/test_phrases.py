@@ -10,11 +10,8 @@ from tests.bot.i18n.sentences import ENGLISH
 SENTENCES = {
     name: value.text
     for name, value in ENGLISH.items()
-    # Those with places to fill in, and parts of others, are for the functions beside them; those of pages for them, and
-    # what the doctor and a running Aldis find stands behind the area where it was found.
-    if not name.startswith(("_", "EVERY_", "DEED_", "PAGE_", "AREA_", "FOUND_", "HEALTH_", "HEARING_", "WAITING_"))
-    and not name.startswith(("ACCOUNT_", "BRIDGE_", "REACH_", "RELEASE_", "UNANSWERED_"))
-    and "{" not in value.text
+    # Those with places to fill in, and parts of others, are for the functions beside them.
+    if not name.startswith(("_", "EVERY_", "DEED_")) and "{" not in value.text
 }
 
 

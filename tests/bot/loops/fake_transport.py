@@ -21,7 +21,6 @@ from bot.events import (
     SentId,
 )
 from bot.formatting.split import is_long
-from bot.i18n.statements import FilledSentence
 from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
 from bot.transports.bridge_versions import Release
 from tests.waiting import WAIT_SECONDS
@@ -62,7 +61,7 @@ class FakeTransport:
     has_receipts: bool = True
     keeps_messages: bool = True
     max_pause_seconds: float = 60.0
-    problem: FilledSentence | None = None
+    problem: str | None = None
     sent: list[Reply] = field(default_factory=list[Reply])
     removed: list[Removal] = field(default_factory=list[Removal])
     notes: list[str] = field(default_factory=list[str])

@@ -9,8 +9,6 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
 from bot.events import SentId
-from bot.i18n.language import use_language
-from bot.i18n.statements import FilledSentence
 from bot.loops.watchdog import (
     ANSWER_SECONDS,
     CAPTCHA,
@@ -33,7 +31,7 @@ from tests.waiting import eventually
 
 HOUR = 3600.0
 
-Problems = tuple[FilledSentence, ...]
+Problems = tuple[str, ...]
 
 
 @dataclass
@@ -170,10 +168,10 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
     assert len(told) == answers
 
 
-async def test_the_log_is_english_whatever_is_spoken(caplog: pytest.LogCaptureFixture) -> None:
-    """What is looked up and watched for there has one wording."""
+async def test_the_log_says_when_a_problem_begins_and_ends(caplog: pytest.LogCaptureFixture) -> None:
+    """Once each."""
     watch = Watch(transport=FakeTransport(is_open=False))
-    with caplog.at_level("INFO"), use_language("de"):
+    with caplog.at_level("INFO"):
         await watch.look()
         watch.transport.is_open = True
         await watch.look()

@@ -14,18 +14,13 @@ from pathlib import Path
 import pytest
 
 from bot.doctor.findings import problem
-from bot.doctor.phrases import AREA_DISK, FOUND_DISK_FREE, FOUND_DISK_FULL
 from bot.errors import ConfigError
-from bot.i18n.language import LANGUAGES, use_language
-from bot.i18n.statements import fill
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
 from bot.transports.bridge_versions import Release, warnings
 from bot.transports.envelope.accounts import NO_ACCOUNT
-from bot.transports.phrases import WAITING_SIGNAL
-from bot.web.admin.pages import PageTemplates, words
+from bot.web.admin.pages import PageTemplates
 from bot.web.admin.plots import by_day, largest
-from bot.web.phrases import HEALTH_UNSENT
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import settings_of, visited
 from tests.servers.envelopes import ACCOUNT
@@ -63,24 +58,21 @@ async def test_a_port_that_is_taken_is_the_operators_mistake(tmp_path: Path) -> 
                 raise AssertionError("they were served twice")
 
 
-async def test_every_tool_says_in_the_language_of_the_page_what_it_does(tmp_path: Path) -> None:
-    """Those of Aldis itself, those included that lack something; what such a one would cost is not said."""
+async def test_every_tool_says_what_it_does(tmp_path: Path) -> None:
+    """Those of Aldis itself, also those that lack something; what such a one would cost is not shown."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
-        await visitor.post("/language", {"language": "de", "path": "/"})
         page = await visitor.get("/setup/tools")
         rows = page.text.split('action="/setup/tools/switch"')[1:]
         assert len(rows) == len(CATALOG)
-        for row, name in zip(rows, CATALOG, strict=True):
-            with use_language("de"):
-                assert html.escape(words(f"ABOUT_{name.upper()}"), quote=False) in row
+        assert all(re.search(r"<p>[A-Z].*\.</p>", row) for row in rows)
         lacking = rows[list(CATALOG).index("twitter")]
-        assert "fehlt" in lacking
-        assert "kostenlos" not in lacking
+        assert "not set up" in lacking
+        assert "free" not in lacking
 
 
-async def test_who_sees_what_is_asked_is_said_in_the_language_of_the_page(tmp_path: Path) -> None:
-    """Of every tool, with everything set up; the names of services, hosts and servers stay."""
+async def test_who_sees_what_is_asked(tmp_path: Path) -> None:
+    """Of every tool, with everything set up."""
     databases = {"club": {"address": "postgresql://aldis@127.0.0.1:1/club", "tables": {"people": ["name"]}}}
     servers = {"lamps": {"url": "http://127.0.0.1:1/mcp"}}
     settings = settings_of(
@@ -90,122 +82,66 @@ async def test_who_sees_what_is_asked_is_said_in_the_language_of_the_page(tmp_pa
         TOOLS__DB_QUERY__DATABASES=json.dumps(databases),
         TOOLS__MCP__SERVERS=json.dumps(servers),
     )
-    told = {one for options in settings.tools.options_by_name.values() for one in options.seen_by() or ()}
-    assert {"your own PostgreSQL servers: the question", "lamps: what it is called with"} <= told
+    seen = {one for options in settings.tools.options_by_name.values() for one in options.seen_by() or ()}
+    assert {"your own PostgreSQL servers: the question", "lamps: what it is called with"} <= seen
     async with visited(tmp_path, settings=settings) as visitor:
         await visitor.enter()
-        pages: dict[str, list[str]] = {}
-        for language in LANGUAGES:
-            await visitor.post("/language", {"language": language, "path": "/"})
-            page = html.unescape((await visitor.get("/setup/tools")).text)
-            pages[language] = re.findall(r'<p class="hint">(.*)</p>', page)
-        assert all(any(one in hint for hint in pages["en"]) for one in told)
-        parts = {part for one in told for part in one.split(": ")}
-        english = {part for part in parts if re.search(r"\b(the|what|whoever|those|that)\b", part)}
-        assert len(english) >= 9
-        for language in ("de", "fr", "es"):
-            assert not [one for one in english if any(one in hint for hint in pages[language])]
-        assert any("Open-Meteo: den Ort" in hint for hint in pages["de"])
+        hints = re.findall(r'<p class="hint">(.*)</p>', html.unescape((await visitor.get("/setup/tools")).text))
+    assert all(any(one in hint for hint in hints) for one in seen)
 
 
-async def test_what_is_refused_is_said_in_the_language_of_the_page(tmp_path: Path) -> None:
-    """An address where there is nothing, and a form of another session; without a word of English beside it."""
+async def test_what_is_refused_is_a_page(tmp_path: Path) -> None:
+    """An address where there is nothing, and a form of another session."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
-        await visitor.post("/language", {"language": "de", "path": "/"})
         nothing = await visitor.get("/nowhere")
         foreign = await visitor.post("/setup/tools/retention", {"days": "5", "token": "another"})
     assert (nothing.status, foreign.status) == (404, 403)
-    assert "Unter dieser Adresse gibt es nichts (Fehler 404)." in nothing.text
-    assert "Dieses Formular gehört nicht zu dieser Sitzung (Fehler 403)" in foreign.text
-    assert not re.search(r'<p lang="en">|Not Found|belongs to another session', nothing.text + foreign.text)
+    assert "There is nothing at this address (error 404)." in nothing.text
+    assert "This form belongs to another session (error 403)" in foreign.text
 
 
-async def test_the_doctor_speaks_the_language_of_the_page(tmp_path: Path) -> None:
-    """What was found once is German for who reads German, and English for who then reads English."""
+async def test_the_doctor_s_findings_stand_on_the_page(tmp_path: Path) -> None:
+    """With what to do about each."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
         await visitor.post("/upkeep/examine")
-        for language, heard, unheard in (
-            ("de", "Zugang: niemand darf schreiben<br>setze ACCESS__ALLOWED", "nobody may write"),
-            ("en", "access: nobody may write<br>set ACCESS__ALLOWED", "niemand darf schreiben"),
-        ):
-            await visitor.post("/language", {"language": language, "path": "/upkeep"})
-            page = await visitor.get("/upkeep")
-            assert heard in page.text
-            assert unheard not in page.text
+        assert "access: nobody may write<br>set ACCESS__ALLOWED" in (await visitor.get("/upkeep")).text
 
 
-def test_what_a_running_aldis_found_is_in_the_language_of_the_page() -> None:
-    """On the first page, where it is looked at each second."""
-    found = (problem(AREA_DISK, fill(FOUND_DISK_FREE, free=Decimal(12)), FOUND_DISK_FULL),)
-    with use_language("de"):
-        part = PageTemplates().html("part_state", health={}, problems=(CLOSED, HEALTH_UNSENT), findings=found)
-    assert "<strong>Festplatte: 12 MB sind frei, wo der Speicher liegt</strong>" in part
-    assert "schaff Platz" in part
-    assert '<li class="problem">der Nachrichtenstrom ist nicht offen</li>' in part
-    assert '<li class="problem">eine Antwort hätte längst gesendet sein sollen</li>' in part
-    assert 'lang="en"' not in part
-
-
-def test_what_is_known_of_the_bridge_is_in_the_language_of_the_page() -> None:
-    """That it is old, and what to do; beside the queues."""
+def test_what_a_running_aldis_found_stands_on_the_first_page() -> None:
+    """Problems, findings with their advice, and what is known of the bridge, beside the queues."""
     release, queue = Release(bridge="signal_cli", version="0.14.10"), {"open": 0, "dead": 0}
-    with use_language("fr"):
-        part = PageTemplates().html(
+    part = html.unescape(
+        PageTemplates().html(
             "part_state",
             health={"inbox": queue, "outbox": queue},
-            problems=(),
-            findings=(),
+            problems=(CLOSED, "an answer has been due to be sent for too long"),
+            findings=(problem("disk", "12 MB are free where the store is", "free some space"),),
             release=release,
             concerns=warnings(release, date(2027, 2, 1)),
         )
-    text = html.unescape(part).replace("\u00a0", " ")
-    assert "signal-cli 0.14.10 a 76 jours ou plus ; à partir de 90, Signal peut l’exclure" in text
-    assert "installe un signal-cli plus récent ; copie d’abord son dossier de données" in text
-    assert 'lang="en"' not in part
+    )
+    assert "<strong>disk: 12 MB are free where the store is</strong><br>free some space" in part
+    assert f'<li class="problem">{CLOSED}</li>' in part
+    assert "signal-cli 0.14.10 is 76 days old or more; from 90 on Signal may drop it" in part
+    assert "install a newer signal-cli; make a copy of its data folder first" in part
 
 
-def test_what_was_spent_by_day_has_dates_as_the_language_writes_them() -> None:
-    """Below the bars, in what a pointer shows of each, and in the table."""
-    days = {"2026-11-21": Decimal("0.30"), "2026-11-22": Decimal("1.70")}
-    with use_language("de"):
-        page = PageTemplates().html(
-            "usage",
-            session=None,
-            remarks=[],
-            path="/usage",
-            plot=by_day(days),
-            days=days,
-            total=Decimal(2),
-            calls=2,
-            tokens=3,
-            people=(),
-            models=(),
-            tools=(),
-        )
-    assert 'text-anchor="middle">21. Nov.</text>' in page
-    assert "<title>22.11.2026: 1,70\u00a0$</title>" in page
-    assert '<th scope="row">21.11.2026</th>' in page
-    assert "11-21" not in page
-
-
-async def test_what_aldis_waits_for_is_in_the_language_of_the_page(tmp_path: Path) -> None:
-    """What others say of it is quoted; whether an account is missing is told in any language."""
+async def test_the_first_page_says_what_aldis_waits_for(tmp_path: Path) -> None:
+    """Until an account is missing: then the page leads to the account."""
     async with visited(tmp_path) as visitor:
         await visitor.enter()
         world = visitor.site.world
         world.running = None
-        await visitor.post("/language", {"language": "de", "path": "/"})
-        world.wait_for(fill(WAITING_SIGNAL, error="nothing answers"))
-        assert "<p>wartet auf Signal: nothing answers</p>" in (await visitor.get("/")).text
-        assert not world.is_unlinked
-        world.wait_for("SIGNAL__ACCOUNT: the bridge has several accounts")
-        assert '<p lang="en">SIGNAL__ACCOUNT: the bridge has several' in (await visitor.get("/")).text
-        assert world.is_ambiguous
+        for words in ("waiting for Signal: nothing answers", "SIGNAL__ACCOUNT: the bridge has several accounts"):
+            world.wait_for(words)
+            assert f"<p>{words}</p>" in (await visitor.get("/")).text
+            assert world.is_ambiguous == words.startswith("SIGNAL__ACCOUNT")
+            assert not world.is_unlinked
         world.wait_for(NO_ACCOUNT)
         assert world.is_unlinked
-        assert "wartet auf Signal" not in (await visitor.get("/")).text
+        assert "waiting for Signal" not in (await visitor.get("/")).text
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
@@ -353,9 +289,6 @@ async def test_the_environment_wins_and_the_page_says_so(tmp_path: Path) -> None
         await visitor.post("/setup/tools/retention", {"days": "6"})
         page = await visitor.get("/setup/tools")
         assert "HISTORY__RETENTION_DAYS is set in the environment" in page.text
-        await visitor.post("/language", {"language": "de", "path": "/"})
-        await visitor.post("/setup/tools/retention", {"days": "6"})
-        assert "HISTORY__RETENTION_DAYS ist als Umgebungsvariable gesetzt" in (await visitor.get("/setup/tools")).text
         assert dict(world.file.read()) == {}
 
 

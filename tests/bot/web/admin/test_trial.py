@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field
 
 from bot.app import doctor_deps
 from bot.doctor.tools import inventory
-from bot.i18n.language import use_language
 from bot.messages import CallId, ToolAnswer
 from bot.turn.steps import ToolRun
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
@@ -120,11 +119,10 @@ def test_an_answer_is_cut() -> None:
 
 
 def test_why_it_failed_is_said_for_people() -> None:
-    """In the language of the page, above what a model is told."""
+    """Above the answer as a model gets it."""
     content = '{"ok":false,"error":"rate_limited","message":"look was called too often"}'
     answer = ToolAnswer(call_id=CallId("1"), name="look", content=content, ok=False)
     run = ToolRun(
         answer=answer, arguments={}, outcome="rate_limited", latency_seconds=0.1, cost_usd=Decimal(0), tool="look"
     )
-    with use_language("de"):
-        assert _answer(run).why == "Für den Moment reicht es; versuch es später noch einmal."
+    assert _answer(run).why == "That's enough for the moment; please try again later."
