@@ -9,13 +9,10 @@ help, because an operation on large integers holds Python's global lock until it
 """
 
 import decimal
-import inspect
 import math
-import operator
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from decimal import Decimal
-from typing import Any, cast
 
 from tools.errors import BadArguments
 
@@ -42,9 +39,15 @@ _CONTEXT = decimal.Context(
 )
 
 PI = Decimal("3.1415926535897932384626433832795028842")
-E = Decimal("2.7182818284590452353602874713526624978")
-_TAU = Decimal("6.2831853071795864769252867665590057684")
-_PHI = Decimal("1.6180339887498948482045868343656381177")
+_E = Decimal("2.7182818284590452353602874713526624978")
+
+CONSTANTS: Mapping[str, Number] = {
+    "pi": PI,
+    "e": _E,
+    "tau": Decimal("6.2831853071795864769252867665590057684"),
+    "phi": Decimal("1.6180339887498948482045868343656381177"),
+}
+"""The constants by name."""
 
 
 def bounded_context() -> AbstractContextManager[decimal.Context]:
@@ -52,42 +55,24 @@ def bounded_context() -> AbstractContextManager[decimal.Context]:
     return decimal.localcontext(_CONTEXT)
 
 
-def checked_function(function: Callable[..., Number], name: str, *, count: int | None = None) -> Callable[..., Number]:
-    """Wraps a function so that it takes only the right count of numbers and returns only numbers of allowed size.
+def apply_function(name: str, arguments: tuple[Number, ...]) -> Number:
+    """Returns the value of a function, one of `FUNCTIONS`.
 
-    A single list stands for its items. `count` is the number of arguments of a function not written in Python: to read
-    its signature, `inspect` would copy the table of all modules and leave the copy to the garbage collector, which cost
-    a process with Claude 3 MB (CPython 3.11, `inspect._signature_fromstr`).
+    Raises:
+        BadArguments: it takes another count of numbers, or is not defined or too large there.
     """
-    least, most = (count, count) if count is not None else _arity(function)
-
-    def call(*arguments: Any) -> Number:
-        is_list = len(arguments) == 1 and isinstance(arguments[0], tuple)
-        numbers = cast("tuple[Any, ...]", arguments[0] if is_list else arguments)
-        if not all(isinstance(number, int | Decimal) for number in numbers):
-            raise BadArguments(f"{name} takes numbers, not functions or lists of lists.")
-        if not least <= len(numbers) <= most:
-            raise BadArguments(f"{name} takes {_count_in_words(least, most)}, not {len(numbers)}.")
-        # Rounded first: constants have more digits than the precision, which would show in pi - tau/2.
-        result = function(*(+number for number in numbers))
-        if isinstance(result, int):
-            _check_bits(result.bit_length())
-        return result
-
-    return call
+    function, least, most = FUNCTIONS[name]
+    if len(arguments) < least or (most and len(arguments) > most):
+        count = f"{least}" if least == most else f"{least} to {most}" if most else f"at least {least}"
+        raise BadArguments(f"{name} takes {count} number{'s' * (max(least, most) > 1)}, not {len(arguments)}.")
+    # Rounded first: constants have more digits than the precision, which would show in pi - tau/2.
+    return _checked(function(*(+number for number in arguments)))
 
 
-def _arity(function: Callable[..., Number]) -> tuple[int, float]:
-    parameters = inspect.signature(function).parameters.values()
-    named = [parameter for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL]
-    required = sum(parameter.default is parameter.empty for parameter in named)
-    return required, len(named) if len(named) == len(parameters) else math.inf
-
-
-def _count_in_words(least: int, most: float) -> str:
-    if math.isinf(most):
-        return f"at least {least} number{'s' * (least > 1)}"
-    return f"{least} number{'s' * (least > 1)}" if least == most else f"{least} to {most} numbers"
+def _checked(number: Number) -> Number:
+    if isinstance(number, int):
+        _check_bits(number.bit_length())
+    return number
 
 
 def _check_bits(bits: int) -> None:
@@ -183,10 +168,10 @@ def _cube_root(number: Number) -> Number:
     return (_approximate(abs(number)) ** (1 / Decimal(3))).copy_sign(Decimal(number)) if number else Decimal(0)
 
 
-def _logarithm(number: Number, base: Number = E) -> Number:
+def _logarithm(number: Number, base: Number = _E) -> Number:
     if number <= 0 or base <= 0:
         raise BadArguments("A logarithm takes positive numbers only.")
-    if base == E:
+    if base == _E:
         return _approximate(number).ln()
     _check_divisor(base - 1)
     return _approximate(number).ln() / _approximate(base).ln()
@@ -213,39 +198,31 @@ def _round(number: Number, places: Number = 0) -> Number:
         return number.quantize(Decimal(1).scaleb(-count), decimal.ROUND_HALF_UP)
 
 
-def _least(number: Number, *numbers: Number) -> Number:
-    return min((number, *numbers))
+def _total(*numbers: Number) -> Number:
+    return sum(numbers)
 
 
-def _greatest(number: Number, *numbers: Number) -> Number:
-    return max((number, *numbers))
+def _mean(*numbers: Number) -> Number:
+    return _divide(_total(*numbers), len(numbers))
 
 
-def _total(number: Number, *numbers: Number) -> Number:
-    return sum(numbers, start=number)
-
-
-def _mean(number: Number, *numbers: Number) -> Number:
-    return _divide(_total(number, *numbers), 1 + len(numbers))
-
-
-def _median(number: Number, *numbers: Number) -> Number:
-    ranked = sorted((number, *numbers))
+def _median(*numbers: Number) -> Number:
+    ranked = sorted(numbers)
     middle = len(ranked) // 2
     return ranked[middle] if len(ranked) % 2 else _mean(ranked[middle - 1], ranked[middle])
 
 
-def _hypotenuse(number: Number, *numbers: Number) -> Number:
-    return _square_root(_total(*(_multiply(side, side) for side in (number, *numbers))))
+def _hypotenuse(*numbers: Number) -> Number:
+    return _square_root(_total(*(_multiply(side, side) for side in numbers)))
 
 
-def _greatest_common_divisor(number: Number, *numbers: Number) -> Number:
-    return math.gcd(*(_whole(item, "gcd") for item in (number, *numbers)))
+def _greatest_common_divisor(*numbers: Number) -> Number:
+    return math.gcd(*(_whole(item, "gcd") for item in numbers))
 
 
-def _least_common_multiple(number: Number, *numbers: Number) -> Number:
+def _least_common_multiple(*numbers: Number) -> Number:
     multiple = 1
-    for item in (number, *numbers):
+    for item in numbers:
         multiple = math.lcm(multiple, _whole(item, "lcm"))
         _check_bits(multiple.bit_length())
     return multiple
@@ -253,10 +230,8 @@ def _least_common_multiple(number: Number, *numbers: Number) -> Number:
 
 def _factorial(number: Number) -> Number:
     count = _whole(number, "factorial")
-    if count < 0:
-        raise BadArguments("factorial takes no negative numbers.")
-    if count > _MAX_FACTORIAL:
-        raise BadArguments(f"factorial takes numbers up to {_MAX_FACTORIAL}.")
+    if not 0 <= count <= _MAX_FACTORIAL:
+        raise BadArguments(f"factorial takes numbers from 0 up to {_MAX_FACTORIAL}.")
     return math.factorial(count)
 
 
@@ -287,7 +262,8 @@ def _in_floating_point(function: Callable[..., float], name: str) -> Callable[..
             result = function(*map(float, numbers))
         except (ValueError, OverflowError) as error:
             raise BadArguments(f"{name} is not defined or too large there.") from error
-        if not math.isfinite(result):
+        # The tangent of a right angle is no large number.
+        if not math.isfinite(result) or (name == "tan" and abs(result) > 1 / _NOTHING):
             raise BadArguments(f"{name} is not defined or too large there.")
         decimal.getcontext().flags[decimal.Inexact] = True
         is_noise = abs(result) < _NOTHING <= max(abs(float(number)) for number in numbers)
@@ -296,79 +272,59 @@ def _in_floating_point(function: Callable[..., float], name: str) -> Callable[..
     return call
 
 
-def _tangent(angle: float) -> float:
-    result = math.tan(angle)
-    if abs(result) > 1 / _NOTHING:
-        raise ValueError("at a right angle")
-    return result
+ANGLES = frozenset({"sin", "cos", "tan"})
+"""The functions whose argument is an angle."""
 
+_FLOATING = (*sorted(ANGLES), "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
 
-_FLOATING: Mapping[str, Callable[..., float]] = {
-    "sin": math.sin,
-    "cos": math.cos,
-    "tan": _tangent,
-    **{name: getattr(math, name) for name in ("asin", "acos", "atan", "atan2")},
-    **{name: getattr(math, name) for name in ("sinh", "cosh", "tanh", "asinh", "acosh", "atanh")},
+FUNCTIONS: Mapping[str, tuple[Callable[..., Number], int, int]] = {
+    "sqrt": (_square_root, 1, 1),
+    "cbrt": (_cube_root, 1, 1),
+    "exp": (lambda number: _approximate(number).exp(), 1, 1),
+    "ln": (_logarithm, 1, 1),
+    "log": (_logarithm, 1, 2),
+    "log2": (lambda number: _logarithm(number, 2), 1, 1),
+    "log10": (lambda number: _approximate(number).log10() if number > 0 else _logarithm(number), 1, 1),
+    "degrees": (lambda radians: radians * 180 / PI, 1, 1),
+    "radians": (lambda degrees: degrees * PI / 180, 1, 1),
+    "floor": (_floor, 1, 1),
+    "ceil": (lambda number: -_floor(-number), 1, 1),
+    "trunc": (lambda number: _floor(number) if number >= 0 else -_floor(-number), 1, 1),
+    "abs": (abs, 1, 1),
+    "round": (_round, 1, 2),
+    "factorial": (_factorial, 1, 1),
+    "mod": (_modulo, 2, 2),
+    "pow": (_power, 2, 2),
+    "comb": (_combinations, 2, 2),
+    "perm": (_permutations, 2, 2),
+    "min": (lambda *numbers: min(numbers), 1, 0),
+    "max": (lambda *numbers: max(numbers), 1, 0),
+    "sum": (_total, 1, 0),
+    "mean": (_mean, 1, 0),
+    "median": (_median, 1, 0),
+    "hypot": (_hypotenuse, 1, 0),
+    "gcd": (_greatest_common_divisor, 1, 0),
+    "lcm": (_least_common_multiple, 1, 0),
+    "atan2": (_in_floating_point(math.atan2, "atan2"), 2, 2),
+    **{name: (_in_floating_point(getattr(math, name), name), 1, 1) for name in _FLOATING},
 }
+"""The functions by name, each with the fewest and the most numbers that it takes (0: any count). Angles are in radians;
+`log` is the natural logarithm unless given a base.
+"""
 
-_OF_ONE: Mapping[str, Callable[[Number], Number]] = {
-    "sqrt": _square_root,
-    "cbrt": _cube_root,
-    "exp": lambda number: _approximate(number).exp(),
-    "ln": lambda number: _logarithm(number, E),
-    "log2": lambda number: _logarithm(number, 2),
-    "log10": lambda number: _approximate(number).log10() if number > 0 else _logarithm(number),
-    "degrees": lambda radians: radians * 180 / PI,
-    "radians": lambda degrees: degrees * PI / 180,
-    "floor": _floor,
-    "ceil": lambda number: -_floor(-number),
-    "trunc": lambda number: _floor(number) if number >= 0 else -_floor(-number),
-    "abs": lambda number: -number if number < 0 else number,
-    "factorial": _factorial,
-}
 
-_EXACT: Mapping[str, Callable[..., Number]] = {
-    **_OF_ONE,
-    "log": _logarithm,
-    "round": _round,
-    "min": _least,
-    "max": _greatest,
-    "sum": _total,
-    "mean": _mean,
-    "median": _median,
-    "hypot": _hypotenuse,
-    "gcd": _greatest_common_divisor,
-    "lcm": _least_common_multiple,
-    "comb": _combinations,
-    "perm": _permutations,
-    "mod": _modulo,
-    "pow": _power,
-}
+def _operator(function: Callable[[Number, Number], Number]) -> Callable[[Number, Number], Number]:
+    return lambda left, right: _checked(function(+left, +right))
 
-FUNCTIONS: Mapping[str, Callable[..., Number]] = {
-    **{name: checked_function(function, name) for name, function in _EXACT.items()},
-    **{
-        name: checked_function(_in_floating_point(function, name), name, count=2 if name == "atan2" else 1)
-        for name, function in _FLOATING.items()
-    },
-}
-"""The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
-CONSTANTS: Mapping[str, Number] = {"pi": PI, "e": E, "tau": _TAU, "phi": _PHI}
-"""The constants by name."""
-
-OPERATORS = {
-    "+": checked_function(operator.add, "+", count=2),
-    "-": checked_function(operator.sub, "-", count=2),
-    "*": checked_function(_multiply, "*"),
-    "/": checked_function(_divide, "/"),
-    "//": checked_function(_divide_down, "//"),
-    "%": checked_function(_modulo, "%"),
-    "**": checked_function(_power, "^"),
+OPERATORS: Mapping[str, Callable[[Number, Number], Number]] = {
+    "+": _operator(lambda left, right: left + right),
+    "-": _operator(lambda left, right: left - right),
+    "*": _operator(_multiply),
+    "/": _operator(_divide),
+    "//": _operator(_divide_down),
+    "%": _operator(_modulo),
+    "mod": _operator(_modulo),
+    "**": _operator(_power),
 }
 """The binary operators."""
-
-_SIGNS: Mapping[str, Callable[[Number], Number]] = {"+": lambda number: +number, "-": lambda number: -number}
-
-SIGNS = {sign: checked_function(function, sign) for sign, function in _SIGNS.items()}
-"""The signs before a number."""
