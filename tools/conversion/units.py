@@ -7,13 +7,16 @@
     part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
 
 Names that mean different amounts to different people (ton, gallon, cup, horsepower, calories) are not guessed: the
-error lists the exact names.
+error lists the exact names. Nor does the case of a letter decide about a thousandfold: ML, Mm and mw are refused, while
+km and KM, kW and kw are the same.
 
 Source: pint 0.25.3, its table of units (SI, NIST and imperial definitions) and its behaviour, 2026-11-22. Importing it
 takes 0.3 seconds and 3 MB, building its table another half second, so both wait for the first conversion.
 """
 
 import functools
+import itertools
+import logging
 import re
 from dataclasses import dataclass
 from decimal import Context, Decimal, DecimalException, localcontext
@@ -32,30 +35,36 @@ _DIVIDING = re.compile(r"\s*/\s*|\s+per\s+", re.IGNORECASE)
 _TIMES = re.compile(r"\s*[*·⋅×]\s*")
 _PART = re.compile(
     r"(?:(?P<count>[1-9][0-9]{0,3})\s*)?"
-    r"(?:(?P<shape>square|cubic|sq|cu)[\s_]+)?"
+    r"(?:(?P<shape>(?:square|cubic|cu)(?=[\s_])|sq(?!uare))[\s_.]*)?"
     r"(?P<name>°?\s?[^\W\d_²³](?:(?:[^\W\d²³]|[\s-])*[^\W\d_²³])?|%)"
     r"(?:\s*\^?\s*(?P<power>-?[1-9])|(?P<raised>[²³]))?",
     re.IGNORECASE,
 )
+_SHAPED = {"qm": "sq m", "cbm": "cubic m", "ccm": "cubic cm"}
 _POWERS = {"square": 2, "sq": 2, "²": 2, "cubic": 3, "cu": 3, "³": 3}
 
 # What people write but pint misreads or does not know: first as written, then in lower case.
 _SYMBOLS = (
-    {"PS": "metric_horsepower", "Cal": "kilocalorie"}
-    | {"kb": "kilobit", "Mb": "megabit", "Gb": "gigabit", "Tb": "terabit"}
-)  # fmt: skip
+    {"PS": "metric_horsepower", "Cal": "kilocalorie", "Nm": "newton_meter", "NM": "nautical_mile", "Mt": "Mt"}
+    | {"kB": "kB", "KB": "kilobyte", "MB": "MB", "GB": "GB", "TB": "TB"}
+    | {"Mb": "megabit", "Gb": "gigabit", "Tb": "terabit", "mbps": "Mbps", "gbps": "Gbps", "kbps": "kbps"}
+)
 _SPOKEN = (
     {"%": "percent", "c": "degree_Celsius", "f": "degree_Fahrenheit", "°k": "kelvin"}
     | {"°c": "degree_Celsius", "degree_celsius": "degree_Celsius", "degrees_celsius": "degree_Celsius"}
     | {"°f": "degree_Fahrenheit", "degree_fahrenheit": "degree_Fahrenheit", "degrees_fahrenheit": "degree_Fahrenheit"}
     | {"centigrade": "degree_Celsius", "kmh": "kilometer_per_hour", "kph": "kilometer_per_hour"}
+    | {"rev": "turn", "rps": "revolutions_per_second", "gram_calorie": "calorie"}
     | {"kwh": "kilowatt_hour", "food_calorie": "kilocalorie", "mechanical_horsepower": "horsepower"}
     | {f"us_{name}": name for name in ("gallon", "quart", "pint", "cup", "gill", "fluid_ounce", "barrel")}
     | {"us_tablespoon": "tablespoon", "us_teaspoon": "teaspoon", "us_hundredweight": "US_hundredweight"}
     | {f"uk_{name}": f"imperial_{name}" for name in ("gallon", "quart", "pint", "cup", "gill", "fluid_ounce")}
     | {"us_ton": "short_ton", "uk_ton": "long_ton", "uk_hundredweight": "UK_hundredweight"}
 )
-_DEFINITIONS = ("metric_cup = 250 milliliter", "metric_tablespoon = 15 milliliter", "metric_teaspoon = 5 milliliter")
+_DEFINITIONS = (
+    *("metric_cup = 250 milliliter", "metric_tablespoon = 15 milliliter", "metric_teaspoon = 5 milliliter"),
+    *("newton_meter = newton * meter", "bit_per_second = bit / second = bps", "byte_per_second = byte / second = Bps"),
+)
 _AMBIGUOUS = {
     "ton": "metric ton (1000 kg), short ton (US, 907 kg), long ton (UK, 1016 kg)",
     "gallon": "US gallon (3.785 l), imperial gallon (4.546 l)",
@@ -69,14 +78,27 @@ _AMBIGUOUS = {
     "barrel": "oil barrel (159 l), US barrel (119 l), beer barrel (117 l)",
     "hundredweight": "US hundredweight (45.4 kg), UK hundredweight (50.8 kg)",
     "horsepower": "metric horsepower (735.5 W), mechanical horsepower (745.7 W)",
-    "calorie": "kilocalorie (what food labels mean), cal (a thousandth of it)",
+    "calorie": "kilocalorie (what food labels mean), gram calorie (a thousandth of it)",
+    "kb": "kilobyte (kB), kilobit (kbit)",
+    "mb": "megabyte (MB), megabit (Mbit)",
+    "gb": "gigabyte (GB), gigabit (Gbit)",
+    "tb": "terabyte (TB), terabit (Tbit)",
+    "mt": "metric ton (1000 kg), megaton (a million of them)",
     "degree": "degree Celsius, degree Fahrenheit, arcdegree",
     "mpg": "mile / US gallon, mile / imperial gallon",
 }
 _SHORT = (
     {"gal": "gallon", "qt": "quart", "pt": "pint", "floz": "fluid_ounce", "fl_oz": "fluid_ounce", "bbl": "barrel"}
-    | {"tbsp": "tablespoon", "tsp": "teaspoon", "hp": "horsepower", "cwt": "hundredweight"}
+    | {"cal": "calorie", "tbsp": "tablespoon", "tsp": "teaspoon", "hp": "horsepower", "cwt": "hundredweight"}
 )  # fmt: skip
+_MAX_SYMBOL_CHARS = 6
+_LARGE_PREFIXES = frozenset({"mega", "peta", "exa", "zetta", "yotta"})  # their symbols are small ones in capitals
+_NEVER_MILLI = frozenset({"bit", "byte", "bit_per_second", "byte_per_second", "baud", "metric_ton", "parsec"})
+_TURNS = frozenset(
+    {"radian", "turn", "degree", "arcminute", "arcsecond", "grade"}
+    | {"revolutions_per_minute", "revolutions_per_second"}
+)
+_TURN = Decimal("6.2831853071795864769252867665590057684")
 _SCALES = frozenset({"degree_Celsius", "degree_Fahrenheit", "degree_Reaumur"})
 # pint's names of American measures, which are the bare words.
 _EXACT_NAMES = {
@@ -141,7 +163,14 @@ def _convert(amount: Decimal, source: Unit, target: Unit) -> Decimal:
         if amount <= 0:
             raise BadArguments("Fuel consumption must be above zero.")
         quantity = 1 / quantity
+    if lengths[0] == lengths[1] == {"[time]": -1}:
+        # To pint a turn is no unit but 2 pi, so that a frequency would be 6.28 times too large.
+        quantity *= _TURN ** (_turns(target.measure) - _turns(source.measure))
     return cast("Decimal", quantity.to(target.measure).magnitude) / target.count
+
+
+def _turns(measure: Any) -> int:
+    return sum(int(power) for name, power in measure._units.items() if _bare(name) in _TURNS)  # noqa: SLF001
 
 
 def _kind(measure: Any) -> str:
@@ -163,7 +192,7 @@ def _parts(text: str) -> tuple[tuple[str, bool], ...]:
 
 def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
     """Returns the count and the pint unit of one part."""
-    found = _PART.fullmatch(part)
+    found = _PART.fullmatch(_SHAPED.get(part.lower(), part))
     name = _pint_name(found["name"]) if found else ""
     if found is None or not name:
         raise _unknown(text)
@@ -184,11 +213,62 @@ def _pint_name(name: str) -> str:
     choices = _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
     if choices and written not in _SYMBOLS:
         raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
-    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, key):
-        readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(tried) if tried else ()
-        if readings:
-            return readings[0][0] + readings[0][1]
-    return ""
+    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular)):
+        if tried and (reading := _reading(tried)):
+            return reading
+    exact = _reading(written)
+    if exact and not _is_doubtful(written, exact):
+        return exact
+    if len(written) > _MAX_SYMBOL_CHARS:
+        return exact or _reading(key)
+    return _reading_in_any_case(written, exact)
+
+
+def _reading(name: str) -> str:
+    """Returns pint's full name for a unit written exactly like this; empty if there is none."""
+    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(name)
+    return readings[0][0] + readings[0][1] if readings else ""
+
+
+def _is_doubtful(symbol: str, reading: str) -> bool:
+    """Whether a symbol probably means another unit than it says: megaliters by ML, thousandths of a bit by mbit."""
+    bare = _bare(reading)
+    prefix = reading.removesuffix(bare)
+    if symbol.lower().startswith(prefix):  # in words, or without a prefix
+        return False
+    if bare in _NEVER_MILLI:
+        return prefix == "milli"
+    return prefix in _LARGE_PREFIXES and symbol[1:].replace("L", "l").islower()
+
+
+def _reading_in_any_case(symbol: str, doubtful: str) -> str:
+    """Returns the reading of a symbol whatever the case of its letters, but no doubtful one; empty if there is none.
+
+    Raises:
+        BadArguments: it has several that measure the same thing.
+    """
+    variants = map("".join, itertools.product(*({letter.lower(), letter.upper()} for letter in symbol)))
+    readings = {reading: variant for variant in variants if (reading := _reading(variant))}
+    readings = {
+        reading: variant
+        for reading, variant in readings.items()
+        if not (reading.startswith("milli") and _bare(reading) in {*_NEVER_MILLI, "hertz"})
+    }
+    first = _reading(symbol.lower())
+    first = first if first in readings else min(readings, default="")
+    measure = _table().Unit(first) if first else None
+    alike = sorted(reading for reading in readings if _table().Unit(reading).is_compatible_with(measure))
+    sizes = {_table().Quantity(Decimal(1), reading).to(measure).magnitude for reading in alike}
+    if len(sizes) > 1 or (first and first == doubtful):
+        names = ", ".join(reading.replace("_", " ") for reading in alike)
+        raise BadArguments(f"{clean_text(symbol)!r} has several meanings; name one in words: {names}.")
+    return first
+
+
+def _bare(reading: str) -> str:
+    """Returns pint's name of a unit without a prefix."""
+    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(reading)
+    return readings[0][1] if readings else reading
 
 
 def _unknown(text: str) -> BadArguments:
@@ -210,6 +290,7 @@ def _pint() -> Any:
 def _table() -> Any:
     """Returns pint's table of units, with decimal numbers."""
     table = _pint().UnitRegistry(non_int_type=Decimal)
+    logging.getLogger("pint.util").setLevel(logging.ERROR)  # it warns that bps is no longer a baud
     for definition in _DEFINITIONS:
         table.define(definition)
     return table
