@@ -7,14 +7,14 @@ Zones are found by IANA name, by the city in such a name ("Tokyo"), by the names
 import difflib
 import re
 from collections.abc import Mapping
-from datetime import timedelta, timezone, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.cities import ZONES_BY_CITY, fold_name
+from tools.cities import ZONES_BY_CITY, fold_name, regions_named
 from tools.errors import NotFound
 from tools.text import clean_text
 
@@ -76,9 +76,9 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
     """
     wanted = fold_name(clean_text(name))
     zones = _zones()
-    for candidate in (wanted, wanted.partition(",")[0].strip()):
-        if candidate in zones:
-            return zones[candidate], ZoneInfo(zones[candidate])
+    found = zones.get(wanted) or _zone_in(*(part.strip() for part in wanted.rpartition(",")[::2]))
+    if found:
+        return found, ZoneInfo(found)
     if match := _OFFSET.fullmatch(wanted):
         offset = timedelta(hours=int(match[2]), minutes=int(match[3] or 0))
         if offset > _MAX_OFFSET:
@@ -88,6 +88,24 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
     near = difflib.get_close_matches(wanted, zones, n=4, cutoff=0.7)
     meant = f" Similar: {', '.join(dict.fromkeys(zones[match] for match in near))}." if near else ""
     raise NotFound(f"There is no time zone or known city named {clean_text(name)[:60]!r}.{meant} Give an IANA name.")
+
+
+def _zone_in(city: str, region: str) -> str | None:
+    """Returns the zone of a city in a state or country; None if that does not tell it."""
+    if not city:
+        return None
+    zones = _zones()
+    zone = zones.get(city.partition(",")[0])
+    possible = frozenset[str]().union(*(one.zones for one in regions_named(region)), {zones.get(region, "")}) - {""}
+    offsets = {_offsets(other): other for other in sorted(possible)}
+    if zone and _offsets(zone) in offsets:
+        return zone
+    return next(iter(offsets.values())) if len(offsets) == 1 else None
+
+
+def _offsets(zone: str) -> tuple[timedelta | None, ...]:
+    """Returns the offsets from UTC in January and July: zones that share them show the same time."""
+    return tuple(datetime(2026, month, 1, tzinfo=ZoneInfo(zone)).utcoffset() for month in (1, 7))
 
 
 @cache
