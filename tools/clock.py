@@ -76,7 +76,8 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
     """
     wanted = fold_name(clean_text(name))
     zones = _zones()
-    found = zones.get(wanted) or _zone_in(*(part.strip() for part in wanted.rpartition(",")[::2]))
+    city, *regions = (part.strip() for part in wanted.split(","))
+    found = zones.get(wanted) or next(filter(None, (_zone_in(city, region) for region in regions)), None)
     if found:
         return found, ZoneInfo(found)
     if match := _OFFSET.fullmatch(wanted):
@@ -92,10 +93,8 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 def _zone_in(city: str, region: str) -> str | None:
     """Returns the zone of a city in a state or country; None if that does not tell it."""
-    if not city:
-        return None
     zones = _zones()
-    zone = zones.get(city.partition(",")[0])
+    zone = zones.get(city)
     possible = frozenset[str]().union(*(one.zones for one in regions_named(region)), {zones.get(region, "")}) - {""}
     offsets = {_offsets(other): other for other in sorted(possible)}
     if zone and _offsets(zone) in offsets:
