@@ -96,7 +96,7 @@ def _zone_in(city: str, region: str) -> str | None:
     zones = _zones()
     zone = zones.get(city)
     possible = frozenset[str]().union(*(one.zones for one in regions_named(region)), {zones.get(region, "")}) - {""}
-    offsets = {_offsets(other): other for other in sorted(possible)}
+    offsets = {_offsets(other): other for other in sorted(possible, reverse=True)}
     if zone and _offsets(zone) in offsets:
         return zone
     return next(iter(offsets.values())) if len(offsets) == 1 else None

@@ -198,6 +198,14 @@ def _round(number: Number, places: Number = 0) -> Number:
         return number.quantize(Decimal(1).scaleb(-count), decimal.ROUND_HALF_UP)
 
 
+def _least(*numbers: Number) -> Number:
+    return min(numbers)
+
+
+def _greatest(*numbers: Number) -> Number:
+    return max(numbers)
+
+
 def _total(*numbers: Number) -> Number:
     return sum(numbers)
 
@@ -277,36 +285,46 @@ ANGLES = frozenset({"sin", "cos", "tan"})
 
 _FLOATING = (*sorted(ANGLES), "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
 
+_OF_ONE: Mapping[str, Callable[[Number], Number]] = {
+    "sqrt": _square_root,
+    "cbrt": _cube_root,
+    "exp": lambda number: _approximate(number).exp(),
+    "ln": _logarithm,
+    "log2": lambda number: _logarithm(number, 2),
+    "log10": lambda number: _approximate(number).log10() if number > 0 else _logarithm(number),
+    "degrees": lambda radians: radians * 180 / PI,
+    "radians": lambda degrees: degrees * PI / 180,
+    "floor": _floor,
+    "ceil": lambda number: -_floor(-number),
+    "trunc": lambda number: _floor(number) if number >= 0 else -_floor(-number),
+    "abs": lambda number: -number if number < 0 else number,
+    "factorial": _factorial,
+    **{name: _in_floating_point(getattr(math, name), name) for name in _FLOATING},
+}
+_OF_TWO: Mapping[str, Callable[[Number, Number], Number]] = {
+    "mod": _modulo,
+    "pow": _power,
+    "comb": _combinations,
+    "perm": _permutations,
+    "atan2": _in_floating_point(math.atan2, "atan2"),
+}
+_OF_ANY: Mapping[str, Callable[..., Number]] = {
+    "min": _least,
+    "max": _greatest,
+    "sum": _total,
+    "mean": _mean,
+    "median": _median,
+    "hypot": _hypotenuse,
+    "gcd": _greatest_common_divisor,
+    "lcm": _least_common_multiple,
+}
+
 FUNCTIONS: Mapping[str, tuple[Callable[..., Number], int, int]] = {
-    "sqrt": (_square_root, 1, 1),
-    "cbrt": (_cube_root, 1, 1),
-    "exp": (lambda number: _approximate(number).exp(), 1, 1),
-    "ln": (_logarithm, 1, 1),
+    **{name: (function, 1, 1) for name, function in _OF_ONE.items()},
+    **{name: (function, 2, 2) for name, function in _OF_TWO.items()},
+    **{name: (function, 1, 0) for name, function in _OF_ANY.items()},
     "log": (_logarithm, 1, 2),
-    "log2": (lambda number: _logarithm(number, 2), 1, 1),
-    "log10": (lambda number: _approximate(number).log10() if number > 0 else _logarithm(number), 1, 1),
-    "degrees": (lambda radians: radians * 180 / PI, 1, 1),
-    "radians": (lambda degrees: degrees * PI / 180, 1, 1),
-    "floor": (_floor, 1, 1),
-    "ceil": (lambda number: -_floor(-number), 1, 1),
-    "trunc": (lambda number: _floor(number) if number >= 0 else -_floor(-number), 1, 1),
-    "abs": (abs, 1, 1),
     "round": (_round, 1, 2),
-    "factorial": (_factorial, 1, 1),
-    "mod": (_modulo, 2, 2),
-    "pow": (_power, 2, 2),
-    "comb": (_combinations, 2, 2),
-    "perm": (_permutations, 2, 2),
-    "min": (lambda *numbers: min(numbers), 1, 0),
-    "max": (lambda *numbers: max(numbers), 1, 0),
-    "sum": (_total, 1, 0),
-    "mean": (_mean, 1, 0),
-    "median": (_median, 1, 0),
-    "hypot": (_hypotenuse, 1, 0),
-    "gcd": (_greatest_common_divisor, 1, 0),
-    "lcm": (_least_common_multiple, 1, 0),
-    "atan2": (_in_floating_point(math.atan2, "atan2"), 2, 2),
-    **{name: (_in_floating_point(getattr(math, name), name), 1, 1) for name in _FLOATING},
 }
 """The functions by name, each with the fewest and the most numbers that it takes (0: any count). Angles are in radians;
 `log` is the natural logarithm unless given a base.
