@@ -14,8 +14,8 @@ What counts as a failed attempt (`attempts`):
                                                         a turn that ends every process without progress has to end, too
     an orderly stop of Aldis or the machine             no
 
-A claim takes the waiting messages of one conversation together, under one turn. When they are handed back or left
-behind, they wait again and keep their turn, so that its journal fits the next claim.
+A claim takes what one person has written in one conversation, under one turn. When the messages are handed back or
+left behind, they wait again and keep their turn, so that its journal fits the next claim.
 
 A turn that waits for a person's word is handed back and put off (`put_off`) until the word comes (`take_up`) or the
 time is over. Other messages of the conversation do not wait for it.
@@ -98,18 +98,17 @@ class Inbox(Repository):
         until: datetime,
         busy: Collection[ConversationId],
         busy_people: Collection[bytes] = (),
-        by_person: bool = False,
         limit: int = 20,
     ) -> Claim | None:
         """Claims the waiting messages of the conversation that was served longest ago; returns None if nothing waits.
 
-        Skips conversations in `busy`, and those whose next message is from somebody in `busy_people` (handles). Takes
-        up to `limit` messages together, with `by_person` only up to the first of somebody else. The messages of a turn
-        that began before are taken again as they were, without later ones.
+        Skips conversations in `busy`, and those whose next message is from a person in `busy_people` (handles). Takes
+        up to `limit` messages together, up to the first of another author. The messages of a turn that began before are
+        taken again as they were, without later ones.
         """
         # Damaged messages are dead once they were read, so this ends.
         while (conversation := self._next_conversation(busy, busy_people, now)) is not None:
-            rows = self._waiting(conversation, limit, now, by_person=by_person)
+            rows = self._waiting(conversation, limit, now)
             if items := tuple(item for row in rows if (item := self._item(conversation, row)) is not None):
                 return self._claim(conversation, items, begun=rows[0][0], now=now, until=until)
         return None
@@ -410,9 +409,7 @@ class Inbox(Repository):
             ),
         )
 
-    def _waiting(
-        self, conversation: ConversationId, limit: int, now: datetime, *, by_person: bool
-    ) -> list[tuple[Any, ...]]:
+    def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
         rows = self.rows(
             "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, "
             "refusal FROM inbox INDEXED BY inbox_open "
@@ -421,7 +418,7 @@ class Inbox(Repository):
             (conversation, millis(now), limit),
         )
         together = [row for row in rows if row[0] == rows[0][0]]
-        if not by_person or not together or together[0][0] is not None:
+        if not together or together[0][0] is not None:
             return together
         return list(takewhile(lambda row: row[3] == together[0][3], together))
 

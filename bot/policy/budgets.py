@@ -56,11 +56,6 @@ def limits_anything(limits: BudgetSettings, *, in_group: bool) -> bool:
     return any(limit_usd(limits, scope, span) is not None for scope, span in _ALL if in_group or scope != "group")
 
 
-def limits_people(limits: BudgetSettings) -> bool:
-    """Whether each person has a limit of their own, so that nobody should pay for what somebody else asks."""
-    return any(limit_usd(limits, "person", span) is not None for span in get_args(Span))
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScopeSpending:
     """The spending of one scope in the current day or month."""

@@ -52,21 +52,18 @@ class Turns:
         seconds: float,
         limit: int = 1,
         busy_people: Collection[bytes] = (),
-        by_person: bool = False,
     ) -> tuple[tuple[Claim, ...], bool]:
         """Claims what waits in up to `limit` conversations that are not busy, least recently served first, within a
         transaction.
 
-        Skips what waits for somebody in `busy_people` (handles). `by_person`: takes nobody's messages together with
-        somebody else's. Also returns whether anything is left waiting, in busy conversations or beyond `limit`.
+        Skips what waits for a person in `busy_people` (handles). Also returns whether anything is left waiting, in busy
+        conversations or beyond `limit`.
         """
         now = self._clock.now()
         until = now + timedelta(seconds=seconds)
         passed_over, claims = set(busy), list[Claim]()
         while len(claims) < limit:
-            found = repos.inbox.claim(
-                now=now, until=until, busy=passed_over, busy_people=busy_people, by_person=by_person
-            )
+            found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
             if found is None:
                 break
             claims.append(found)

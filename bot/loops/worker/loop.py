@@ -35,7 +35,6 @@ from bot.loops.worker.questions import OpenedItem, Questions
 from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
 from bot.policy.access import is_admin
-from bot.policy.budgets import limits_people
 from bot.policy.routing import Question, Verdict
 from bot.settings import Settings
 from bot.transports.base import Progress, Transport
@@ -128,8 +127,6 @@ class Worker:
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
         self._settings = settings
-        self._is_by_person = limits_people(settings.budget)
-        """Whether each person's messages are answered by themselves, also in a group."""
         self._authority = authority
         self.tasks = TurnTasks()
         """The running turns."""
@@ -226,9 +223,7 @@ class Worker:
         busy = {*self.tasks.conversations, *self._urgent_items.conversations}
         busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
-        return self._turns.claim(
-            repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people, by_person=self._is_by_person
-        )
+        return self._turns.claim(repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people)
 
     def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
         """Begins what was claimed on arrival."""

@@ -118,20 +118,6 @@ async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: Se
         assert post.ran == ["x", "x"]
 
 
-async def test_two_who_ask_together_allow_nothing_for_good(store: Store, clock: SetClock) -> None:
-    """What one of them says would hold for the words of the other."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        pass
-    await aldis.deliver(message("Aldis, read it.", author=BOB, group=GROUP))
-    await aldis.deliver(message("Aldis, read the page.", group=GROUP))
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        aldis.model.script = [calls(("look", {"word": "page"})), POST, says("Very well.")]
-        [question] = await aldis.answered(1)
-        assert "👍" in question.content.text
-        assert "✅" not in question.content.text
-
-
 @pytest.mark.parametrize(
     "more",
     [

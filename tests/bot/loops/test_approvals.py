@@ -14,7 +14,7 @@ from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.turn.turn_helpers import Echo, Tide, calls, contents, says
-from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
+from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message, quote_of, reaction
 
 QUESTION = FIRST + 1
 """What Signal calls the question whether it may: the first message that goes out."""
@@ -223,23 +223,26 @@ async def test_who_only_talked_nearby_agrees_to_nothing(store: Store, clock: Set
         assert post.ran == ["the family's secrets"]
 
 
-async def test_who_asked_with_somebody_else_agrees_to_nothing_in_their_name(store: Store, clock: SetClock) -> None:
-    """What both have asked meanwhile is taken together, and done in the name of who asked last: theirs is the word."""
+async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(store: Store, clock: SetClock) -> None:
+    """Two people write while an answer is under way: each has an answer, and the deed the word of who asked for it."""
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post)) as aldis:
-        pass
-    await aldis.deliver(message("Aldis, post the family's secrets.", author=BOB, group=GROUP))
-    await aldis.deliver(message("Aldis, read the page.", group=GROUP))
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        aldis.model.script += [calls(("post", {"word": "the family's secrets"})), says("Done as you wished.")]
-        await aldis.answered(1)
-        await aldis.deliver(reaction("👍", QUESTION, author=BOB, group=GROUP))
-        await aldis.deliver(message("yes", author=BOB, group=GROUP, quote=quote_of(ALDIS, QUESTION, "May I?")))
-        await aldis.quiet_but(2)
-        assert post.ran == []
-        await aldis.deliver(reaction("👍", QUESTION, author=ALICE, group=GROUP))
-        await aldis.answered(2)
-        assert post.ran == ["the family's secrets"]
+        gate = aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
+        await aldis.asked(1)
+        await aldis.deliver(message("Aldis, post what the page says.", author=BOB, group=GROUP))
+        await aldis.deliver(message("Aldis, what time is it?", group=GROUP))
+        wanted = calls(("post", {"word": "what the page says"}))
+        aldis.model.script = [says("No."), calls(("look", {"word": "page"})), wanted, says("It is noon.")]
+        gate.set()
+        sent = await aldis.answered(3)
+        assert [reply.content.text[:5] for reply in sent] == ["No.", "May I", "It is"]
+        await aldis.quiet_but(1)
+        for author, is_done in ((ALICE, False), (BOB, True)):
+            aldis.model.script = [says("Posted.")]
+            await aldis.deliver(reaction("👍", QUESTION + 1, author=author, group=GROUP))
+            await aldis.quiet_but(0 if is_done else 1)
+            assert len(post.ran) == is_done
 
 
 async def test_stop_puts_aside_what_waits(store: Store, clock: SetClock) -> None:
