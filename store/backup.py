@@ -34,7 +34,7 @@ from store.feeds import WORDS_TABLE
 from store.files import beside, master_key_path
 from store.guard import GENERATION_TABLE
 from store.migrations import build, definitions, newest, steps_after, without_triggers
-from store.restored import mark
+from store.restored import create_mark, mark
 from store.sealing import KEYS_TABLE, MasterKey, has_keys, sync
 
 NOT_INCLUDED = (
@@ -333,6 +333,9 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
                 f"{copy} has schema {version}, this Aldis knows schemas up to {newest()}: use a newer one"
             )
         # Before any other check, because SQLite computes what the definitions in a file say.
+        for kind, name in others(connection, version):
+            quoted = name.replace('"', '""')
+            connection.execute(f'DROP {kind} IF EXISTS "{quoted}"')
         if not _is_of_aldis(connection, version):
             raise Damaged(f"{copy} is not a backup of Aldis")
         check_structure(connection, "main", copy)
@@ -345,16 +348,35 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         sync(beside(draft, suffix))
 
 
-def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
-    """Whether the files contain exactly the tables and indexes of that schema."""
+def others(connection: sqlite3.Connection, version: int) -> tuple[tuple[str, str], ...]:
+    """Returns the kind and name of each table and index that no Aldis of this schema has made.
+
+    Litestream makes two tables in every database that it copies. Source: its 0.5.17, `db.go` (2026-11).
+    """
+    with _model(version) as (_, model):
+        known = {name for name, _ in definitions(model, "main")}
+    found = connection.execute("SELECT type, name FROM main.sqlite_master WHERE type IN ('table', 'index')").fetchall()
+    return tuple((kind, name) for kind, name in found if name not in known and not name.startswith("sqlite_"))
+
+
+@contextmanager
+def _model(version: int) -> Generator[tuple[set[tuple[str, str]], sqlite3.Connection]]:
+    """Yields the definitions that a file of this schema needs, and an empty database with all that it may have."""
     with closing(sqlite3.connect(":memory:")) as model:
         model.execute("ATTACH ':memory:' AS keys")
         model.execute(KEYS_TABLE)
         model.execute(GENERATION_TABLE)
         build(model, version)
         needed = definitions(model, "main")
+        create_mark(model)
         with suppress(sqlite3.OperationalError):  # SQLite may lack FTS5
             model.execute(WORDS_TABLE)
+        yield needed, model
+
+
+def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
+    """Whether the files contain exactly the tables and indexes of that schema."""
+    with _model(version) as (needed, model):
         return (
             version > 0
             and needed <= definitions(connection, "main") <= definitions(model, "main")

@@ -5,10 +5,10 @@ r"""The one connection to SQLite: runs units of work in order on aiosqlite's thr
     transaction(work) --/
 
 A commit costs an fsync of about 4 ms, a row about 50 microseconds (measured on ext4). Units that wait at the same time
-therefore share one commit (`store.commits`). No unit returns before its commit is on the disk.
+therefore share one commit. No unit returns before its commit is on the disk.
 
-Work that always comes next, such as claiming a message or starting to send an answer, can run in the same commit
-(`follow`). A unit that nobody waits for can wait for the commit of another (`max_delay_seconds`).
+Each unit in a commit has its own savepoint, so that one can fail without the others; a full disk fails all of them,
+because SQLite then rolls everything back.
 
 There is only one connection because SQLite up to 3.51.2 can corrupt a write-ahead log that several connections share.
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
@@ -18,20 +18,47 @@ import asyncio
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import aiosqlite
 
-from store.commits import Follower, FollowerWork, UnitOfWork, commit_units
 from store.connection import BUSY_SECONDS, CHECKED_BYTES, FOREIGN_ERRORS, connect, lock_file, translate_error
-from store.errors import StoreError
+from store.errors import StoreError, StoreInUse
 
 T = TypeVar("T")
 
 _FOLDED_PAGES = 1000
 """How many pages the log may reach before SQLite checkpoints it with the next commit; SQLite's default."""
+
+
+_FOLDING_PAUSES = (0.1, 0.4, 0.0)
+"""The seconds after each try to empty the log while another program reads it. The store's thread does not wait."""
+
+
+@dataclass(eq=False, kw_only=True)
+class _Unit:
+    """A unit of work, its caller, and its result or error."""
+
+    work: Callable[[sqlite3.Connection], Any]
+    done: asyncio.Future[Any]
+    kept: Callable[[Any], None] | None
+    result: Any = None
+    error: BaseException | None = None
+
+    def settle(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Tells the caller, who may have been cancelled. What `kept` raises is the loop's to report."""
+        if self.error is None and self.kept is not None:
+            loop.call_soon(self.kept, self.result)  # runs before the caller goes on
+        if self.done.done():
+            return
+        if self.error is None:
+            self.done.set_result(self.result)
+        else:
+            self.done.set_exception(self.error)
 
 
 class _Thread(aiosqlite.Connection):
@@ -74,15 +101,10 @@ class Database:
         self.path = path
         self._thread = thread
         self._lock = lock
-        self._waiting: list[UnitOfWork] = []
+        self._waiting: list[_Unit] = []
         self._is_idle = asyncio.Event()
         """Set while no commit is under way, or about to be."""
         self._is_idle.set()
-        self._alarm: asyncio.TimerHandle | None = None
-        """Set while all waiting units can wait for the commit of another."""
-        self._followers: list[Follower] = []
-        self._commit: asyncio.Future[None] | None = None
-        """The last commit that was started."""
         self._folding = asyncio.Lock()
         """Held during a checkpoint, and while there must be none."""
         self._is_closed = False
@@ -131,39 +153,25 @@ class Database:
         return cls(thread, lock, path)
 
     async def transaction(
-        self,
-        work: Callable[[sqlite3.Connection], T],
-        *,
-        kept: Callable[[T], None] | None = None,
-        max_delay_seconds: float = 0.0,
+        self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] | None = None
     ) -> T:
         """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
 
-        It starts at once, or with the next commit of another unit, within `max_delay_seconds` at most. If the caller is
-        cancelled, the work is still done completely or not at all. Whenever it is done, `kept` is called with its
-        result on the event loop.
+        If the caller is cancelled, the work is still done completely or not at all. Whenever it is done, `kept` is
+        called with its result on the event loop.
 
         Raises:
             StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
-        due_at = loop.time() + max_delay_seconds if max_delay_seconds else 0.0
-        unit = UnitOfWork(work, kept=kept, done=loop.create_future(), due_at=due_at)
+        unit = _Unit(work=work, done=loop.create_future(), kept=kept)
         self._waiting.append(unit)
         if self._is_idle.is_set():
-            self._schedule()
+            self._is_idle.clear()
+            # Not right now: units that are added in this iteration of the loop share the commit.
+            loop.call_soon(self._flush)
         return await unit.done
-
-    def follow(self, follower: Follower) -> None:
-        """Adds a follower to every commit from now on."""
-        self._followers.append(follower)
-
-    async def unfollow(self, follower: Follower) -> None:
-        """Removes a follower; when this returns, it has been told of everything it did."""
-        self._followers.remove(follower)
-        if self._commit is not None and not self._commit.done():
-            await asyncio.wait([self._commit])
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` by itself on the store's thread, without waiting for a commit.
@@ -184,10 +192,18 @@ class Database:
         """Moves the write-ahead log into the database file and empties it.
 
         Raises:
+            StoreInUse: another program reads the log and was still at it after some tries; nothing is lost.
             StoreError: it could not be written; nothing is lost.
         """
         async with self._folding:
-            await self.alone(lambda connection: connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchall())
+            for pause in _FOLDING_PAUSES:
+                if await self.alone(_is_emptied):
+                    return
+                await asyncio.sleep(pause)
+        raise StoreInUse(
+            "another program reads the database, so its log cannot be emptied: what was deleted stays on the disk "
+            "until that program ends"
+        )
 
     async def copy_files(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
         """Copies the files; only `begin` holds up other work.
@@ -219,8 +235,6 @@ class Database:
             return
         # First: nobody must start to wait for a thread that no longer answers.
         self._is_closed = True
-        if self._alarm is not None:
-            self._schedule()
         await self._is_idle.wait()
         async with self._folding:  # closing checkpoints, which must not happen during a copy
             await self._thread.close()
@@ -230,44 +244,63 @@ class Database:
         if self._is_closed:
             raise StoreError("the store is closed")
 
-    def _schedule(self) -> None:
-        """Commits the waiting units soon, or when the first delay is over."""
-        due_at = min(unit.due_at for unit in self._waiting)
-        loop = asyncio.get_running_loop()
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-        if due_at > loop.time() and not self._is_closed:
-            self._alarm = loop.call_at(due_at, self._schedule)
-            self._is_idle.set()
-        else:
-            self._is_idle.clear()
-            # Not right now: units that are added in this iteration of the loop share the commit.
-            loop.call_soon(self._flush)
-
     def _flush(self) -> None:
         """Commits the waiting units, and afterwards those that came meanwhile."""
         units, self._waiting = self._waiting, []
-        following = [
-            FollowerWork(work, follower=follower)
-            for follower in self._followers
-            if (work := follower.prepare()) is not None
-        ]
-        done = self._commit = self._thread.submit(lambda connection: commit_units(connection, units, following))
-        done.add_done_callback(lambda done: self._after_flush(done, units, following))
+        done = self._thread.submit(lambda connection: _commit(connection, units))
+        done.add_done_callback(lambda done: self._after_flush(done, units))
 
-    def _after_flush(
-        self, done: asyncio.Future[None], units: Sequence[UnitOfWork], following: Sequence[FollowerWork]
-    ) -> None:
-        if (error := done.exception()) is not None:
-            for unit in units:
-                unit.error = unit.error or error
-        for one in following:
-            if one.is_kept and error is None:
-                one.follower.on_kept(one.result)
+    def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
+        loop = done.get_loop()
         for unit in units:
-            unit.settle()
+            unit.error = unit.error or done.exception()
+            unit.settle(loop)
         if self._waiting:
-            self._schedule()
+            loop.call_soon(self._flush)
         else:
             self._is_idle.set()
+
+
+def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
+    """Runs the units and commits. Raises nothing: each unit has its result or error."""
+    try:
+        # Not IMMEDIATE, which would lock the key file each time; no other process writes anyway.
+        connection.execute("BEGIN")
+        if len(units) == 1:
+            # Most units come alone and need no savepoint: two statements less.
+            _attempt(connection, units[0], undo="ROLLBACK")
+        else:
+            for unit in units:
+                connection.execute("SAVEPOINT unit")
+                _attempt(connection, unit, undo="ROLLBACK TO unit")
+                connection.execute("RELEASE unit")
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+    except sqlite3.Error as error:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        for unit in units:
+            unit.error = unit.error or translate_error(error)
+
+
+def _attempt(connection: sqlite3.Connection, unit: _Unit, *, undo: str) -> None:
+    try:
+        unit.result = unit.work(connection)
+    except BaseException as error:
+        unit.error = translate_error(error) if isinstance(error, sqlite3.Error) else error
+        if isinstance(error, sqlite3.Error) and not connection.in_transaction:
+            # SQLite rolled everything back (a full disk), the units before this one included.
+            raise
+        connection.execute(undo)
+
+
+def _is_emptied(connection: sqlite3.Connection) -> bool:
+    """Whether the log could be moved into the file and emptied, without waiting for another program."""
+    [waits] = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        # The first column: whether it was blocked. Source: sqlite.org/pragma.html#pragma_wal_checkpoint (2026-11).
+        [is_blocked, *_] = connection.execute("PRAGMA main.wal_checkpoint(TRUNCATE)").fetchone()
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {waits}")
+    return not is_blocked

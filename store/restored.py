@@ -82,9 +82,14 @@ def mark(
     connection: sqlite3.Connection, *, copied_at: datetime | None = None, restored_at: datetime | None = None
 ) -> None:
     """Marks a copy of any schema as undecided; a `copied_at` of None keeps the time noted before."""
-    connection.execute(files("store").joinpath("schema", "015_restored.sql").read_text("utf-8"))
+    create_mark(connection)
     connection.execute(
         "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "
         "SET copied_at = coalesce(excluded.copied_at, copied_at), restored_at = excluded.restored_at",
         (millis_if(copied_at), millis_if(restored_at)),
     )
+
+
+def create_mark(connection: sqlite3.Connection) -> None:
+    """Creates the table of the mark in a file of any schema."""
+    connection.execute(files("store").joinpath("schema", "015_restored.sql").read_text("utf-8"))

@@ -4,27 +4,25 @@ A unit of work is a plain function over the repositories:
 
     await store.transaction(lambda repositories: repositories.inbox.done(turn))
 
-It runs on the store's thread, all or nothing, and returns when it is on the disk. A loop that always does the same when
-woken can do it in the commit that would wake it (`following`). Operations on the files as a whole (forgetting together
-with the keys, a new master key, a backup) are methods of `Store`.
+It runs on the store's thread, all or nothing, and returns when it is on the disk. Operations on the files as a whole
+(forgetting together with the keys, a new master key, a backup) are methods of `Store`.
 """
 
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Literal, TypeVar, get_args, get_type_hints
 
 from store import backup
 from store.accounts import Accounts
 from store.attempts import Attempts
 from store.chats import Chats
-from store.commits import Follower
 from store.conversations import Conversations
 from store.copies import Copies
 from store.database import Database
@@ -42,7 +40,7 @@ from store.ledger import Ledger
 from store.lessons import Lessons
 from store.members import Members
 from store.memories import Facts
-from store.migrations import has_no_schema, migrate
+from store.migrations import has_no_schema, migrate, newest
 from store.notices import Notices
 from store.outbox import Outbox
 from store.own_time import OwnTime
@@ -130,59 +128,19 @@ class Store:
         self.working = working
         """The work and the paid calls under way, and those of the previous process when it died."""
         self._notified: set[str] = set()
-        self._answered: set[WakeupName] = set()
-        """The loops whose work was done in the last commit, so that they need not be woken."""
         self._repos = _repos(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
         """Set when a loop should look again; each loop clears its own."""
 
-    async def transaction(self, work: Callable[[Repositories], T], *, max_delay_seconds: float = 0.0) -> T:
+    async def transaction(self, work: Callable[[Repositories], T]) -> T:
         """Runs `work`, all or nothing; it is on the disk when this returns.
-
-        It may wait for the commit of another unit for `max_delay_seconds` at most.
 
         Raises:
             StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
         """
-        return await self._transaction(work, lambda _: None, max_delay_seconds)
-
-    @asynccontextmanager
-    async def following(
-        self,
-        wakeup: WakeupName,
-        prepare: Callable[[], Callable[[Repositories], T | None] | None],
-        done: Callable[[T], None],
-    ) -> AsyncGenerator[None]:
-        """Inside the context, the work of a loop is done in the commit that would wake it.
-
-        `prepare` is called as each commit begins and returns the work to do at its end; None: no work. `done` is called
-        with the result of the work once it is on the disk. If no work was done, it returned None, or it failed, the
-        loop is woken as usual.
-        """
-
-        def prepared() -> _Noting[T | None] | None:
-            self._answered.discard(wakeup)
-            work = prepare()
-            return None if work is None else self._noting(work)
-
-        def is_due(results: Sequence[_Noted[Any]]) -> bool:
-            return any(wakeup in names for _, names in results)
-
-        def on_kept(noted: _Noted[T | None]) -> None:
-            found, _ = noted
-            if found is not None:
-                self._answered.add(wakeup)
-                done(found)
-
-        follower = Follower(prepared, is_due, on_kept)
-        self._database.follow(follower)
-        try:
-            yield
-        finally:
-            await self._database.unfollow(follower)
-            self._answered.discard(wakeup)
+        return await self._transaction(work, lambda _: None)
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
         """Like `transaction`, for work that only deletes: on a full disk it can use the space of the reserve.
@@ -364,18 +322,16 @@ class Store:
             total += some
         return total
 
-    async def _transaction(
-        self, work: Callable[[Repositories], T], kept: Callable[[T], None], max_delay_seconds: float = 0.0
-    ) -> T:
+    async def _transaction(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         wake = partial(self._wake, kept)
-        result, _ = await self._database.transaction(self._noting(work), kept=wake, max_delay_seconds=max_delay_seconds)
+        result, _ = await self._database.transaction(self._noting(work), kept=wake)
         return result
 
     def _wake(self, kept: Callable[[T], None], noted: _Noted[T]) -> None:
         result, names = noted
         kept(result)
-        for name in names - self._answered:
+        for name in names:
             self.wakeups[name].set()
 
     def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
@@ -431,6 +387,8 @@ async def open_store(
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
         migrate(connection)
+        if others := sorted(name for kind, name in backup.others(connection, newest()) if kind == "table"):
+            _log.warning("tables in the database that another program has made, not restored: %s", ", ".join(others))
         keyring = master.unlock(connection)
         keyring.sweep()
         return keyring

@@ -16,7 +16,7 @@ from bot.clock import Clock
 from bot.logs import describe_error
 from bot.turn.charges import Charges
 from bot.turn.edits import Revisions
-from store import Repositories, Store, StoreError
+from store import Repositories, Store, StoreError, StoreInUse
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +57,8 @@ class Maintenance:
         self._retention = retention
         self._every_seconds = every_seconds
         self._expiry_every_seconds = expiry_every_seconds
+        self._is_hindered = False
+        """Whether another program kept the log from being emptied the last time."""
 
     async def recover(self) -> None:
         """Runs at start: charges for the paid calls in progress when Aldis was killed, before anything of them goes;
@@ -101,9 +103,12 @@ class Maintenance:
             count += some
         if count:
             _log.info("%d turns and what came of them have disappeared: their timers ran out", count)
-            await self._store.checkpoint()
-        # After what must be removed: on a full disk this fails, while the removal can use the reserve.
-        await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
+        try:
+            # After what must be removed: on a full disk this fails, while the removal can use the reserve.
+            await self._store.transaction(lambda repos: repos.inbox.take_up_overdue(self._clock.now()))
+        finally:
+            if count:
+                await self._checkpoint()
 
     async def _believe_clock(self) -> None:
         """Makes a step of the machine's clock count once it has stood long enough.
@@ -169,7 +174,17 @@ class Maintenance:
         count = await self._store.transaction(transact)
         if count:
             _log.warning("%d messages were left behind by their turn; resuming them", count)
-        await self._store.checkpoint()
+        await self._checkpoint()
+
+    async def _checkpoint(self) -> None:
+        """Empties the write-ahead log; says once that another program keeps it from that."""
+        try:
+            await self._store.checkpoint()
+            self._is_hindered = False
+        except StoreInUse as error:
+            if not self._is_hindered:
+                _log.warning("%s", error)
+            self._is_hindered = True
 
     async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
         while True:

@@ -2,8 +2,7 @@
 
 A step is a transaction of the store that changes something: all that Aldis does for good happens in one. It bears the
 name of the function that it runs (`Turns.keep`, `InboxWriter._kept`, ...). `before N NAME` dies when the Nth of this
-name has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened. What
-follows in the same commit has a name of its own.
+name has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened.
 """
 
 import os
@@ -17,7 +16,7 @@ from bot.cli.main import main
 from store import Store, database
 
 _when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-_noting, _committed, _steps = Store._noting, database.commit_units, count(1)
+_noting, _committed, _steps = Store._noting, database._commit, count(1)
 
 
 def _die() -> None:
@@ -40,11 +39,11 @@ _marked: list[bool] = []
 """One more for each unit of the name that has just run."""
 
 
-def _dying(connection: Any, units: list[Any], following: list[Any]) -> None:
+def _dying(connection: Any, units: Any) -> None:
     dies: list[bool] = []
-    for step in (*units, *following):
+    for step in units:
         step.work = _watched(step.work, dies)
-    _committed(connection, units, following)
+    _committed(connection, units)
     if dies:
         _die()
 
@@ -64,5 +63,5 @@ def _watched(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], An
 
 
 Store._noting = _named
-database.commit_units = _dying
+database._commit = _dying
 main(sys.argv[4:])

@@ -309,6 +309,44 @@ async def test_erased_words_are_gone_from_the_files(database: Database, path: Pa
     assert secret.encode() not in content(path)
 
 
+async def test_a_log_that_another_program_reads_is_no_empty_log(database: Database, path: Path) -> None:
+    """As Litestream 0.5 does all the time: others do not wait meanwhile, and it is said that the log has its words."""
+    secret = "a-word-to-be-erased"
+    await database.transaction(said(secret))
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM words").fetchall()
+        await database.transaction(lambda connection: execute(connection, "DELETE FROM words"))
+        folding = asyncio.create_task(database.checkpoint())
+        assert await database.transaction(said("meanwhile")) == "meanwhile"
+        assert not folding.done()
+        with pytest.raises(StoreInUse, match="another program reads"):
+            await folding
+        assert path.with_name(path.name + "-wal").stat().st_size > 0
+        other.execute("COMMIT")
+    await database.checkpoint()
+    assert path.with_name(path.name + "-wal").stat().st_size == 0
+    assert secret.encode() not in content(path)
+
+
+async def test_what_kept_raises_stops_nobody(database: Database) -> None:
+    """The event loop reports it; the unit, its neighbours and the closing of the database end all the same."""
+    reported: list[BaseException] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, found: reported.append(found["exception"]))
+    oops = Oops()
+
+    def kept(_: object) -> None:
+        raise oops
+
+    units = [asyncio.create_task(database.transaction(said("one"), kept=kept))]
+    units.append(asyncio.create_task(database.transaction(said("two"))))
+    await asyncio.sleep(0)
+    async with asyncio.timeout(WAIT_SECONDS):
+        await database.aclose()
+        assert await asyncio.gather(*units) == ["one", "two"]
+    assert reported == [oops]
+
+
 async def test_closing_folds_the_log_into_the_file(database: Database, path: Path) -> None:
     """One file holds everything afterwards; copying it is a backup."""
     await database.transaction(said("word"))

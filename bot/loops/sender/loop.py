@@ -11,12 +11,9 @@
                    '-never will----------> dead; the operator is told, and people once something reaches them. If its
                                            form was refused, it is tried once as plain text first
 
-An answer is begun in the commit that stores it (`Sender._beginning`): the attempt is on the disk before it is made, and
-no crash can come between the two. Recording that it went out can wait a moment for the commit of something else
-(`_MAX_DELAY_SECONDS`), if nothing depends on it.
-Sends of different conversations run side by side, those of one conversation one after the other. To avoid overrunning
-the bridge there are only few places; a send that has not ended after a moment is waiting for something, and gives its
-place to others.
+The attempt is on the disk before it is made. Sends of different conversations run side by side, those of one
+conversation one after the other. To avoid overrunning the bridge there are only few places; a send that has not ended
+after a moment is waiting for something, and gives its place to others.
 Left to others: the try itself (`bot.loops.sender.delivery`) and what its end means (`bot.loops.sender.outcomes`), what
 is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
 """
@@ -41,7 +38,6 @@ from bot.loops.sender.outcomes import (
     STATUS_GRACE,
     Outcome,
     Outcomes,
-    WentOut,
 )
 from bot.metrics import Counts
 from bot.transports.base import Transport
@@ -54,9 +50,6 @@ _PLACES = 16
 _MAX_SENDING = 1000
 """The limit including those that gave their place away."""
 _STORE_PAUSE_SECONDS = 1.0
-_MAX_DELAY_SECONDS = 0.05
-"""How much longer it may take to record that something went out, if a receipt can prove it. A kill in that time leaves
-the send in doubt, as one during the send does: the bridge itself takes some tenths of a second."""
 _MIN_WAIT_SECONDS = 0.05
 _MAX_NAP_SECONDS = 5.0
 """The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
@@ -93,11 +86,9 @@ class Sender:
         language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
         max_parts: int = 5,
         on_untrusted: Callable[[PersonId], None] = lambda _: None,
-        max_delay_seconds: float = _MAX_DELAY_SECONDS,
     ) -> None:
         """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
         `max_resends` times. `max_parts` limits the messages into which a text is split that cannot be sent as one.
-        `max_delay_seconds` is how long recording a sent answer may wait if nothing depends on it.
 
         `on_untrusted` is called with a person whom a group message missed because of their safety number.
         """
@@ -108,7 +99,6 @@ class Sender:
         self._grace = timedelta(seconds=grace_seconds if transport.has_receipts else 0)
         self._max_resends = max_resends
         self._place_seconds = place_seconds
-        self._max_delay_seconds = max_delay_seconds if transport.has_receipts else 0.0
         self._sending: dict[asyncio.Task[None], OutboxId] = {}
         self._placed: set[asyncio.Task[None]] = set()
         """The sends that have a place."""
@@ -147,10 +137,7 @@ class Sender:
     async def run(self) -> None:
         """Sends until `drain` is called and nothing is due, or the task is cancelled."""
         wakeup = self._store.wakeups["outbox"]
-        async with (
-            asyncio.TaskGroup() as group,
-            self._store.following("outbox", self._beginning, lambda begun: self._on_begun(group, begun)),
-        ):
+        async with asyncio.TaskGroup() as group:
             while True:
                 wakeup.clear()
                 try:
@@ -172,15 +159,6 @@ class Sender:
         if self._room() == 0:
             return None
         return self._started(group, await self._store.transaction(self._begun))
-
-    def _beginning(self) -> Callable[[Repositories], _Begun] | None:
-        """Returns what begins due items in the commit that makes them due; None if no place is free."""
-        return self._begun if self._room() else None
-
-    def _on_begun(self, group: asyncio.TaskGroup, begun: _Begun) -> None:
-        if self._started(group, begun) is not None:
-            # The loop must wake earlier.
-            self._store.wakeups["outbox"].set()
 
     def _room(self) -> int:
         """Returns how many sends may begin now."""
@@ -256,20 +234,19 @@ class Sender:
 
         def record(repos: Repositories) -> None:
             outcome(repos)
-            repos.outbox.notify("outbox")  # what it unblocks begins in the same commit
+            repos.outbox.notify("outbox")  # for what it unblocks
 
-        may_wait = isinstance(outcome, WentOut) and outcome.is_last and not self._is_closing
-        await self._recorded(record, self._max_delay_seconds if may_wait else 0.0)
+        await self._recorded(record)
         if (task := asyncio.current_task()) is not None:
             self._sending.pop(task, None)
         if self._is_closing:
             self._store.wakeups["outbox"].set()
 
-    async def _recorded(self, work: Outcome, max_delay_seconds: float) -> None:
+    async def _recorded(self, work: Outcome) -> None:
         """Records it, however long that takes: an unrecorded send would count as unknown."""
         while True:
             try:
-                return await self._store.transaction(work, max_delay_seconds=max_delay_seconds)
+                return await self._store.transaction(work)
             except StoreError as error:
                 self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
                 await asyncio.sleep(_STORE_PAUSE_SECONDS)

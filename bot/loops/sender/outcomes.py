@@ -8,7 +8,7 @@ sent again.
 import logging
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from bot.clock import Clock
@@ -48,18 +48,6 @@ Outcome = Callable[[Repositories], None]
 """Records what became of a send, within a transaction."""
 
 
-@dataclass(frozen=True, slots=True)
-class WentOut:
-    """Records that something went out; `is_last`: nothing more of its answer follows."""
-
-    record: Outcome
-    is_last: bool
-
-    def __call__(self, repos: Repositories) -> None:
-        """Records it."""
-        self.record(repos)
-
-
 class Outcomes:
     """`grace` is how long a send in doubt waits for its proof; after `max_resends` repetitions it is given up."""
 
@@ -82,7 +70,7 @@ class Outcomes:
 
     def finish(
         self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
-    ) -> WentOut:
+    ) -> Outcome:
         """It went out; `lost_files`: people are told that there should have been files."""
 
         def record(repos: Repositories) -> None:
@@ -91,7 +79,7 @@ class Outcomes:
             if lost_files:
                 self._say(repos, item, outgoing.chat, phrases.FILES_NOT_SENT)
 
-        return WentOut(record, is_last=isinstance(outgoing, Reply) and outgoing.last and not item.is_status)
+        return record
 
     def _keep_sent(
         self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None

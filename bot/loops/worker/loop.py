@@ -5,8 +5,6 @@
     claim --> read the envelopes --> route --nothing to answer-------> ignore
                                        |-----too old, over the limit--> the person is told
                                        '----> load --> agent --> keep
-    While there is room, a message is claimed in the commit that stores it (`Worker._claiming`): both are on the disk
-    before anything is computed, and no crash can come between the two.
     it takes too long, or is stopped: the person is told.   It fails, or kills the process: it is tried again, and after
     a few tries given up and the person told (which tries count: `store.inbox`).
     Aldis is shut down: it is handed back, which does not count as a try.
@@ -131,8 +129,6 @@ class Worker:
         self.tasks = TurnTasks()
         """The running turns."""
         self._is_closing = False
-        self._is_looking = False
-        """Whether it is claiming what waits; nothing is claimed on arrival meanwhile."""
         self._is_more_waiting = False
         """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
         self._ends = 0
@@ -143,10 +139,7 @@ class Worker:
         """Takes turns until `drain` is called or the task is cancelled."""
         wakeup = self._store.wakeups["inbox"]
         try:
-            async with (
-                asyncio.TaskGroup() as group,
-                self._store.following("inbox", self._claiming, lambda taken: self._on_arrival(group, taken)),
-            ):
+            async with asyncio.TaskGroup() as group:
                 while not self._is_closing:
                     wakeup.clear()
                     await self._look(group)
@@ -183,14 +176,10 @@ class Worker:
                 self._reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        self._is_looking = True
-        try:
-            while (limit := self._room()) > 0:
-                if await self._take_some(group, limit) < limit:
-                    return
-            self._is_more_waiting = True
-        finally:
-            self._is_looking = False
+        while (limit := self._room()) > 0:
+            if await self._take_some(group, limit) < limit:
+                return
+        self._is_more_waiting = True
 
     async def _take_some(self, group: asyncio.TaskGroup, limit: int) -> int:
         """Claims what waits in up to `limit` conversations; returns in how many something was claimed."""
@@ -206,31 +195,12 @@ class Worker:
         """In how many more conversations something may be claimed at once."""
         return min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)
 
-    def _claiming(self) -> Callable[[Repositories], _Taken | None] | None:
-        """Returns what claims arrivals in the commit that stores them; None if `_look` takes care of what waits."""
-        limit = self._room()
-        if self._is_closing or self._is_looking or limit <= 0:
-            return None
-
-        def claim(repos: Repositories) -> _Taken | None:
-            # Urgent items come before anything else of their conversation.
-            return None if repos.inbox.has_urgent() else self._claim(repos, limit)
-
-        return claim
-
     def _claim(self, repos: Repositories, limit: int) -> _Taken:
         """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
         busy = {*self.tasks.conversations, *self._urgent_items.conversations}
         busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         return self._turns.claim(repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people)
-
-    def _on_arrival(self, group: asyncio.TaskGroup, taken: _Taken) -> None:
-        """Begins what was claimed on arrival."""
-        claims, self._is_more_waiting = taken
-        if self._is_more_waiting:
-            self._store.wakeups["inbox"].set()
-        self._begin(group, claims)
 
     def _begin(self, group: asyncio.TaskGroup, claims: Iterable[Claim]) -> None:
         for claim in claims:

@@ -173,7 +173,6 @@ class Paces:
     """What no setting says, and what a story wants to see at once or never."""
 
     mark_seconds: float
-    max_delay_seconds: float
     commands: Callable[[CommandContext], Iterable[CommandGroup]]
     known: Callable[[str | None], Capabilities] | None
 
@@ -203,7 +202,6 @@ class StoryParts(Parts):
             self._counts,
             grace_seconds=self._settings.signal.unknown_grace_seconds,
             on_untrusted=on_untrusted,
-            max_delay_seconds=self._paces.max_delay_seconds,
         )
 
     def _status_messages(self) -> StatusMessages:
@@ -242,7 +240,6 @@ async def app_harness(
     accepts_identities: bool = False,
     commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
     greets: bool = False,
-    max_delay_seconds: float = 0.0,
     known: Callable[[str | None], Capabilities] | None = None,
     approval_seconds: float = 600,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
@@ -283,7 +280,7 @@ async def app_harness(
         tools={"max_result_chars": 1000, "timeout_seconds": DEADLINE_SECONDS},
         worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
-    paces = Paces(mark_seconds=mark_seconds, max_delay_seconds=max_delay_seconds, commands=commands, known=known)
+    paces = Paces(mark_seconds=mark_seconds, commands=commands, known=known)
     parts = StoryParts(settings_with(usual, **(settings or {})), transport, store, speech, clock, paces)
     own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
     aldis = parts.service(fake_model, (*tools, *own), sources)

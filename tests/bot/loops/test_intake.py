@@ -264,9 +264,9 @@ def commits_of(store: Store) -> list[int]:
     counts: list[int] = []
     transaction = store.transaction
 
-    async def counted(work: Callable[[Repositories], T], *, max_delay_seconds: float = 0.0) -> T:
+    async def counted(work: Callable[[Repositories], T]) -> T:
         counts.append(1)
-        return await transaction(work, max_delay_seconds=max_delay_seconds)
+        return await transaction(work)
 
     store.transaction = counted
     return counts

@@ -1,6 +1,7 @@
 """What people take back or change while Aldis works, and what passes: carried through to all that was made of it."""
 
 import asyncio
+import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -10,9 +11,11 @@ from bot.clock import SetClock
 from bot.errors import NotSent, Rejected
 from bot.i18n import phrases
 from bot.providers.base import Request
+from bot.transports.envelope.frames import FrameReader
 from bot.turn import phrases as turn_phrases
 from store import Store
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
+from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.invariants import is_sendable
 from tests.servers.envelopes import ALICE, BOB, GROUP, admin_delete, delete, edit, message, reaction, timer
@@ -48,6 +51,17 @@ async def asked_twice(aldis: Harness, *, is_running: bool) -> int:
 
 
 # Deleted
+
+
+async def test_what_is_urgent_comes_before_what_arrives_with_it(store: Store, clock: SetClock) -> None:
+    """A question that is taken back in the same breath is not claimed."""
+    async with app_harness(store, clock) as aldis:
+        frames = FrameReader(OWN_ACCOUNT, "Aldis")
+        both = (message("never mind", sent_at=1_795_000_000_500), delete(1_795_000_000_500))
+        envelopes = [frames.envelope(json.dumps(frame)) for frame in both]
+        await aldis.intake.take(*(envelope for envelope in envelopes if envelope is not None))
+        await aldis.quiet()
+        assert aldis.model.asked == []
 
 
 async def test_the_answer_to_a_command_goes_with_it(store: Store, clock: SetClock) -> None:

@@ -32,13 +32,13 @@ def arm(step: Step) -> None:
     """Let this process die at the step."""
     transaction, steps = Store.transaction, count(1)
 
-    async def mortal(self: Store, work: Callable[[Any], Any], *, max_delay_seconds: float = 0.0) -> Any:
+    async def mortal(self: Store, work: Callable[[Any], Any]) -> Any:
         name = work.__qualname__.partition(".<locals>")[0]
         if step.name not in {"", name} or next(steps) != step.number:
-            return await transaction(self, work, max_delay_seconds=max_delay_seconds)
+            return await transaction(self, work)
         if step.when == "before":
             return await transaction(self, lambda repos: (work(repos), _die(step, name)))
-        await transaction(self, work, max_delay_seconds=max_delay_seconds)
+        await transaction(self, work)
         return _die(step, name)
 
     Store.transaction = mortal
