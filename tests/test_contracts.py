@@ -68,6 +68,7 @@ HOMES = {
     "referencing": ["tools.mcp.schemas"],
     "segno": ["bot.cli.link", "bot.web.admin.account"],
     "selectolax": ["bot.media.pages"],
+    "webencodings": ["bot.media.pages"],
     "signalbot": [
         "bot.transports.rest_api.clients",
         "bot.transports.rest_api.requests",

@@ -49,6 +49,12 @@ MAX_PAUSE_SECONDS = 3.0
 _MAX_CONNECTIONS = 1000
 """For all services together: with only a few, one service that hangs would block all others."""
 
+_READ_COMPRESSIONS = frozenset({"gzip", "x-gzip", "deflate"})
+_COMPRESSIONS = _READ_COMPRESSIONS | {"br", "zstd", "compress", "x-compress", "dcb", "dcz", "aes128gcm", "exi"}
+"""Source: IANA, HTTP content coding registry (2026-11-27)."""
+_ANY_WBITS = 32 + zlib.MAX_WBITS
+"""Has zlib recognise by its head what it is given: gzip, or its own format, which is HTTP's `deflate`."""
+
 _Parsed = TypeVar("_Parsed")
 
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
@@ -390,14 +396,16 @@ async def decompress(
     `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors. `cuts`: of a longer body
     its first `max_bytes` are returned.
 
+    A word that names no compression, such as `utf-8`, means none, as browsers take it.
+
     Raises:
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
         Unavailable: its encoding was not asked for, or is broken.
     """
-    encoding = encoding.strip().lower()
-    if encoding not in {"", "identity", "gzip", "x-gzip"}:
+    codings = _COMPRESSIONS.intersection(encoding.lower().replace(",", " ").split())
+    if codings - _READ_COMPRESSIONS or encoding.lower().count("gzip") > 1:
         raise Unavailable(f"{service} answers in an encoding that was not asked for.")
-    decoder = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS) if "gzip" in encoding else None
+    decoder = zlib.decompressobj(wbits=_ANY_WBITS) if codings else None
     body = bytearray()
     read_bytes = 0
     try:

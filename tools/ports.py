@@ -263,6 +263,8 @@ class PageText:
     """Whether the page asks for a password."""
     has_script: bool = False
     """Whether it has JavaScript, which may add content."""
+    moves_to: str = ""
+    """The address to which it sends browsers on after some seconds; "" if it does not."""
 
 
 class Papers(Protocol):

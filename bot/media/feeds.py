@@ -47,7 +47,7 @@ _CELL_SECONDS = 20.0
 _MAX_TITLE_CHARS = 300
 _MAX_SUMMARY_CHARS = 800
 _MAX_MARK_CHARS = 500
-_ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "text/xml", "application/*", "text/*")
+_ACCEPTED = ("application/atom+xml", "application/rss+xml", "application/xml", "application/*", "text/*", "")
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?([0-9]{1,9})", re.IGNORECASE)
 _WAITS = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 

@@ -3,8 +3,8 @@
     page --decoded, sieved--> safe HTML --parsed--> article | main | body, without what surrounds it --> lines, links
 
 Headings begin with `#`, list items with `-`, table cells are separated by ` | `, and blocks by an empty line. Runs in a
-cell (`bot.media.cell`); the only home of selectolax. Left to others: what of it is visible, which links lead anywhere
-(`bot.media.pdf_port`), where the page came from and how much of it is shown (`tools.web.tool`).
+cell (`bot.media.cell`); the only home of selectolax and webencodings. Left to others: what of it is visible, which
+links lead anywhere (`bot.media.pdf_port`), where the page came from and how much of it is shown (`tools.web.tool`).
 
 Source: selectolax 1.0.2 (MIT): at most `MAX_CHARS` of what `bot.media.sieve` lets through take it a few hundredths of a
 second (measured 2026-11-22).
@@ -15,10 +15,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import webencodings
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bot.media.cell import Facts
-from bot.media.sieve import sieve_page
+from bot.media.sieve import read_attributes, sieve_page
 from bot.media.texts import tidy
 
 MAX_CHARS = 1_000_000
@@ -36,21 +37,32 @@ _MIN_CHARS = 200
 
 _SURROUNDINGS = frozenset({"nav", "footer", "aside"})
 _FOOTNOTE = re.compile(r"\s*\[\s*(\w{1,3})\s*\]\s*")
-_INLINE = frozenset({"-text", "a"})
+_INLINE = frozenset({"a", "mi", "mn", "mo", "mrow", "msup", "msub", "mfrac"})
 _CELLS = frozenset({"td", "th"})
+_SPANS = frozenset({"sup", "sub", "del", "s", "strike", "msqrt", "annotation", "math"})
+_ARGUMENTS = {"msup": ("", "sup"), "msub": ("", "sub"), "mfrac": ("group", "over")}
+"""The roles of the two children of a formula's element."""
+_SIGNS = {"sup": "^", "group": "", "over": "/", "msqrt": "√"}
+_ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|ème|tm|sm|[\[(].*", re.IGNORECASE | re.DOTALL)
+"""A raised ending that changes no number, or the mark of a footnote."""
+_SINGLE = re.compile(r"[+\u2212-]?[\w.,]+")
+_LOWERED, _RAISED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"), str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_FRACTION = re.compile("([0-9])?\\^([0-9]+)[/\u2044]([₀-₉]+)")
+_TEX = "\0"
+_LETTERS = 26
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
 """The most common invisible characters, which do not count towards the length of a part."""
 
-# Encodings that pages are written in; Python knows more, among them some that unpack or run code.
-_ENCODING = re.compile(
-    r"utf-?8|utf-?16(?:le|be)?|us-ascii|(?:iso-?8859|windows|cp)-?\d{1,4}|koi8-[ru]|gb2312|gbk|gb18030|big5"
-    r"|euc-(?:jp|kr)|shift[-_]jis|iso-2022-jp|macintosh"
-)
-# By the web's standard these names mean their larger sisters.
-_READ_AS = {"iso-8859-1": "windows-1252", "us-ascii": "windows-1252", "gb2312": "gb18030", "gbk": "gb18030"}
-_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_META = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([a-z0-9_-]{1,40})", re.IGNORECASE)
-_META_BYTES = 1_024
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
+_READ_AS = {"gbk": "gb18030", "euc-jp": "euc_jis_2004", "x-user-defined": "cp1252"}
+"""Codecs that are nearer to the standard's encodings than those that webencodings takes: that of GBK is its gb18030,
+that of EUC-JP has the characters of NEC and IBM, and pages that say x-user-defined mean none."""
+_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
+_XML = re.compile(r"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([^\"']{1,40})", re.IGNORECASE)
+_META = re.compile("<meta([^>]{0,500})", re.IGNORECASE)
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\s;\"']{1,40})", re.IGNORECASE)
+_DECLARING_BYTES = 4_096
+"""Where a page can name its encoding. Browsers look at 1,024 bytes first, and change their mind at a later meta."""
 
 
 def preload() -> None:
@@ -62,8 +74,8 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     """See `bot.media.cell`; the arguments are the encoding as the server names it, or "", and the kind of the page.
 
     Returns the text in UTF-8. The facts, all as the page has them: `title`, `date`, `language`, `base` (of its relative
-    links, "" means its own address), `links` (words and address of each), `has_password` (whether it asks for one),
-    `has_script`.
+    links, "" means its own address), `refresh` (where it sends browsers on, or ""), `links` (words and address of
+    each), `has_password` (whether it asks for one), `has_script`.
     """
     charset, kind = arguments
     text = _decoded(data, charset)
@@ -83,6 +95,7 @@ def read(page: str) -> tuple[Facts, str]:
         "date": safe.date,
         "language": safe.language,
         "base": safe.base,
+        "refresh": safe.refresh,
         "links": written.links,
         "has_password": safe.has_password,
         "has_script": safe.has_script,
@@ -99,10 +112,16 @@ class _Writer:
     """Words and address of each link, as they are on the page."""
     room: int = _MAX_LINKS_CHARS
     """For characters of further links."""
+    begun: list[int] = field(default_factory=list[int])
+    """Which piece is the first of each span that is open."""
+    numbers: dict[int, int] = field(default_factory=dict[int, int])
+    """The number of the last item of each list."""
+    bullet_at: int = -1
+    """Which piece came after the mark of an item: paragraphs do not part the two."""
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        return _FRACTION.sub(_fraction, "".join(self.pieces))
 
     @property
     def length(self) -> int:
@@ -119,8 +138,31 @@ class _Writer:
         self.pieces.append(before + line + after)
 
     def mark(self, sign: str) -> None:
-        if sign:
+        if sign and not (sign.isspace() and self.bullet_at == len(self.pieces)):
             self.pieces.append(sign)
+
+    def item(self, node: LexborNode) -> None:
+        """Begins an item of a list: `-`, or its number or letter."""
+        above = node.parent
+        bullet = self._number(node, above) if above is not None and above.tag == "ol" else "-"
+        self.pieces.append(f"\n{bullet} ")
+        self.bullet_at = len(self.pieces)
+
+    def _number(self, node: LexborNode, above: LexborNode) -> str:
+        given = above.attributes
+        step = -1 if "reversed" in given else 1
+        if above.mem_id not in self.numbers:
+            count = sum(each.tag == "li" for each in above.iter()) if step < 0 else 1
+            self.numbers[above.mem_id] = _integer(given.get("start"), count) - step
+        number = _integer(node.attributes.get("value"), self.numbers[above.mem_id] + step)
+        self.numbers[above.mem_id] = number
+        letter = given.get("type") or ""
+        return f"{chr(ord(letter) + number - 1)}." if letter in {"a", "A"} and 1 <= number <= _LETTERS else f"{number}."
+
+    def close_span(self, role: str) -> None:
+        """Writes what has been written since the span began in its role."""
+        at = self.begun.pop()
+        self.pieces[at:] = [_in_role(role, "".join(self.pieces[at:]))]
 
     def link(self, node: LexborNode) -> None:
         found = (node.text(deep=True)[:_MAX_LABEL_CHARS], node.attributes.get("href") or "")
@@ -149,11 +191,50 @@ def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
             writer.write(_words(node), is_verbatim=verbatim > 0)
             continue
         verbatim += (1 if is_open else -1) if name == "pre" else 0
-        if name == "a" and is_open:
-            writer.link(node)
+        if role := _role(node, name):
+            if is_open:
+                writer.begun.append(len(writer.pieces))
+            else:
+                writer.close_span(role)
+        elif name in {"a", "li"} and is_open:
+            writer.link(node) if name == "a" else writer.item(node)
         elif name not in _INLINE:
             writer.mark(_mark(name, is_open=is_open))
     return writer
+
+
+def _role(node: LexborNode, name: str) -> str:
+    """What an element does to its words: raises them, lowers them, strikes them out, ...; "" for most elements."""
+    above = node.parent
+    if above is None or above.tag not in _ARGUMENTS:
+        return name if name in _SPANS else ""
+    before = node.prev
+    while before is not None and before.tag == "-text":
+        before = before.prev
+    return _ARGUMENTS[above.tag][before is not None]
+
+
+def _in_role(role: str, words: str) -> str:
+    """The words with the signs that say what the markup means."""
+    inner = words.strip()
+    if role == "math":  # what comes behind the sign is the same formula in TeX
+        return f" {inner.rpartition(_TEX)[2]} " if _TEX in inner else words
+    if not inner or (role == "sup" and _ORDINAL.fullmatch(inner)):
+        return words
+    if role in _SIGNS:
+        return _SIGNS[role] + (inner if _SINGLE.fullmatch(inner) else f"({inner})")
+    if role == "sub":
+        return inner.translate(_LOWERED) if inner.isdigit() else f"_{inner}"
+    return f"{_TEX}{inner}" if role == "annotation" else words.replace(inner, f"~~{inner}~~", 1)
+
+
+def _fraction(found: re.Match[str]) -> str:
+    """A fraction that was set small, as in recipes: its parts are neither power nor index."""
+    return f"{f'{found[1]} ' if found[1] else ''}{found[2]}/{found[3].translate(_RAISED)}"
+
+
+def _integer(text: str | None, otherwise: int) -> int:
+    return int(text) if text and re.fullmatch(r"-?[0-9]{1,6}", text) else otherwise
 
 
 def _words(node: LexborNode) -> str:
@@ -169,7 +250,7 @@ def _mark(name: str, *, is_open: bool) -> str:
     if name in _CELLS:
         return "" if is_open else " | "
     if name in {"tr", "br", "li", "dt", "dd"}:
-        return "\n- " if name == "li" and is_open else "\n" if is_open else ""
+        return "\n" if is_open else ""
     if is_open and len(name) == len("h1") and name[0] == "h" and name[1].isdigit():
         return f"\n\n{'#' * int(name[1])} "
     return "\n" if name in {"ul", "ol", "tbody", "thead"} else "\n\n"
@@ -196,21 +277,40 @@ def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborN
 
 
 def _decoded(body: bytes, charset: str) -> str:
-    """The text of the body, in the encoding of its byte order mark, or else of the header, the page itself, or
-    UTF-8.
+    """The text of the body, in the encoding of its byte order mark, or else of the header, or else of the page itself.
+
+    A page that names none is in UTF-8, or if that does not fit, in the encoding of western Windows.
     """
-    mark = next((name for sign, name in _MARKS if body.startswith(sign)), None)
-    found = _META.search(body[:_META_BYTES])
-    named = charset or (found[1].decode("ascii") if found else "")
-    return body.decode(mark or _known(named), errors="replace")
+    marked = next((name for sign, name in _MARKS if body.startswith(sign)), "")
+    encoding = _known(marked) or _known(charset) or _declared(body[:_DECLARING_BYTES])
+    if encoding:
+        return encoding.decode(body, "replace")[0].removeprefix("\ufeff")
+    text = body.decode("utf-8", errors="replace")
+    foreign = len(text) - len(text.encode("ascii", errors="ignore"))
+    return text if 2 * text.count("\ufffd") < foreign or not foreign else body.decode("cp1252", errors="replace")
 
 
-def _known(named: str) -> str:
-    """Python's name for an encoding of the web; `utf-8` for anything else."""
-    name = named.lower()
-    if not _ENCODING.fullmatch(name):
-        return "utf-8"
-    try:
-        return codecs.lookup(_READ_AS.get(name, name)).name
-    except LookupError:
-        return "utf-8"
+def _declared(head: bytes) -> codecs.CodecInfo | None:
+    """What a page says of itself in a meta element, or in an XML declaration.
+
+    UTF-16 means UTF-8, as it could not be read otherwise. Source: WHATWG HTML, "prescan a byte stream" (2026-11-27).
+    """
+    text = _COMMENT.sub("", head.decode("latin-1"))
+    labels = list[str]()
+    for found in _META.finditer(text):
+        given = read_attributes(found[1])
+        is_equivalent = given.get("http-equiv", "").lower() == "content-type"
+        named = _CHARSET.search(given.get("content", "")) if is_equivalent else None
+        labels.append(given.get("charset") or (named[1] if named else ""))
+    if declared := _XML.match(text.lstrip()):
+        labels.append(declared[1])
+    encoding = next(filter(None, map(_known, (label.rstrip("/") for label in labels))), None)
+    return codecs.lookup("utf-8") if encoding and encoding.name.startswith("utf-16") else encoding
+
+
+def _known(label: str) -> codecs.CodecInfo | None:
+    """The codec for a name of the Encoding Standard; None for anything else, such as those that unpack or run code."""
+    found = webencodings.lookup(label)
+    if found is None or found.name == "replacement":
+        return None
+    return codecs.lookup(_READ_AS[found.name]) if found.name in _READ_AS else found.codec_info

@@ -45,6 +45,7 @@ class _PageFacts(BaseModel):
     date: str = Field(default="", max_length=1_000)
     language: str = Field(default="", max_length=1_000)
     base: str = Field(default="", max_length=10_000)
+    refresh: str = Field(default="", max_length=10_000)
     links: list[tuple[str, str]] = Field(default=[], max_length=1_000)
     has_password: bool = False
     has_script: bool = False
@@ -116,9 +117,15 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
         date=date[0].replace("T", " ") if date else "",
         language=clean_text(told.language)[:20],
         links=tuple(_links(told, url)),
+        moves_to=_moves_to(told, url),
         has_password=told.has_password,
         has_script=told.has_script,
     )
+
+
+def _moves_to(told: _PageFacts, url: str) -> str:
+    whole = canonical_url(_joined(_joined(url, told.base) or url, told.refresh) or "") if told.refresh else None
+    return whole if whole is not None and whole != canonical_url(url) and len(whole) <= _MAX_LINK_CHARS else ""
 
 
 def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:

@@ -1,7 +1,7 @@
 """Pure: sieves a stranger's HTML on its way to a parser. The result is rewritten, small, and harmless to parse.
 
     page --tokens--> known tags, their few attributes, words --> SievedPage.html, bounded in tags, depth and length
-                 '-> title, date, language, base, whether it asks for a password or has scripts
+                 '-> title, date, language, base, where it sends browsers on, whether it has a password field or scripts
 
 A page can make any native parser hang: with a hundred thousand attributes in one tag, or elements nested as deep.
 Refusing long tags is not enough, because where a tag ends depends on what precedes it, and a page can have a guard and
@@ -30,22 +30,30 @@ _MAX_HEAD_CHARS = 500
 # A tag that ends without `>` is consumed all the same: if it were scanned again from the next tag, a page of half tags
 # would take quadratic time.
 _OPENING = re.compile(
-    r"""<([a-z][a-z0-9]*+)(?![^\s/>])((?>(?:[^<>"'=]++|=\s*+(?>(?:"[^"]*+"|'[^']*+')?)|["'])*))(>?)""", re.IGNORECASE
+    r"""<([a-z][a-z0-9-]*+)(?![^\s/>])((?>(?:[^<>"'=]++|=\s*+(?>(?:"[^"]*+"|'[^']*+')?)|["'])*))(>?)""", re.IGNORECASE
 )
-_CLOSING = re.compile(r"</([a-z][a-z0-9]*+)", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([a-z][a-z:-]*+)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>]++))""", re.IGNORECASE)
+_CLOSING = re.compile(r"</([a-z][a-z0-9-]*+)", re.IGNORECASE)
+_ATTRIBUTE = re.compile(
+    r"""([a-z][a-z0-9_:.-]*+)(?>(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>]++)))?)""", re.IGNORECASE
+)
 
-_UNREAD = ("script", "style", "template", "svg", "math", "iframe", "object", "select", "textarea", "canvas", "audio")
-_ENDS = {
-    name: re.compile(f"</{name}", re.IGNORECASE) for name in (*_UNREAD, "video", "noscript", "title", "xmp", "button")
-}
+_REFRESH = re.compile(r"\s*(\d{1,6})[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_MAX_REFRESH_SECONDS = 10  # a page that waits longer is there to be read
+
+_UNREAD = """annotation annotation-xml audio button canvas iframe object script select style svg template textarea title
+    video xmp"""
+_ENDS = {name: re.compile(f"</{name}", re.IGNORECASE) for name in _UNREAD.split()}
 _VOID = frozenset({"br", "hr"})
 # A parser closes these by itself, so a row of them is not nesting.
 _SELF_CLOSING = frozenset({"a", "p", "li", "tr", "td", "th", "dt", "dd"})
 _BLOCK_NAMES = """address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer
     form h1 h2 h3 h4 h5 h6 header li main nav ol p pre section summary table tbody td tfoot th thead tr ul"""
 _BLOCKS = frozenset(_BLOCK_NAMES.split())
-_KEPT = _BLOCKS | _VOID | {"a"}
+_SPANS = frozenset("annotation del math mfrac mi mn mo mrow msqrt msub msup s strike sub sup".split())  # noqa: SIM905
+"""What is no block, but changes what the words mean."""
+_KEPT = _BLOCKS | _VOID | _SPANS | {"a"}
+_LISTS = {"ol": ("start", "reversed", "type"), "li": ("value",)}
+"""The attributes that number the items of a list."""
 _DATE_NAMES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "pubdate", "time")
 
 
@@ -54,7 +62,7 @@ class SievedPage:
     """A page, ready for a parser. All texts but `html` are unescaped, as the page has them: a stranger's words."""
 
     html: str
-    """The body: known tags with `href` and `role` at most, and words."""
+    """The body: known tags with an address, a role or numbers at most, and words."""
     title: str
     """Empty if there is none."""
     date: str
@@ -63,6 +71,8 @@ class SievedPage:
     """As the page calls it, such as `de-DE`; empty if it does not."""
     base: str
     """The base of its links, possibly relative itself; empty means the page's own address."""
+    refresh: str
+    """Where it sends browsers on after some seconds, possibly relative; empty if it does not."""
     has_password: bool
     """Whether it asks for a password."""
     has_script: bool
@@ -80,6 +90,7 @@ def sieve_page(page: str) -> SievedPage:
         date=next((head[name] for name in _DATE_NAMES if name in head), ""),
         language=head.get("language", ""),
         base=head.get("base", ""),
+        refresh=head.get("refresh", ""),
         has_password=reader.has_password,
         has_script=reader.has_script,
     )
@@ -121,10 +132,12 @@ class _Reader:
             self._at += 1
 
     def _open(self, name: str, attributes: str) -> None:
-        if name in _ENDS:
-            self._read_raw(name)
+        if name in {"frame", "iframe"}:
+            self._link_frame(read_attributes(attributes))
+        if name in _ENDS and not (name == "annotation" and "tex" in attributes.lower()):
+            self._read_raw(name, attributes)
         elif name in {"meta", "html", "base", "input", "time"}:
-            self._note(name, _read_attributes(attributes))
+            self._note(name, read_attributes(attributes))
         elif name in _KEPT and self._tags < MAX_TAGS and self._depth < MAX_DEPTH:
             self._tags += 1
             self._depth += name not in _VOID and name not in _SELF_CLOSING
@@ -138,13 +151,22 @@ class _Reader:
             self._depth = max(0, self._depth - 1)
         self.written.append(f"</{name}>")
 
-    def _read_raw(self, name: str) -> None:
+    def _link_frame(self, given: Mapping[str, str]) -> None:
+        """Writes a link to a page within the page."""
+        if (address := given.get("src")) and self._tags < MAX_TAGS:
+            self._tags += 2
+            label = given.get("title") or given.get("name") or address
+            self.written.append(f'<p><a href="{html.escape(address)}">{html.escape(f"[frame: {label}]")}</a><p>')
+
+    def _read_raw(self, name: str, attributes: str) -> None:
         """Skips to the end of an element whose content is no markup of the page."""
         end = _ENDS[name].search(self.page, self._at)
         inside = self.page[self._at : end.start() if end else len(self.page)]
         self._at = self._behind(">", end.start()) if end else len(self.page)
         if name == "title":
             self.head.setdefault("title", html.unescape(inside[:_MAX_HEAD_CHARS]))
+        elif name == "script" and read_attributes(attributes).get("type", "").startswith("math/tex"):
+            self._write_words(inside)
         elif name == "script":
             self.has_script = True
 
@@ -153,6 +175,11 @@ class _Reader:
         if name == "meta":
             key = (given.get("property") or given.get("name") or given.get("itemprop") or "").lower()
             self.head.setdefault(key, given.get("content", "")[:_MAX_HEAD_CHARS])
+            sent = (
+                _REFRESH.match(given.get("content", "")) if given.get("http-equiv", "").lower() == "refresh" else None
+            )
+            if sent and int(sent[1]) <= _MAX_REFRESH_SECONDS:
+                self.head.setdefault("refresh", sent[2].strip())
         elif name == "html":
             self.head.setdefault("language", given.get("lang", "")[:_MAX_HEAD_CHARS])
         elif name == "base":
@@ -174,16 +201,19 @@ class _Reader:
 
 def _rewritten(name: str, attributes: str) -> str:
     """The attributes that matter, in one spelling, with a space in front; empty if there are none."""
+    if name in _LISTS:
+        given = read_attributes(attributes)
+        return "".join(f' {each}="{html.escape(given[each][:10])}"' for each in _LISTS[name] if each in given)
     if name == "a":
-        href = _read_attributes(attributes).get("href", "")
+        href = read_attributes(attributes).get("href", "")
         return f' href="{html.escape(href)}"' if href else ""
-    if name in {"div", "section"} and _read_attributes(attributes).get("role", "").lower() == "main":
+    if name in {"div", "section"} and read_attributes(attributes).get("role", "").lower() == "main":
         return ' role="main"'
     return ""
 
 
-def _read_attributes(text: str) -> dict[str, str]:
-    """The attributes of a tag by lower-case name, the first of each; none for a tag that is absurdly long."""
+def read_attributes(text: str) -> dict[str, str]:
+    """Returns the attributes of a tag by lower-case name, the first of each; none for a tag that is absurdly long."""
     if len(text) > _MAX_ATTRIBUTE_CHARS:
         return {}
     found: dict[str, str] = {}

@@ -152,7 +152,8 @@ class Fetcher:
     ) -> FetchedPage:
         """Fetches a page by GET.
 
-        `accept` lists the content types that a success can have, such as `text/html` or `text/*`. `max_bytes` is the
+        `accept` lists the content types that a success can have, such as `text/html`, `text/*`, `*+xml`, or "" for one
+        whose server names none. `max_bytes` is the
         limit of the body, before and after decompression; `larger` names content types with a higher limit.
         `timeout_seconds` is the time for everything, including waiting for a free slot and redirects. `consent` can
         fetch by itself; None: every web address is allowed. `headers` are sent in addition, such as `If-None-Match`:
@@ -194,7 +195,8 @@ class _Fetch:
         self._cuts = cuts
         self._pool = pool
         self._slots = slots
-        self._headers = [*headers, (b"Accept", ", ".join(accept).encode("ascii"))]
+        self._named = ", ".join(each for each in accept if each[:1].isalpha())
+        self._headers = [*headers, (b"Accept", self._named.encode("ascii"))]
         self._accept = accept
         self._max_bytes = max_bytes
 
@@ -241,8 +243,8 @@ class _Fetch:
 
     async def _body(self, page: FetchedPage, response: httpcore.Response) -> bytes:
         kind = page.content_type
-        if kind not in self._accept and f"{kind.partition('/')[0]}/*" not in self._accept:
-            raise BadArguments(f"What stands at this address is none of: {', '.join(self._accept)}.")
+        if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(self._accept):
+            raise BadArguments(f"Unsupported content type; expected one of: {self._named}.")
         max_bytes = self._max_bytes[page.content_type]
         return await decompress(
             _count_pieces(response.aiter_stream(), max_bytes),

@@ -7,6 +7,7 @@ Left to others: which addresses a turn can ask for (`bot.policy.trust`), where a
 (`tools.web.fetch`), what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
 """
 
+import re
 from collections.abc import Iterator
 from http import HTTPStatus
 from itertools import accumulate
@@ -28,7 +29,9 @@ MAX_PAPER_BYTES = 15_000_000
 """The largest PDF to fetch."""
 
 _HARDLY_ANY_CHARS = 300
-"""A page with scripts or a password field and no more text than this shows nothing without script or login."""
+"""A page with a password field, or one that sends browsers on, and no more text than this shows nothing by itself."""
+_WAITS_FOR_SCRIPT = re.compile(r"^\W*$|javascript|^\W*(?:loading|please wait)\W*$", re.IGNORECASE)
+"""The text of a page that is nothing without its scripts; any other short page is just short."""
 _MAX_LINKS = 25
 _MAX_LINKS_CHARS = 4_000
 _OTHER_CHARS = 16_000
@@ -41,6 +44,12 @@ _PDF = b"%PDF-"
 _PDF_BYTES = 1_024
 """The marker of a PDF is within these bytes. Source: the implementation notes of ISO 32000, H.3."""
 _BLANK_BYTES = b"\xef\xbb\xbf\x00 \t\r\n"
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+"""What no text contains. Source: WHATWG MIME Sniffing, "binary data byte" (2026-11-27)."""
+_SNIFFED_BYTES = 1_445
+_MARKED = (b"\xfe\xff", b"\xff\xfe")
+_TAGS = rb"html|head|body|title|meta|script|style|table|div|h1|a|b|br|p"
+_BEGINS_AS_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype html|!--|(?:" + _TAGS + rb")[\s>])", re.IGNORECASE)
 _NAMED_PDF = "application/pdf"
 _NAMED_ANYTHING = "application/octet-stream"
 _UNREADABLE_PAGE = "The page cannot be read; why stands beside this."
@@ -50,12 +59,13 @@ _ACCEPTED = (
     "text/html",
     "application/xhtml+xml",
     "text/*",
-    "application/json",
-    "application/ld+json",
-    "application/xml",
-    _NAMED_PDF,
-    _NAMED_ANYTHING,
+    "application/*",
+    "*+xml",
+    "*+json",
+    "",
 )
+_UNNAMED = frozenset({"", _NAMED_ANYTHING, "application/unknown", "unknown/unknown"})
+_MAX_MOVES = 2
 _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 
 
@@ -103,8 +113,23 @@ class WebFetch:
             Denied: a private network, or the site does not want programs; NotFound: there is no such page.
             RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
         """
+        most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
+        page, read = await self._opened(arguments.url, arguments.offset + most, context.person)
+        for _ in range(_MAX_MOVES):
+            if not (isinstance(read, PageText) and _sends_on(read)):
+                break
+            try:
+                page, read = await self._opened(read.moves_to, arguments.offset + most, context.person)
+            except ToolError:
+                break
+        offset = arguments.offset
+        piece = _paper_piece(page, read, offset, most) if isinstance(read, Paper) else _piece(page, read, offset, most)
+        return Result(data=dict(piece))
+
+    async def _opened(self, url: str, most: int, person: str) -> tuple[FetchedPage, PageText | Paper]:
+        """Returns what is at an address, and its content, or of a PDF its first `most` characters and one more."""
         page = await self._fetcher.get(
-            arguments.url,
+            url,
             accept=_ACCEPTED,
             max_bytes=MAX_BYTES,
             timeout_seconds=self._options.timeout_seconds,
@@ -113,35 +138,44 @@ class WebFetch:
         )
         if not page.ok:
             raise _refusal(page)
-        most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
-        offset, is_paper = arguments.offset, _is_paper(page)
-        charset, is_html = page.charset or "", page.content_type in _HTML
+        is_paper = _is_paper(page)
         try:
             if is_paper:
                 # One more character tells whether there is more; later pages are not even opened.
-                read = await self._papers.read(page.body, max_chars=offset + most + 1, person=context.person)
-            else:
-                read = await self._papers.read_page(
-                    page.body, url=page.url, charset=charset, is_html=is_html, person=context.person
-                )
+                return page, await self._papers.read(page.body, max_chars=most + 1, person=person)
+            read = await self._papers.read_page(
+                page.body, url=page.url, charset=page.charset or "", is_html=_is_html(page), person=person
+            )
         except BadArguments as error:
             raise BadArguments(_UNREADABLE_PDF if is_paper else _UNREADABLE_PAGE, quoted=str(error)) from error
-        piece = _paper_piece(page, read, offset, most) if isinstance(read, Paper) else _piece(page, read, offset, most)
-        return Result(data=dict(piece))
+        return page, read
 
 
 def _is_paper(page: FetchedPage) -> bool:
     """Whether it is a PDF by its bytes, as the content types of servers are unreliable.
 
     Raises:
-        BadArguments: its content type is not supported, or says PDF although it is none.
+        BadArguments: it is neither a PDF nor a text, or says PDF although it is none.
     """
     begins = page.body[:_PDF_BYTES]
     if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
         return True
-    if page.content_type in _LARGER:
+    if page.content_type == _NAMED_PDF or (not begins.startswith(_MARKED) and _is_binary(page)):
         raise BadArguments("What stands at this address is neither a PDF nor a page that can be read.")
     return False
+
+
+def _is_binary(page: FetchedPage) -> bool:
+    """Whether it is no text, of those whose type leaves that open."""
+    is_open = page.content_type in _UNNAMED or page.content_type.startswith("application/")
+    return is_open and page.charset is None and _BINARY.search(page.body[:_SNIFFED_BYTES]) is not None
+
+
+def _is_html(page: FetchedPage) -> bool:
+    """Whether it has markup, as the server says, or by its beginning if the server does not say."""
+    return page.content_type in _HTML or (
+        page.content_type in _UNNAMED and _BEGINS_AS_HTML.match(page.body) is not None
+    )
 
 
 def _paper_piece(page: FetchedPage, paper: Paper, offset: int, most: int) -> Iterator[tuple[str, object]]:
@@ -199,12 +233,19 @@ def _end(text: str, start: int, most: int) -> int:
     return end
 
 
+def _sends_on(reading: PageText) -> bool:
+    """Whether there is hardly anything on it but where browsers are sent on."""
+    return bool(reading.moves_to) and len(reading.text) < _HARDLY_ANY_CHARS
+
+
 def _note(reading: PageText) -> str:
     """Returns what a model should know before it takes this for the whole page, or ""."""
     is_bare = len(reading.text) < _HARDLY_ANY_CHARS
+    if _sends_on(reading):
+        return f"The page sends browsers on to another, which could not be read: {reading.moves_to}"
     if reading.has_password and is_bare:
         return "The page asks for a login, which Aldis does not have; what is behind it cannot be read."
-    if reading.has_script and is_bare:
+    if reading.has_script and is_bare and _WAITS_FOR_SCRIPT.search(reading.text):
         return "The page shows hardly anything without JavaScript, which Aldis does not run."
     return "" if reading.text else "The page contains no text."
 

@@ -135,6 +135,10 @@ HOSTILE = {
     "half attributes": '<a x="" y="' * SIZE,
     "entities": "<title>&#" + "9" * SIZE,
     "comments": "<!--" * SIZE,
+    "numbered": "<ol start='&quot;><b a=' reversed><li value='1\"><a b'>x" * SIZE,
+    "formulas": "<math><msup><mi>x<sup>" * SIZE,
+    "raised": "<p>1<sup>2</sup>/<sub>3</sub>" * SIZE,
+    "frames": "<iframe src='\">&quot;<b a>' title='<'>" * SIZE,
     "out of an address": "<a href='\"><script>&quot;><b a>'>x",
     "tables": "<table><tr><td><a href=x>" * SIZE,
     # Both end a tag for a guard that does not read quotes or scripts as a parser does, and go on for the parser.
@@ -147,9 +151,9 @@ HOSTILE = {
 def test_nothing_of_a_page_reaches_the_parser_that_could_hang_it(name: str) -> None:
     """No tag but those known, none long, no more than so many, none deeper than so deep; and the page is read."""
     safe = sieve_page(HOSTILE[name]).html
-    tags = re.findall(r"<[^>]*>?", safe)
+    tags = re.findall(r"<[^>]*>?", re.sub(r"<(su[bp])>([^<]*)</\1>", r"\2", safe))
     assert len(tags) <= MAX_TAGS + 1
-    assert all(re.fullmatch(r"</?[a-z0-9]+( (href|role)=\"[^\"<>]*\")?>", tag) for tag in tags)
+    assert all(re.fullmatch(r"</?[a-z0-9]+( (href|role|start|reversed|value)=\"[^\"<>]*\")*>", tag) for tag in tags)
     assert max(map(len, tags), default=0) < 5_000
     blocks = [tag for tag in tags if not re.match(r"</|<(a|p|li|t[rdh]|d[td]|br|hr)\b", tag)]
     assert len(blocks) <= MAX_DEPTH
@@ -180,16 +184,6 @@ async def test_a_page_is_the_same_in_a_cell(name: str) -> None:
     library = Library(sandbox())
     assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page, HERE)
     assert (await library.read_page(b"<p>as it stands", url=HERE, charset="", is_html=False)).text == "<p>as it stands"
-
-
-@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "big5", "shift_jis", "gb2312", "euc-kr", "iso-8859-7"])
-async def test_every_encoding_of_the_web_is_known_in_a_cell(charset: str) -> None:
-    """Python loads each with the first page that is written in it, and there it cannot any more."""
-    words = bytes(range(0xA1, 0xFE)).decode(charset, errors="ignore")
-    body = f"<p>{words}".encode(charset)
-    found = await Library(sandbox()).read_page(body, url=HERE, charset=charset, is_html=True)
-    assert found.text == text_of(f"<p>{words}")
-    assert len(found.text) > 20
 
 
 LIES = {
