@@ -68,7 +68,7 @@ HOMES = {
     "referencing": ["tools.mcp.schemas"],
     "segno": ["bot.cli.link", "bot.web.admin.account"],
     "selectolax": ["bot.media.pages"],
-    "webencodings": ["bot.media.pages"],
+    "webencodings": ["bot.media.charsets"],
     "signalbot": [
         "bot.transports.rest_api.clients",
         "bot.transports.rest_api.requests",

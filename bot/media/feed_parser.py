@@ -6,19 +6,20 @@ Runs in a cell (`bot.media.cell`); the home of feedparser, which a feed can keep
 Source: feedparser 6.0.14.
 """
 
-import calendar
 import hashlib
 import io
 import json
 import re
 import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from html.entities import html5
 from typing import Any, cast
 
 import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from bot.media.cell import Facts, FileRefused, load_all
+from bot.media.charsets import decode
 
 MAX_ENTRIES = 50
 """How many entries of a feed are read, from the first on."""
@@ -27,10 +28,34 @@ _MAX_SUMMARY_CHARS = 1_500
 _MAX_TITLE_CHARS = 500
 _MAX_URL_CHARS = 2_000
 _NO_FEED = "it is no feed"
-_NUMBERED = re.compile(rb"&#(?:[xX]([0-9a-fA-F]+)|([0-9]+))")
+_REFERENCE = re.compile(
+    rb"(<!\[CDATA\[.*?(?:\]\]>|\Z))|&(?:#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?|([A-Za-z][A-Za-z0-9]{0,31});)?", re.DOTALL
+)
 _MAX_DIGITS = 8  # behind the zeros; no character has a number this long
 _HALVES = range(0xD800, 0xE000)
-_UNREADABLE = b"&#xFFFD"
+_UNREADABLE = b"&#xFFFD;"
+_XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
+_ENTITY = re.compile(rb"<!ENTITY\s+([A-Za-z]\w{0,30})\s+[\"']((?:[^\"'<>&%]|&#\w{1,7};){0,200})[\"']")
+_HEAD_BYTES = 4_096
+_DECLARATION = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What ends the reading of XML wherever it stands."""
+
+_SECONDS = re.compile(r"([0-9]{9,10})(?:[0-9]{3})?(?:\.[0-9]+)?")
+_ISO = re.compile(
+    r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
+    r"(?:(?:T|\s)\s*([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?)?\s*([^0-9].*)?"
+)
+_RFC = re.compile(
+    r"(?:[^\W\d]+\.?,?\s*)?([0-9]{1,2})[\s-]+([A-Za-z]{3})[A-Za-z]*\.?[\s-]+([0-9]{4}|[0-9]{2})"
+    r"(?:,?\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?)?\s*([^0-9].*)?"
+)
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_OFFSET = re.compile(r"(?:GMT|UTC?)?\s*([+\u2212-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
+_ZONE_HOURS = """UTC=0 UT=0 GMT=0 Z=0 WET=0 WEST=1 BST=1 CET=1 MEZ=1 CEST=2 MESZ=2 EET=2 EEST=3 MSK=3 SAST=2 JST=9 KST=9
+    HKT=8 SGT=8 AWST=8 AEST=10 AEDT=11 NZST=12 NZDT=13 BRT=-3 EST=-5 EDT=-4 CST=-6 CDT=-5 MST=-7 MDT=-6 PST=-8 PDT=-7"""
+_ZONES = {name: int(hours) for name, _, hours in (pair.partition("=") for pair in _ZONE_HOURS.split())}
+"""Hours by the abbreviations that mean one zone, or are RFC 822's. Others (IST, AST) leave an entry undated."""
 # How the first entries end, and how such a feed is closed: what follows need not be read at all.
 _ENDINGS = (
     (re.compile(rb"</item\s*>", re.IGNORECASE), b"<rdf:rdf", b"</rdf:RDF>"),
@@ -70,21 +95,22 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
     Raises:
         FileRefused: it is not a feed.
     """
-    kind = f"application/xml; charset={charset}" if charset else "application/xml"
+    text = _ILLEGAL.sub("", _DECLARATION.sub("", decode(data, charset), count=1))
+    document = text.encode(errors="ignore")
     # Given bytes, it would first try them as the name of a local file, and read that. The texts are made plain later;
     # resolving addresses in them would be wasted work.
     found = cast(
         "dict[str, Any]",
         feedparser.parse(  # pyright: ignore[reportUnknownMemberType] (untyped there)
-            io.BytesIO(_NUMBERED.sub(_readable, _beginning(data))),
-            response_headers={"content-type": kind, "content-location": url},
+            io.BytesIO(_REFERENCE.sub(_reference(dict(_ENTITY.findall(document[:_HEAD_BYTES]))), _beginning(document))),
+            response_headers={"content-type": "application/xml; charset=utf-8", "content-location": url},
             resolve_relative_uris=False,
         ),
     )
     if not found.get("version"):
         raise FileRefused(_NO_FEED)
     channel = found.get("feed", {})
-    entries = [_entry(entry) for entry in found.get("entries", ())[:MAX_ENTRIES]]
+    entries = _entries(found.get("entries", ())[:MAX_ENTRIES])
     facts = {"title": _text(channel, "title", _MAX_TITLE_CHARS), "ttl_minutes": _minutes(channel.get("ttl"))}
     return facts, json.dumps(entries).encode()
 
@@ -99,30 +125,65 @@ def _beginning(data: bytes) -> bytes:
     return data
 
 
-def _readable(number: re.Match[bytes]) -> bytes:
-    """A numeric character reference; one for a character that does not exist would end the reading of the whole feed.
+def _reference(own: Mapping[bytes, bytes]) -> Callable[[re.Match[bytes]], bytes]:
+    """Returns what writes each reference of a feed so that any XML parser reads it; `own` are the names it defines.
 
-    Halves of emoji are the usual case: some programs write each half as its own number.
+    A name of HTML becomes its number, a bare `&` is escaped, and a number that no character has, which would end the
+    reading of the whole feed, becomes a sign: some programs write each half of an emoji as its own number.
     """
-    digits, base = (number[1], 16) if number[1] else (number[2], 10)
+
+    def written(found: re.Match[bytes]) -> bytes:
+        whole, name = found[0], found[4]
+        if found[1] is not None or name in _XML_NAMES:
+            return whole
+        if name is not None:
+            letters = html5.get(f"{name.decode()};")
+            if letters is None:
+                return own.get(name, b"&amp;" + whole[1:])
+            return "".join(f"&#{ord(letter)};" for letter in letters).encode()
+        return b"&amp;" if whole == b"&" else _numbered(found)
+
+    return written
+
+
+def _numbered(number: re.Match[bytes]) -> bytes:
+    digits, base = (number[2], 16) if number[2] else (number[3], 10)
     significant = digits.lstrip(b"0")
     code = int(significant or b"0", base) if len(significant) <= _MAX_DIGITS else sys.maxunicode + 1
-    return number[0] if code <= sys.maxunicode and code not in _HALVES else _UNREADABLE
+    is_legal = code <= sys.maxunicode and code not in _HALVES and not _ILLEGAL.match(chr(code))
+    return f"&#{code};".encode() if is_legal else _UNREADABLE
 
 
-def _entry(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    link = _text(entry, "link", _MAX_URL_CHARS)
-    title = _text(entry, "title", _MAX_TITLE_CHARS)
-    published = _seconds(entry)
-    # A feed can use any id, of any length; the key only has to be the same the next time.
-    named = _text(entry, "id", sys.maxsize) or link or f"{title}|{published}"
-    return {
-        "key": hashlib.sha256(named.encode(errors="replace")).hexdigest()[:32],
-        "url": link or None,
-        "title": title,
-        "summary": _text(entry, "summary", _MAX_SUMMARY_CHARS) or _content(entry),
-        "published": published,
-    }
+def _entries(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The entries, each with a key of its own, which only has to be the same the next time.
+
+    That is its id or address, unless several entries have the same; an address that several have leads to none of them.
+    """
+    links = [_link(entry) for entry in found]
+    # A feed can use any id, of any length.
+    names = [_text(entry, "id", sys.maxsize) or link for entry, link in zip(found, links, strict=True)]
+    entries = list[dict[str, Any]]()
+    for entry, link, name in zip(found, links, names, strict=True):
+        title, published = _text(entry, "title", _MAX_TITLE_CHARS), _seconds(entry)
+        key = name if name and names.count(name) == 1 else f"{name}|{link}|{title}|{published}"
+        titles = {_text(each, "title", _MAX_TITLE_CHARS) for each, own in zip(found, links, strict=True) if own == link}
+        entries.append(
+            {
+                "key": hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32],
+                "url": link if link and len(titles) == 1 else None,
+                "title": title,
+                "summary": _text(entry, "summary", _MAX_SUMMARY_CHARS) or _content(entry),
+                "published": published,
+            }
+        )
+    return entries
+
+
+def _link(entry: Mapping[str, Any]) -> str:
+    """Its address; that of its recording or file if it has no other; "" if it has none."""
+    if link := _text(entry, "link", _MAX_URL_CHARS):
+        return link
+    return next(filter(None, (_text(each, "href", _MAX_URL_CHARS) for each in entry.get("enclosures", ()))), "")
 
 
 def _text(of: Mapping[str, Any], name: str, most: int) -> str:
@@ -141,14 +202,46 @@ def _content(entry: Mapping[str, Any]) -> str:
 
 def _seconds(entry: Mapping[str, Any]) -> int | None:
     """Returns when it was published, or else last changed; None if no date can be read."""
-    for name in ("published_parsed", "updated_parsed"):
-        told = entry[name] if name in entry else None  # noqa: SIM401  (`get` falls back to the other, and warns of it)
-        if isinstance(told, time.struct_time):
-            try:
-                return calendar.timegm(told)
-            except (ValueError, OverflowError):
-                continue
+    for name in ("published", "updated"):
+        written = entry[name] if name in entry else None  # noqa: SIM401  (`get` falls back to the other, and warns)
+        if isinstance(written, str) and (seconds := read_date(written)) is not None:
+            return seconds
     return None
+
+
+def read_date(written: str) -> int | None:
+    """Returns a date of a feed in seconds since 1970; None unless all of it can be read, its zone included.
+
+    feedparser reads the beginning of what it does not know, takes other zones than the American ones for UTC, and
+    seconds for a year. A time without a zone counts as UTC.
+    """
+    text = " ".join(written.split())
+    if found := _SECONDS.fullmatch(text):
+        return int(found[1])
+    if found := _ISO.fullmatch(text):
+        year, month, day, *clock, zone = found.groups()
+    elif (found := _RFC.fullmatch(text)) and found[2].lower() in _MONTHS:
+        day, name, year, *clock, zone = found.groups()
+        month = _MONTHS.index(name.lower()) + 1
+    else:
+        return None
+    offset = _offset_minutes(zone or "")
+    hour, minute, second = (int(part or 0) for part in clock)
+    century = 2000 if len(year) == len("26") else 0
+    try:
+        at = datetime(int(year) + century, int(month), int(day), hour, minute, min(second, 59), tzinfo=UTC)
+    except ValueError:
+        return None
+    return None if offset is None else int(at.timestamp()) - 60 * offset
+
+
+def _offset_minutes(zone: str) -> int | None:
+    """Minutes ahead of UTC; None for a zone that is not known."""
+    if found := _OFFSET.match(zone.upper()):
+        minutes = 60 * int(found[2]) + int(found[3] or 0)
+        return minutes if found[1] == "+" else -minutes
+    hours = _ZONES.get(zone.upper().strip("() ") or "UTC")
+    return None if hours is None else 60 * hours
 
 
 def _minutes(ttl: object) -> int:

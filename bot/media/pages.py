@@ -3,23 +3,22 @@
     page --decoded, sieved--> safe HTML --parsed--> article | main | body, without what surrounds it --> lines, links
 
 Headings begin with `#`, list items with `-`, table cells are separated by ` | `, and blocks by an empty line. Runs in a
-cell (`bot.media.cell`); the only home of selectolax and webencodings. Left to others: what of it is visible, which
+cell (`bot.media.cell`); the only home of selectolax. Left to others: what of it is visible, which
 links lead anywhere (`bot.media.pdf_port`), where the page came from and how much of it is shown (`tools.web.tool`).
 
 Source: selectolax 1.0.2 (MIT): at most `MAX_CHARS` of what `bot.media.sieve` lets through take it a few hundredths of a
 second (measured 2026-11-22).
 """
 
-import codecs
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import webencodings
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bot.media.cell import Facts
-from bot.media.sieve import read_attributes, sieve_page
+from bot.media.charsets import decode
+from bot.media.sieve import sieve_page
 from bot.media.texts import tidy
 
 MAX_CHARS = 1_000_000
@@ -53,17 +52,6 @@ _LETTERS = 26
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
 """The most common invisible characters, which do not count towards the length of a part."""
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
-_READ_AS = {"gbk": "gb18030", "euc-jp": "euc_jis_2004", "x-user-defined": "cp1252"}
-"""Codecs that are nearer to the standard's encodings than those that webencodings takes: that of GBK is its gb18030,
-that of EUC-JP has the characters of NEC and IBM, and pages that say x-user-defined mean none."""
-_COMMENT = re.compile("<!--.*?-->", re.DOTALL)
-_XML = re.compile(r"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([^\"']{1,40})", re.IGNORECASE)
-_META = re.compile("<meta([^>]{0,500})", re.IGNORECASE)
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([^\s;\"']{1,40})", re.IGNORECASE)
-_DECLARING_BYTES = 4_096
-"""Where a page can name its encoding. Browsers look at 1,024 bytes first, and change their mind at a later meta."""
-
 
 def preload() -> None:
     """See `bot.media.cell`: has the parser read a page once."""
@@ -78,7 +66,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     each), `has_password` (whether it asks for one), `has_script`.
     """
     charset, kind = arguments
-    text = _decoded(data, charset)
+    text = decode(data, charset)
     if kind != HTML:
         return {}, text.encode(errors="ignore")
     facts, text = read(text)
@@ -274,43 +262,3 @@ def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborN
             yield node, True
             open_nodes.append(node)
             node = node.child
-
-
-def _decoded(body: bytes, charset: str) -> str:
-    """The text of the body, in the encoding of its byte order mark, or else of the header, or else of the page itself.
-
-    A page that names none is in UTF-8, or if that does not fit, in the encoding of western Windows.
-    """
-    marked = next((name for sign, name in _MARKS if body.startswith(sign)), "")
-    encoding = _known(marked) or _known(charset) or _declared(body[:_DECLARING_BYTES])
-    if encoding:
-        return encoding.decode(body, "replace")[0].removeprefix("\ufeff")
-    text = body.decode("utf-8", errors="replace")
-    foreign = len(text) - len(text.encode("ascii", errors="ignore"))
-    return text if 2 * text.count("\ufffd") < foreign or not foreign else body.decode("cp1252", errors="replace")
-
-
-def _declared(head: bytes) -> codecs.CodecInfo | None:
-    """What a page says of itself in a meta element, or in an XML declaration.
-
-    UTF-16 means UTF-8, as it could not be read otherwise. Source: WHATWG HTML, "prescan a byte stream" (2026-11-27).
-    """
-    text = _COMMENT.sub("", head.decode("latin-1"))
-    labels = list[str]()
-    for found in _META.finditer(text):
-        given = read_attributes(found[1])
-        is_equivalent = given.get("http-equiv", "").lower() == "content-type"
-        named = _CHARSET.search(given.get("content", "")) if is_equivalent else None
-        labels.append(given.get("charset") or (named[1] if named else ""))
-    if declared := _XML.match(text.lstrip()):
-        labels.append(declared[1])
-    encoding = next(filter(None, map(_known, (label.rstrip("/") for label in labels))), None)
-    return codecs.lookup("utf-8") if encoding and encoding.name.startswith("utf-16") else encoding
-
-
-def _known(label: str) -> codecs.CodecInfo | None:
-    """The codec for a name of the Encoding Standard; None for anything else, such as those that unpack or run code."""
-    found = webencodings.lookup(label)
-    if found is None or found.name == "replacement":
-        return None
-    return codecs.lookup(_READ_AS[found.name]) if found.name in _READ_AS else found.codec_info

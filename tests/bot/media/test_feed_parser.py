@@ -1,7 +1,7 @@
 """What stands in feeds: RSS and Atom, whole and broken, in a process of their own."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.feeds import ENDLESS, HOSTILE, Item, atom, rss
 from tests.waiting import DEADLINE_SECONDS
+from tools import canonical_url, plain
 
 URL = "https://lamp.example/news/feed.xml"
 
@@ -102,6 +103,140 @@ def test_broken_tags_and_dates_do_no_harm() -> None:
     """What can be read is read; a date that is none is none."""
     assert entries(HOSTILE["tags that do not match"])[0]["url"] == "https://lamp.example/lit"
     assert entries(HOSTILE["an absurd date"])[0]["published"] is None
+
+
+Shown = tuple[str, str | None, str]
+
+
+def shown(feed: str | bytes, charset: str = "") -> list[Shown]:
+    """Title, address and minute of each entry, as `bot.media.feeds` hands them on; "" for an entry without a date."""
+    found = entries(feed.encode() if isinstance(feed, str) else feed, charset)
+    dates = [
+        "" if each["published"] is None else f"{datetime.fromtimestamp(each['published'], UTC):%F %R}" for each in found
+    ]
+    urls = [None if each["url"] is None else canonical_url(each["url"]) for each in found]
+    return [(plain(each["title"]), url, date) for each, url, date in zip(found, urls, dates, strict=True)]
+
+
+def rss_of(*items: str, head: str = "") -> str:
+    inner = "".join(f"<item>{item}</item>" for item in items)
+    return f"{head}<rss version='2.0'><channel><title>The Gazette</title>{inner}</channel></rss>"
+
+
+def titled(title: str, **more: str) -> str:
+    """The inside of an item."""
+    return f"<title>{title}</title>" + "".join(f"<{name}>{text}</{name}>" for name, text in more.items())
+
+
+HOME = "https://gazette.example/"
+FILE = "<enclosure url='https://pod.example/17.mp3' length='9' type='audio/mpeg'/>"
+EXTERNAL = '<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://my.netscape.example/rss-0.91.dtd">'
+# A name for the kind, and where another program was reported to fail at it; the feed; what it comes to.
+FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
+    (
+        "one id (cocopuff2u/MOFA#24)",
+        rss_of(titled("First", link=HOME + "1", guid="N/A"), titled("Second", link=HOME + "2", guid="N/A")),
+        [("First", HOME + "1", ""), ("Second", HOME + "2", "")],
+    ),
+    (
+        "one id, no links (feedbin/support#507)",
+        rss_of(titled("First", guid="x y"), titled("Second", guid="x y")),
+        [("First", None, ""), ("Second", None, "")],
+    ),
+    (
+        "one link (Ranchero-Software/NetNewsWire#4540)",
+        rss_of(titled("Red shirt", link=HOME), titled("Blue shirt", link=HOME), titled("Own", link=HOME + "1")),
+        [("Red shirt", None, ""), ("Blue shirt", None, ""), ("Own", HOME + "1", "")],
+    ),
+    ("an episode (kurtmckee/feedparser#384)", rss_of(titled("17") + FILE), [("17", "https://pod.example/17.mp3", "")]),
+    ("an episode with a page", rss_of(titled("17", link=HOME) + FILE), [("17", HOME, "")]),
+    ("ampersands (rbren/rss-parser#134)", rss_of(titled("AT&T buys R&D lab")), [("AT&T buys R&D lab", None, "")]),
+    ("ampersands in a link", rss_of(titled("a & b &", link=HOME + "?a=1&b=2")), [("a & b &", HOME + "?a=1&b=2", "")]),
+    (
+        "CDATA",
+        rss_of(titled("<![CDATA[AT&T &amp; R&D &uuml;]]>", link=f"<![CDATA[{HOME}?a=1&b]]>")),
+        [("AT&T & R&D ü", HOME + "?a=1&b", "")],
+    ),
+    (
+        "a DTD (RssBandit/RssBandit#1168)",
+        rss_of(titled("Z&uuml;ge &mdash; &amp;c"), head=EXTERNAL),
+        [("Züge — &c", None, "")],
+    ),
+    ("names without a DTD", rss_of(titled("Z&uuml;ge&nbsp;&NotEqualTilde;")), [("Züge ≂̸", None, "")]),
+    (
+        "a name of its own",
+        rss_of(titled("&G; &uuml;"), head="<!DOCTYPE rss [<!ENTITY G 'Gazette'>]>"),
+        [("Gazette ü", None, "")],
+    ),
+    ("a name of nothing", rss_of(titled("a &nosuch; b"), titled("c")), [("a &nosuch; b", None, ""), ("c", None, "")]),
+    (
+        "UTF-16 declared (StringWriter of .NET)",
+        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='utf-16'?>") + " ",
+        [("Züge", None, "")],
+    ),
+    (
+        "UTF-16 sent",
+        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='utf-16'?>").encode("utf-16"),
+        [("Züge", None, "")],
+    ),
+    (
+        "UTF-16 without a mark",
+        rss_of(titled("Züge"), head="<?xml version='1.0'?>").encode("utf-16-be"),
+        [("Züge", None, "")],
+    ),
+    (
+        "latin-1 declared (kurtmckee/feedparser#81)",
+        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='latin1'?>").encode("cp1252"),
+        [("Züge", None, "")],
+    ),
+    (
+        "UTF-8 declared, Windows sent",
+        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='utf-8'?>").encode("cp1252"),
+        [("Z\ufffdge", None, "")],
+    ),
+    ("signs that XML forbids", rss_of(titled("a\x0bb&#8;"), titled("c")), [("ab\ufffd", None, ""), ("c", None, "")]),
+]
+DATES = {
+    "Fri, 27 Nov 2026 10:00:00 GMT": "2026-11-27 10:00",
+    "Fri,27 Nov 2026 10:00 +0100": "2026-11-27 09:00",
+    "27 November 26 10:00:00 EST": "2026-11-27 15:00",
+    "Fri, 27 Nov 2026 10:00:00 CET": "2026-11-27 09:00",
+    "Fri, 17 Jul 2026 10:00:00 BST": "2026-07-17 09:00",
+    "Fri, 27 Nov 2026 10:00:00 JST": "2026-11-27 01:00",
+    "Fri, 27 Nov 2026 10:00:00 MSK": "2026-11-27 07:00",
+    "Fri, 27 Nov 2026 10:00:00 IST": "",  # India's, Israel's or Ireland's
+    "Fri, 27 Nov 2026 10:00:00 GMT+1": "2026-11-27 09:00",
+    "Wed, 23 Jul 14 23:18:39 +0200 +0200": "2014-07-23 21:18",  # thorsten/phpMyFAQ#886
+    "Fri, 27 Nov 2026 10:00 PM GMT": "",
+    "Fri, 27 Nov 2026 25:00:00 GMT": "",
+    "Fr, 27 Nov 2026 10:00:00 +0100": "2026-11-27 09:00",
+    "2026-11-27 13:55:44.364419679 +0200 CEST": "2026-11-27 11:55",  # NyaaPantsu/nyaa#1308
+    "2026-11-27T13:55:44.364Z": "2026-11-27 13:55",
+    "2026-11-27T13:55:44-05:00": "2026-11-27 18:55",
+    "2026-11-27 13:55": "2026-11-27 13:55",
+    "2026-11-27": "2026-11-27 00:00",
+    "2026-11-27 at noon": "",
+    "1795773600": "2026-11-27 10:00",
+    "1795773600000": "2026-11-27 10:00",
+    "1795773600.25": "2026-11-27 10:00",
+    "2026": "",
+    "27.11.2026 10:00": "",
+    "Friday, November 27, 2026 10:00 AM": "",
+}
+
+
+def test_feeds_as_they_are_found() -> None:
+    """What programs write that know half of the rules."""
+    assert [(kind, shown(feed)) for kind, feed, _ in FEEDS] == [(kind, wanted) for kind, _, wanted in FEEDS]
+    for kind, feed, wanted in FEEDS:
+        found = entries(feed.encode() if isinstance(feed, str) else feed)
+        assert len({each["key"] for each in found}) == len(wanted), kind
+
+
+def test_dates_are_read_whole_or_not_at_all() -> None:
+    """With their zones and fractions; what is not known is no midnight and no UTC."""
+    found = {date: shown(rss_of(titled("a", pubDate=date)))[0][2] for date in DATES}
+    assert found == DATES
 
 
 @pytest.mark.parametrize("number", ["xD83D", "x110000", "55357", "0000055357", "9" * 20, "x" + "f" * 9999])
