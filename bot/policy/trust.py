@@ -13,9 +13,9 @@ instruction. So the rules look at the labels of everything in the request, never
 5. An address may be fetched only if the model cannot have made it up (`may_fetch`): an address carries words to the
    owner of its host.
 
-                              | in the person's own words                                    | fetch
-                              | a result of a search; three per turn once something private  | fetch
-                              |   is in the request                                          |
+                              | in the person's own words, `www.example.com/page` included   | fetch
+                              | a result of a search, or a page that the last answer cited;  | fetch
+                              |   three per turn once something private is in the request    |
     an address of the model --+ a link in such a page, to the same host; three per turn;      | fetch
                               |   nothing private was read                                   |
                               ' anything else                                                | refuse
@@ -54,6 +54,11 @@ _URL = re.compile(
     r"\u3008-\u3011\u300c-\u300f\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f\u00ab\u00bb])+",
     re.IGNORECASE,
 )
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+_NAME = re.compile(
+    rf"(?<![\w@./:\\#-])(?:{_LABEL}\.)+[^\W\d_]{{2,24}}(?::\d{{1,5}})?(?:[/?#][^\s<>\"`|\\^\u2018-\u201f\u3000-\u3011]*|(?![\w@-]))"
+)
+"""A host and what follows it, without a scheme, as people write addresses."""
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 _CLOSING = frozenset(_PAIRS.values())
 _AT_THE_END = ".,;:!?'"
@@ -133,7 +138,7 @@ class Provenance:
 
     def hearing(self, words: str) -> "Provenance":
         """Adds the addresses in the person's words."""
-        return replace(self, said=self.said | set(urls_in(words)))
+        return replace(self, said=self.said | set(addresses_in(words)))
 
     def finding(self, urls: Iterable[str]) -> "Provenance":
         """Adds the addresses of a search's hits; addresses in the text of a hit are the page's words, not ours."""
@@ -196,6 +201,17 @@ def urls_in(text: str) -> tuple[str, ...]:
     """
     spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MAX_URLS))
     return tuple(dict.fromkeys(filter(None, map(canonical_url, spelled))))
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """The web addresses in somebody's own words: `urls_in`, and for each name without a scheme, such as `example.com`
+    or `www.example.com/page`, the two that it can mean. A file's name may be among them, which does no harm: the person
+    wrote it.
+    """
+    rest = _URL.sub(" ", text)
+    bare = [_bare(match, rest) for match in islice(_NAME.finditer(rest), MAX_URLS)]
+    named = (canonical_url(f"{scheme}://{name}") for name in bare for scheme in ("https", "http"))
+    return tuple(dict.fromkeys((*urls_in(text), *filter(None, named))))
 
 
 def _bare(match: re.Match[str], text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from bot.events import Incoming
 from bot.labels import Labels
-from bot.messages import ToolCall
+from bot.messages import AssistantMessage, ToolCall
 from bot.policy.trust import Provenance, may_fetch, private
 from bot.turn.journal import Turn
 from bot.turn.provenance import without_names
@@ -19,7 +19,8 @@ from bot.turn.steps import ToolRun
 from tools import ToolSpec, canonical_url
 
 NOT_GIVEN = (
-    "this address stands neither in the person's message nor in a search result of this turn, so it is not fetched;"
+    "this address stands neither in the person's message, nor in a search result of this turn, nor under the last"
+    " answer with sources, so it is not fetched;"
     " search for the page first, or ask the person to send its address, and do not change it"
 )
 """What the model is told if it asks for an address that it was not given."""
@@ -35,7 +36,8 @@ class Sources:
 
     def __init__(self, turn: Turn, labels: Labels) -> None:
         """`labels` are those of everything in the request."""
-        self._provenance = Provenance(has_read_private=bool(private(labels)))
+        cited = frozenset(filter(None, map(canonical_url, _last_cited(turn))))
+        self._provenance = Provenance(has_read_private=bool(private(labels)), found=cited)
         for message in turn.incoming:
             self._provenance = self._provenance.hearing(_own(message))
 
@@ -69,6 +71,13 @@ class Sources:
             if isinstance(asked, str) and isinstance(found_at, str):
                 links = tuple(urls_of(data, "links"))
                 self._provenance = self._provenance.reading(asked, found_at=found_at, links=links)
+
+
+def _last_cited(turn: Turn) -> Iterator[str]:
+    """The pages under the last answer that cited any: a search found them, and the person sees them."""
+    answers = (message for past in reversed(turn.history) for message in reversed(past))
+    cited = (message.pages for message in answers if isinstance(message, AssistantMessage) and message.pages)
+    return (page.url for page in next(cited, ()))
 
 
 def _own(message: Incoming) -> str:

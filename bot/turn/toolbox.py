@@ -25,7 +25,7 @@ from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.policy.limits import CallRate
 from bot.policy.own_words import MESSAGE_END, Takes, asks_for, names, naming_message
 from bot.policy.records import ReadRecords, is_cut
-from bot.policy.trust import approval_causes, private, untrusted_sources, urls_in
+from bot.policy.trust import addresses_in, approval_causes, private, untrusted_sources
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
 from bot.turn.citations import CitedPages, number_pages, without_numbers
@@ -337,7 +337,7 @@ class Toolbox:
                 turn=turn,
                 call=call.id,
                 origin=dump_labels(labels or UNKNOWN).decode(),
-                addresses=urls_in(words),
+                addresses=addresses_in(words),
             )
             tool = self._known(call, shape)  # by the time of the answer there may be another, or none
             result = await self._result(tool, call, context)

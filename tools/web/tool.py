@@ -72,7 +72,7 @@ _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 class PageArguments(Arguments):
     """The page, and the piece of it to read."""
 
-    url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A complete address, exactly as given.")
+    url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A complete address as given, with https://.")
     offset: int = Field(
         default=0, ge=0, le=10_000_000, description="Where to continue: the next_offset of an earlier answer."
     )
@@ -94,9 +94,10 @@ class WebFetch:
             rare_arguments=frozenset({"max_chars"}),
             description=(
                 "Reads a web page or PDF: text, title, date and links, piece by piece; continue with `offset` if there"
-                " is a `next_offset`. Accepts only addresses in the person's message, in the search results of this"
-                " turn, or linked by such a page to its own site. Runs no JavaScript, does not log in, reads no"
-                " pictures: people can send those as files."
+                " is a `next_offset`. Accepts only addresses in the person's message (`example.com` there is"
+                " https://example.com), in the search results of this turn, cited by the last answer with sources, or"
+                " linked by such a page to its own site. Runs no JavaScript, does not log in, reads no pictures: people"
+                " can send those as files."
             ),
             arguments=PageArguments,
             intent=lambda given: Intent("page", {"url": given.url}),

@@ -12,6 +12,7 @@ from bot.policy.trust import (
     MAX_LINKS_FOLLOWED,
     MAX_URLS,
     Provenance,
+    addresses_in,
     approval_causes,
     may_fetch,
     urls_in,
@@ -135,6 +136,25 @@ def test_addresses_are_found_in_what_people_write(words: str, urls: list[str]) -
     assert list(urls_in(words)) == urls
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("what does example.com say?", ["example.com/"]),
+        ("Read www.example.com/page, please", ["www.example.com/page"]),
+        ("(example.co.uk/a?b=c#d) or bücher.example!", ["example.co.uk/a?b=c", "xn--bcher-kva.example/"]),
+        ("a.example:8080/x. B.EXAMPLE", ["a.example:8080/x", "b.example/"]),
+        ("*sub.example.com/a_b* and «example.org»", ["sub.example.com/a_b", "example.org/"]),
+        ("mail bob@example.com, 3.14 or 10.0.0.1, ok...", []),
+        ("example.com is https://a.example/b.html", ["example.com/"]),
+        ("see /etc/passwd.txt and C:\\a.com", []),
+    ],
+)
+def test_people_write_addresses_without_a_scheme(words: str, names: list[str]) -> None:
+    """Each means two; what is part of something else is none."""
+    bare = [url for url in addresses_in(words) if url not in urls_in(words)]
+    assert bare == [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
+
+
 @given(st.text(max_size=80), st.sampled_from(["", "https://a.example/b", "(https://a.example", "[x](http://a.example"]))
 @settings(max_examples=150, deadline=None)
 def test_what_is_found_can_always_be_compared(words: str, address: str) -> None:
@@ -148,6 +168,7 @@ def test_no_text_keeps_the_search_busy(sign: str) -> None:
     """A hundred thousand signs made for it are read about once, and few addresses are looked at."""
     assert len(urls_in("https://a.example/" + sign * 100_000)) <= MAX_URLS
     assert len(urls_in((sign + " ") * 100_000)) <= MAX_URLS
+    assert len(addresses_in("a." + sign * 100_000 + "a.b" * 100_000)) <= 3 * MAX_URLS
 
 
 def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:

@@ -106,7 +106,9 @@ async def test_a_page_that_orders_a_fetch_is_not_obeyed(store: Store, clock: Set
     [
         (f"Read ({GOOD}), please.", "HTTPS://LAMPS.example:443/signals#top", True),
         (f"Read {GOOD}", f"{GOOD}?and=this", False),
-        ("Read lamps.example/signals", GOOD, False),
+        ("What does lamps.example/signals say?", GOOD, True),
+        ("What does lamps.example say?", GOOD, False),
+        ("Read it to a@lamps.example/signals", GOOD, False),
         ("Read it", "no address", False),
     ],
 )
@@ -136,6 +138,22 @@ async def test_another_turn_begins_anew(store: Store, clock: SetClock) -> None:
     await table.kept("Tell me of lamps")
     await table.kept("And now read it")
     assert pages.read == []
+
+
+async def test_the_sources_of_the_last_answer_may_be_opened(store: Store, clock: SetClock) -> None:
+    """The person sees them below it: "open the third one"; thanks in between change nothing, a newer answer does."""
+    pages, other = Pages(), "https://lamps.example/other"
+    first = (search(), says("Lamps flash [101]."), says("You are welcome."), fetch(GOOD, other), says("Read."))
+    second = (calls(("web_search", {"query": "other"})), says("Another [102]."), fetch(GOOD))
+    found = Search()
+    table = Desk(store, clock, Scripted([*first, *second, says("Done.")]), tools=(pages, found, Notes()), max_rounds=9)
+    for text in ("Tell me of lamps", "Thanks", "Open the first one"):
+        await table.kept(text)
+    assert pages.read == [GOOD]
+    found.found = (other,)
+    await table.kept("And others?")
+    await table.kept("Open it")
+    assert pages.read == [GOOD]
 
 
 async def test_links_of_a_page_are_followed_within_bounds(store: Store, clock: SetClock) -> None:
