@@ -5,8 +5,8 @@ deviates from CommonMark because models write for people rather than for browser
 
 - HTML tags, entities (`&amp;`) and link definitions (`[1]: https://..`) stay as written: only a browser hides them.
 - Formulas (`$..$`, `$$..$$`, `\(..\)`, `\[..\]`) and bare addresses stay as written, whatever they contain.
-- A backslash is a marker only before one of ``* _ ~ ` | # $ <`` and where it keeps `1\.` or `\-` from being a list;
-  in a Windows path it never is.
+- A backslash is a marker only before one of ``* _ ~ ` | # $ < >``, where it keeps `1\.` or `\-` from being a list, and
+  at the end of a line with another below it; in a Windows path it never is.
 - `*`, `~~` and `||` open nothing inside a word or after a closing bracket (`5*3*2`, `x**2 + y**2`, `a||b||c`), and
   work beside Chinese, Japanese and Korean characters, whose words are not separated by spaces.
 - Indented lines are not code, `+` is not a bullet, `===` or `---` below a line makes no heading, line breaks stay.
@@ -51,8 +51,8 @@ _LITERAL = re.compile(
 )
 """Plain text. The counts limit the search for an end that never comes; Pandoc's rule tells a formula's dollars from
 those of a price."""
-_ALWAYS_ESCAPED = frozenset("*_~`|#$<")
-_LIST_MARKER = re.compile(r"\d{1,9}[.)]|[-+>]")
+_ALWAYS_ESCAPED = frozenset("*_~`|#$<>")
+_LIST_MARKER = re.compile(r"\d{1,9}[.)]|[-+]")
 _WINDOWS_PATH = re.compile(r"[\"'(]*(?:[A-Za-z]:(?:\\|$)|\\\\\w)")
 _MAX_PATH = 260
 _OPENING = frozenset("([{（「『【《〈")
@@ -147,16 +147,19 @@ def _is_escape(source: str, backslash: int) -> bool:
     if _WINDOWS_PATH.match(word):
         return False
     char = source[backslash + 1]
+    if char == "\n":
+        return not word.endswith("\\")
     line = before.rpartition("\n")[2].strip()
     return char in _ALWAYS_ESCAPED or _LIST_MARKER.fullmatch(line + char) is not None
 
 
 def _newline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdown-it's signature
-    """A line break that keeps the next line's indentation."""
+    """A line break, hard or soft, that keeps the next line's indentation."""
     if state.src[state.pos] != "\n":
         return False
     if not silent:
-        state.pending = state.pending.rstrip(_LINE_END_SPACES)
+        is_break = state.pending.endswith("\\") and _is_escape(state.src, state.pos - 1)
+        state.pending = state.pending.removesuffix("\\" if is_break else "").rstrip(_LINE_END_SPACES)
         state.push("softbreak", "br", 0)
     state.pos += 1
     return True

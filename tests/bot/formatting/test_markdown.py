@@ -147,7 +147,7 @@ LINKS: list[Row] = [
 TEXT: list[Row] = [
     ("tags", "<b>a</b> <br> <!-- c -->\n<div>\nd\n</div>", "<b>a</b> <br> <!-- c -->\n<div>\nd\n</div>", ()),
     ("entities", "a &amp; b &lt; &#65;", "a &amp; b &lt; &#65;", ()),
-    ("line break", "a  \nb\nc\\\nd", "a\nb\nc\\\nd", ()),
+    ("line break", "a  \nb\nc\\\nd", "a\nb\nc\nd", ()),
     ("poem", "a\n  b\n    c", "a\n  b\n    c", ()),
     ("blank lines", "a\n\n\n\nb", "a\n\nb", ()),
     ("ends", "  \n a \t\n\n", "a", ()),
@@ -180,6 +180,10 @@ TEXT: list[Row] = [
         "*a* snake_case # ~ | ` $5 \\\\ \\d+\\.\\d",
         (),
     ),
+    ("hard breaks", "one\\\n**two\\\nthree** \\\nfour", "one\ntwo\nthree\nfour", ("4:9:BOLD",)),
+    ("hard breaks in a list and a quote", "- a\\\n  b\n\n> c\\\n> d", "• a\n  b\n\n> c\n> d", ()),
+    ("no hard breaks", "C:\\dir\\\na\\\\\nb\\  \nend\\", "C:\\dir\\\na\\\\\nb\\\nend\\", ()),
+    ("escaped angles", "\\<b\\>, 5 \\> 3 and \\</b\\>", "<b>, 5 > 3 and </b>", ()),
     ("escaped list", "1\\. a\n\\- b\n\\+ c\n\\> d", "1. a\n- b\n+ c\n> d", ()),
 ]
 
