@@ -7,9 +7,10 @@
 
 A given address stays only in the exact form it was given: capitals, escapes and a fragment of the model's own could
 spell something as well. Signal turns whatever looks like an address into a link, with a scheme or without, even in
-code, and a browser skips invisible characters. A name with one dot and nothing after it (`evil.com`) is an address,
-too, if it has the ending of a host and not that of a file people talk about (`report.md`, `main.py`). To a phone,
-characters right before or after a given address may be part of it: then it does not count as given.
+code, and a browser skips invisible characters. Which endings make a name one is not guessed: `evil.com` and
+`evil.anything` are addresses, and only names with the ending of a file that people talk about (`report.pdf`, `main.py`)
+are none. To a phone, characters right before or after a given address may be part of it: then it does not count as
+given.
 Left to others: when this is necessary (`bot.turn.answers`), invented sources of a search (`bot.turn.citations`).
 """
 
@@ -27,7 +28,6 @@ from bot.formatting.spans import StyledText, overlapping
 from bot.formatting.split import visible
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
 from bot.policy.trust import urls_in
-from bot.turn.host_ends import HOST_ENDS
 from tools import canonical_url
 
 _END = r"[^\s<>\"`|\\^]"
@@ -75,21 +75,19 @@ _MAX_ROUNDS = 3
 """Style marks may hide further style marks, and so on."""
 _MIN_LABELS = 3
 """A name with this many labels is an address whatever its ending, outside of code."""
-_HOST_END_WORDS = (
-    "com net org info biz name pro edu gov mil int app dev page web site online tech store shop xyz top club live "
-    "cloud website fun icu vip work link click help zip mov email blog news wiki art host press digital network "
-    "systems example test onion aero arpa asia cat coop jobs mobi museum post tel travel xxx ink space world today "
-    "life media group agency center company services solutions support team email bank money finance one win bid loan "
-    "рф рус укр бел срб қаз орг онлайн сайт "
-    "中国 中國 公司 网络 网址 网站 在线 香港 台湾 台灣 한국 भारत ไทย مصر قطر ایران みんな"
-)
-"""Common endings of host names, besides those of countries: they tell hosts from other names in code."""
-_CODED_HOST_ENDS = frozenset({"com", "org", "biz", "xyz", "onion"})
-"""For names with one dot in code, where `logger.info` and `System.Net` are not hosts."""
-_FREQUENT_HOST_ENDS = frozenset(_HOST_END_WORDS.split())
-_FILE_ENDS = frozenset({"cc", "java", "md", "mk", "ml", "pl", "pm", "ps", "py", "rs", "sh", "so"})
-"""Host endings that are file endings, too: names with one dot, one of these and nothing after it are left alone."""
-_NAMED_HOST_ENDS = (HOST_ENDS | _FREQUENT_HOST_ENDS) - _FILE_ENDS
+_COUNTRY_CHARS = 2
+_FILE_END_WORDS = """avi bat bmp cc cfg conf cpp css csv db deb doc docx dll eml env epub exe gif gz heic htm html ics
+    ini ipynb java jpeg jpg js json jsx key kt lock log lua m4a md mk mkv ml mp3 mp4 odt ogg opus pdf php pl pm png po
+    ppt pptx ps psd py rar rb rs rtf sh so sql sqlite svg tar tex tiff toml ts tsx txt vb wav webm webp xls xlsx xml
+    yaml yml zst"""
+_FILE_ENDS = frozenset(_FILE_END_WORDS.split())
+"""Endings of files: names with one dot, one of these and nothing after it are left alone."""
+_CODED_HOST_ENDS = frozenset({"com", "org", "biz", "xyz", "onion", "рф", "中国"})
+_LONGER_HOST_ENDS = _CODED_HOST_ENDS | {"net", "info", "app", "dev", "online", "site", "shop"}
+"""In code, where `logger.info` and `System.Net` are no hosts, the endings that make a name one: with one dot, and with
+several; those of countries, too, with several."""
+_WIDE_DOTS = re.compile("[。．｡․﹒]")
+"""Full stops that browsers take for dots: between words of Chinese or Japanese they end a sentence."""
 
 
 def given_in(read: Sequence[Message], returning: Collection[str]) -> str:
@@ -237,9 +235,12 @@ def _is_address(found: re.Match[str], *, in_code: bool) -> bool:
     labels = re.split(_DOT, bare)
     seen = unicodedata.normalize("NFKC", re.sub(f"[{_UNSEEN}]", "", labels[-1])).lower()
     end = "".join(takewhile(_is_of_label, seen))
-    if len(labels) < _MIN_LABELS:
-        return end in (_CODED_HOST_ENDS if in_code else _NAMED_HOST_ENDS)
-    return not in_code or len(end) == 2 or end in _FREQUENT_HOST_ENDS  # noqa: PLR2004  (of countries)
+    if in_code:
+        is_long = len(labels) >= _MIN_LABELS
+        return end in _CODED_HOST_ENDS or (is_long and (len(end) == _COUNTRY_CHARS or end in _LONGER_HOST_ENDS))
+    if _WIDE_DOTS.search(bare) and not end.isascii():
+        return end in _CODED_HOST_ENDS
+    return len(labels) >= _MIN_LABELS or (len(end) > 1 and end not in _FILE_ENDS)
 
 
 def _is_of_label(sign: str) -> bool:

@@ -45,7 +45,7 @@ GIVEN = "See https://lamps.example/signals?a=1, www.flags.example and docs.sea.e
         ("lamps.example.evil.com", "lamps[.]example[.]evil[.]com"),
         ("4711.photography, evil4711.in", "4711[.]photography, evil4711[.]in"),
         ("4711.xn--p1ai", "4711[.]xn--p1ai"),
-        ("_.https://lamps.example/signals?a=14711", "_.lamps[.]example"),
+        ("_.https://lamps.example/signals?a=14711", "_[.]lamps[.]example"),
         ("8.8.47.11", "8[.]8[.]47[.]11"),
         ("1.2.3.4/4711", "1[.]2[.]3[.]4/4711"),
         ("https://a:b@evil.example:8/4711", "evil[.]example"),
@@ -74,6 +74,7 @@ def test_what_nobody_gave_is_no_link(text: str, shown: str) -> None:
         "See https://lamps.example, www.flags.example and docs.sea.example/Flag_(signal)#top!",
         "report.pdf, main.py, README.md, e.g. 3.14, 12:30, and/or, v1.2.3, Mr. Smith. z.B. 5 p.m., Node.js",
         "👉lamps.example/signals?a=1, “flags.example” and lamps.example",
+        "是的。好的，明天见。はい。そうです。",
         "Your router is 192.168.1.1, and Windows 10.0.19045.3803",
         "(See https://lamps.example/signals?a=1.) Is it www.flags.example?! “lamps.example”...",
         "`self.lamp.flash()`, `logger.info`, `System.Net` and `archive.tar.zst`",
@@ -145,8 +146,8 @@ def test_no_signs_before_a_given_name_make_it_another(before: str) -> None:
     assert "flags.example" not in seen
 
 
-def test_every_end_of_a_host_is_known() -> None:
-    """As phones know them: those that hypothesis knows, too, in either spelling; but for those of files."""
+def test_every_end_of_a_host_makes_an_address() -> None:
+    """Those that hypothesis knows, in either spelling; but for those of files."""
     listed = files(hypothesis.vendor).joinpath("tlds-alpha-by-domain.txt").read_text("ascii").lower().splitlines()
     ends = [end for end in listed[1:] if end]
     assert len(ends) > 1000
