@@ -67,6 +67,7 @@ HOMES = {
     "pypdf": ["bot.media.pdf"],
     "referencing": ["tools.mcp.schemas"],
     "segno": ["bot.cli.link", "bot.web.admin.account"],
+    "protego": ["tools.web.robots"],
     "selectolax": ["bot.media.pages"],
     "webencodings": ["bot.media.charsets"],
     "signalbot": [

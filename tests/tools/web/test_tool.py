@@ -334,7 +334,7 @@ async def test_the_rules_of_a_site_are_read_and_weighed_beside_all_else(
     for _ in range(2):
         with pytest.raises(Denied, match=r"robots\.txt"):
             await fetched(tool, context, site.url_of("/closed"))
-    assert begun == ["rules_of", "allows", "allows"]
+    assert begun == ["allows", "allows"]
 
 
 async def test_the_rules_of_a_site_are_asked_for_again_after_an_hour(
