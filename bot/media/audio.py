@@ -86,15 +86,17 @@ def as_m4a(adts: bytes) -> tuple[bytes, float]:
 
 
 def seconds_of(m4a: bytes) -> float | None:
-    """Returns the length that an M4A file itself claims (`mvhd`); None if it claims none, or an impossible one."""
+    """Returns the length that an M4A file itself claims (`mvhd`); None if it claims none, or an impossible one, or
+    comes in fragments (`mvex`), which that does not count.
+    """
     moov = _inside(m4a, b"moov")
     head = None if moov is None else _inside(moov, b"mvhd")
-    if not head or len(head) < (32 if head[0] == 1 else 20):
+    if moov is None or not head or _inside(moov, b"mvex") is not None or len(head) < (32 if head[0] == 1 else 20):
         return None
     at, width = (20, 8) if head[0] == 1 else (12, 4)
     scale = int.from_bytes(head[at : at + 4], "big")
     duration = int.from_bytes(head[at + 4 : at + 4 + width], "big")
-    is_told = scale and duration * _MIN_BITS <= scale * len(m4a) * 8
+    is_told = scale and 0 < duration * _MIN_BITS <= scale * len(m4a) * 8
     return duration / scale if is_told else None
 
 

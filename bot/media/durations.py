@@ -1,10 +1,10 @@
-"""Pure: how long recordings last, by what a decoder reads: samples, frames and packets, not what a file says of itself.
+"""Pure: how long recordings last, by what a decoder reads: samples and packets, not what a file says of itself.
 
-What belongs to no frame or packet counts by its size: services may hear something in it. Nothing is decoded.
+What belongs to no packet counts by its size: services may hear something in it. Nothing is decoded.
 
-Source: Microsoft, "Multiple Channel Audio Data and WAVE Files" (WAVE); RFC 9639 (FLAC frames), RFC 3533 (Ogg pages),
-RFC 7845 and RFC 6716, 3.1 (Opus packets); xiph.org, "Vorbis I specification", 4.2 and A.2; RFC 8794 and RFC 9559 (the
-elements and blocks of WebM); read 2026-11-26.
+Source: Microsoft, "Multiple Channel Audio Data and WAVE Files" (WAVE); RFC 9639, 8.2 (FLAC's STREAMINFO), RFC 3533
+(Ogg pages), RFC 7845 and RFC 6716, 3.1 (Opus packets); xiph.org, "Vorbis I specification", 4.2 and A.2; RFC 8794 and
+RFC 9559 (the elements and blocks of WebM); read 2026-11-26.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,13 +13,9 @@ from dataclasses import dataclass, field
 from bot.media.audio import MIN_PACKED_BITS, seconds_of, seconds_of_mp3
 
 _MAX_STEPS = 1_000_000
-"""The most frames or packets that are looked at; what is behind them counts by its size."""
-_MAX_FLAC_STEPS = 300_000
-"""The same where most looks are at what only seems to be a frame; seven hours of the usual kind."""
-_FLAC_RATES = dict(
-    enumerate((88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000), start=1)
-)
-"""Samples a second by their code in the header of a frame; other codes are seldom used."""
+"""The most packets that are looked at; what is behind them counts by its size."""
+_MIN_FLAC_BITS = 500
+"""The fewest bits that hold a second: frames of silence are little more than their heads."""
 _MAX_ELEMENTS = 500_000
 """The same for WebM, whose elements take longer to read; nearly three hours of the usual kind."""
 _MAX_CHUNKS = 1000
@@ -65,51 +61,9 @@ def seconds_of_wav(data: bytes) -> float | None:
 
 
 def seconds_of_flac(data: bytes) -> float | None:
-    """Returns how long a FLAC file is by its frames; None if it has none."""
-    usual_rate = int.from_bytes(data[18:21], "big") >> 4
-    at, seconds, count = 0, 0.0, 0
-    while count < _MAX_FLAC_STEPS and (at := data.find(b"\xff", at)) >= 0:
-        count += 1
-        samples, length = _flac_frame(data[at : at + _MAX_HEADER_BYTES])
-        if length and (rate := _FLAC_RATES.get(data[at + 2] & 15, usual_rate)):
-            seconds += samples / rate
-        at += length or 1
-    if not seconds:
-        return None
-    return seconds + (_by_size(len(data) - at) if at >= 0 else 0)
-
-
-def _flac_frame(head: bytes) -> tuple[int, int]:
-    """The samples of the frame that begins there, and the length of its header; 0 and 0 if none does."""
-    if len(head) < 6 or head[1] & 0xFE != 0xF8 or head[3] & 1 or head[2] >> 4 == 0 or head[2] & 15 == 15:  # noqa: PLR2004
-        return 0, 0
-    number = next((count for count in range(8) if not head[4] >> (7 - count) & 1), 8)
-    at, code = 4 + max(1, number), head[2] >> 4
-    if code == 6:  # noqa: PLR2004  (the size follows, in one byte)
-        samples, at = int.from_bytes(head[at : at + 1]) + 1, at + 1
-    elif code == 7:  # noqa: PLR2004  (in two)
-        samples, at = int.from_bytes(head[at : at + 2]) + 1, at + 2
-    else:
-        samples = 192 if code == 1 else 576 << (code - 2) if code < 6 else 256 << (code - 8)  # noqa: PLR2004
-    at += {12: 1, 13: 2, 14: 2}.get(head[2] & 15, 0)
-    return (samples, at + 1) if at < len(head) and _crc(head[:at]) == head[at] else (0, 0)
-
-
-def _crc(data: bytes) -> int:
-    """The check sum of a frame's header: eight bits, the polynomial x^8 + x^2 + x + 1."""
-    found = 0
-    for byte in data:
-        found = _CRCS[found ^ byte]
-    return found
-
-
-def _crc_of(byte: int) -> int:
-    for _ in range(8):
-        byte = (byte << 1 ^ (0x107 if byte & 0x80 else 0)) & 0x1FF
-    return byte & 0xFF
-
-
-_CRCS = bytes(map(_crc_of, range(256)))
+    """Returns how long a FLAC file says it is; None if it says nothing, or what its bytes could not hold."""
+    rate, samples = int.from_bytes(data[18:21]) >> 4, int.from_bytes(data[21:26]) & ((1 << 36) - 1)
+    return samples / rate if 0 < samples * _MIN_FLAC_BITS <= rate * len(data) * 8 else None
 
 
 @dataclass(kw_only=True, slots=True)
