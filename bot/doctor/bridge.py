@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from bot.clock import Clock
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, listed, ok, problem, warning
+from bot.doctor.findings import Finding, join_words, ok, problem, warning
 from bot.doctor.http import ASK_SECONDS, fetch_json
 from bot.doctor.servers import advice_on_address, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
@@ -178,7 +178,7 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
 
 def _no_account(choice: Choice, wanted: str | None) -> Finding:
     """Why it is not clear which account is meant."""
-    names = listed(account.name or "one that it cannot name" for account in choice.all)
+    names = join_words(account.name or "one that it cannot name" for account in choice.all)
     if not choice.all:
         how = f"link one with: {command_line('link')}"
         return problem("account", "none is linked", how)

@@ -32,13 +32,13 @@ class Finding:
         return f"{self.area}: {self.words}" if self.area and self.words else self.area or self.words
 
 
-def listed(words: Iterable[str], *, last: str = "and") -> str:
+def join_words(words: Iterable[str], *, last: str = "and") -> str:
     """Returns several words as one reads them out: `A, B and C`; empty if there are none."""
     *others, final = [*words] or [""]
     return f"{', '.join(others)} {last} {final}" if others else final
 
 
-def counted(count: int, noun: str) -> str:
+def number_of(count: int, noun: str) -> str:
     """Returns `1 tool` or `2 tools`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 

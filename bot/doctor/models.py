@@ -13,7 +13,7 @@ from decimal import Decimal
 
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, listed, ok, problem, warning
+from bot.doctor.findings import Finding, hint, join_words, ok, problem, warning
 from bot.doctor.servers import (
     CheckedServer,
     ServerProbe,
@@ -101,7 +101,7 @@ def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Se
     """What a server says of a model, and what does not fit that; nothing where it says nothing."""
     named = {"server": server.called, "model": model}
     if words := tuple(_said_of(told)):
-        yield ok(server.area, f"{server.called} says of {model}: {listed(words)}")
+        yield ok(server.area, f"{server.called} says of {model}: {join_words(words)}")
     if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
         what = f"{server.called} gives {model} a window of only {told.window_tokens:,} tokens, so it soon forgets"
         yield warning(

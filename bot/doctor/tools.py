@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, counted, hint, listed, ok, problem, warning
+from bot.doctor.findings import Finding, hint, join_words, number_of, ok, problem, warning
 from bot.errors import ConfigError
 from bot.settings import Settings
 from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools, sources
@@ -114,7 +114,7 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
     for source in sources(settings.tools.options_by_name, taken=()) if settings.tools.enabled else ():
         try:
             tools = await source.tools()
-            found.append(ok("tools", f"the MCP servers offer {counted(len(tools), 'tool')}"))
+            found.append(ok("tools", f"the MCP servers offer {number_of(len(tools), 'tool')}"))
             found += [
                 problem(
                     "tools",
@@ -167,7 +167,7 @@ def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, 
         tools=tuple(tools),
         origin=origin,
         seen_by=options.seen_by(),
-        advice=listed(wanted) if wanted else _besides(name, options),
+        advice=join_words(wanted) if wanted else _besides(name, options),
     )
 
 
@@ -182,7 +182,7 @@ def _missing(name: str, options: Options) -> str | None:
         _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], one)
         for one in missing.split(" or ")
     ]
-    return listed(wanted, last="or")
+    return join_words(wanted, last="or")
 
 
 def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) ->
 
 def _besides(name: str, options: Options) -> str:
     services = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
-    return f"it would also ask {listed(services)}" if services else ""
+    return f"it would also ask {join_words(services)}" if services else ""
 
 
 def _variable(group: str, field: str) -> str:
