@@ -108,7 +108,7 @@ async def test_the_recipe_for_a_command(store: Store, clock: SetClock, monkeypat
 
 def test_the_recipe_for_a_setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has its variable, its bounds, and its row in the table."""
-    head = "from pydantic import Field\nfrom bot.settings.groups.intake import IntakeSettings\n\n\nclass Intake("
+    head = "from pydantic import Field\nfrom bot.settings.groups import IntakeSettings\n\n\nclass Intake("
     code = f'{head}IntakeSettings):\n    """What is taken in."""\n\n{indent(block("the setting"), "    ")}\n'
     (tmp_path / "recipe_of_a_setting.py").write_text(code, encoding="utf-8")  # its docstrings are read from the file
     monkeypatch.syspath_prepend(tmp_path)

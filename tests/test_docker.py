@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from bot.invocation import VARIABLE
-from bot.settings import load_settings, unread_names
+from bot.settings import load_settings
 from bot.shutdown import MAX_SECONDS
 from tests.variables import known_names
 
@@ -143,16 +143,6 @@ class TestCompose:
         """Docker's own patience is enough for a stop, and a file that grants less of it would be a mistake."""
         grace = composed(name)["services"]["aldis"].get("stop_grace_period", "10s")
         assert float(grace.removesuffix("s")) > MAX_SECONDS
-
-
-def test_what_the_image_sets_is_no_setting_that_is_not_read() -> None:
-    """Neither the log nor the doctor warns of what stands in every container."""
-    stage = (ROOT / "docker" / "Dockerfile").read_text(encoding="utf-8").rpartition("\nFROM ")[2]
-    instruction = re.search(r"^ENV (?P<all>(?:.*\\\n)*.*)$", stage, re.MULTILINE)
-    assert instruction is not None
-    names = re.findall(r"^ *([A-Z_]+)=", instruction["all"], re.MULTILINE)
-    assert {"PATH", VARIABLE} <= set(names)
-    assert unread_names(dict.fromkeys(names, "x"), is_alone=True) == ()
 
 
 def test_signal_cli_fetches_only_while_aldis_listens() -> None:

@@ -34,6 +34,7 @@ from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import Feeds, FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.language import set_language
+from bot.invocation import is_contained
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
@@ -43,7 +44,7 @@ from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
 from bot.service import Service
-from bot.settings import Settings, unread_names
+from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.transports.base import Transport
 from store import UNDECIDED, Store, Undecided, open_store
@@ -58,7 +59,6 @@ __all__ = [
     "linking",
     "linking_ready",
     "log_waits",
-    "names_not_read",
     "own_clock",
     "profile_client",
     "signal_transport",
@@ -83,11 +83,6 @@ def check_settings(settings: Settings) -> None:
     """
     models.budgets(settings)
     _check_approve(settings)
-
-
-def names_not_read() -> tuple[str, ...]:
-    """Returns the names in the environment that look like settings but are not read, sorted."""
-    return unread_names(is_alone=machine.is_contained())
 
 
 def _check_approve(settings: Settings) -> None:
@@ -265,6 +260,6 @@ def doctor_deps(settings: Settings) -> Deps:
         budgets=lambda: models.budgets(settings),
         check_approve=lambda: _check_approve(settings),
         tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
-        is_contained=machine.is_contained(),
+        is_contained=is_contained(),
         sandbox=Sandbox,
     )

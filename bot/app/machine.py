@@ -9,7 +9,6 @@ import asyncio
 import resource
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 _MAX_FILES = 65_536
 _MAX_THREADS = 64
@@ -28,8 +27,3 @@ def widen() -> None:
     if loop not in _widened:
         loop.set_default_executor(ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside"))
         _widened.add(loop)
-
-
-def is_contained() -> bool:
-    """Whether the process runs in a container of Docker or Podman, going by their marker files."""
-    return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from bot import app
 from bot.doctor.pages import secret_of
-from bot.invocation import command_line
+from bot.invocation import command_line, is_contained
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path
@@ -58,7 +58,7 @@ async def serve_admin_pages(given: Settings, restart: Callable[[], Awaitable[obj
     from bot.web.admin.site import Site
 
     place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
-    secret_of(given)
+    secret_of(given, is_contained=is_contained())
     site = Site(world, place, Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC)))
     async with site.serving():
         if not given.access.admins:

@@ -213,13 +213,6 @@ def _add_doctor(add: _Add) -> None:
     doctor = add("doctor", "doctor.examine", "check everything that Aldis depends on, and say what to fix")
     doctor.add_argument("--model", action="store_true", help="also ask each model a question; costs a little")
     doctor.add_argument("-v", "--verbose", action="store_true", help="also show what could be turned on")
-    doctor.add_argument(
-        "--fix",
-        dest="mending",
-        action="store_const",
-        const=_verb("doctor.fix"),
-        help="first fix what is safe to fix: file permissions, folders, typos in .env, leftovers of a killed process",
-    )
 
 
 def _add_tools(add: _Add) -> None:

@@ -25,7 +25,7 @@ from bot.cli import admin
 from bot.cli import store as upkeep
 from bot.doctor.pages import secret_of
 from bot.errors import ConfigError, Disconnected
-from bot.invocation import command_line, spell_commands
+from bot.invocation import command_line, is_contained, spell_commands
 from bot.policy.pairing import Pairing
 from bot.service import until
 from bot.settings import Settings
@@ -48,11 +48,6 @@ def run(given: Settings, options: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
     _set_up_log(given)
     app.check_settings(given)
-    if unread := app.names_not_read():
-        listing = command_line("settings --all")
-        _log.warning(
-            "Aldis does not know the variables %s; if one of them was meant for it, see: %s", ", ".join(unread), listing
-        )
     upkeep.decide(given, options.decision)
     asyncio.run(_Runs(given).go())
     return 0
@@ -167,7 +162,7 @@ def _checked_settings() -> Settings:
     given = settings.load_settings()
     app.check_settings(given)
     if given.web.admin_port:
-        secret_of(given)
+        secret_of(given, is_contained=is_contained())
     return given
 
 

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from bot import settings
 from bot.errors import ConfigError
 from bot.invocation import command_line
-from bot.settings.env import GivenValue, Variable
 from bot.settings.file import SettingsFile
 from bot.settings.listing import listing
+from bot.settings.load import GivenValue
+from bot.settings.names import Variable
 
 _USAGE = "settings: use `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"

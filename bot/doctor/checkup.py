@@ -18,7 +18,7 @@ from bot.doctor.access import check_access, check_pins
 from bot.doctor.bridge import check_bridge
 from bot.doctor.deps import Deps
 from bot.doctor.feeds import check_feeds
-from bot.doctor.findings import Finding, ok, warning
+from bot.doctor.findings import Finding, warning
 from bot.doctor.machine import (
     check_attachments,
     check_cells,
@@ -37,9 +37,8 @@ from bot.doctor.pages import check_pages
 from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.doctor.search import check_search
 from bot.doctor.tools import check_approve, check_tool_sources, check_tools
-from bot.invocation import command_line
 from bot.media.sandbox import Sandbox
-from bot.settings import Settings, unread_names
+from bot.settings import Settings
 
 CHECK_SECONDS = 60.0
 """For one check; they run side by side."""
@@ -71,7 +70,6 @@ async def examine(
         )
     machine, kept, models, answers, *others, sources = parts
     found = (
-        _check_names(is_alone=deps.is_contained),
         *machine,
         *kept,
         *models,
@@ -136,15 +134,3 @@ async def _in_time(area: str, checking: Awaitable[list[Finding]], seconds: float
         return [
             warning(area, "not finished within {seconds} seconds".format(seconds=f"{seconds:g}"), "try again later")
         ]
-
-
-def _check_names(*, is_alone: bool) -> Finding:
-    """Which variables are passed over; a misspelt one would not have let the settings be read."""
-    unread = unread_names(is_alone=is_alone)
-    if not unread:
-        return ok("settings", "every variable is understood")
-    names, command = ", ".join(unread), command_line("settings --all")
-    if is_alone:  # in a container nobody else has put it there
-        what = f"not read by Aldis: {names}"
-        return warning("settings", what, f"if one was meant for it, see `{command}`")
-    return ok("settings", f"not read by Aldis: {names}; if one was meant for it, see `{command}`")

@@ -309,10 +309,10 @@ def check_rights(settings: Settings) -> Iterator[Finding]:
     """Which of the files that hold keys or words others may read; nothing where there are none."""
     path = settings.store.path
     files = (path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*")))
-    exposed = [file.name for file in files if _is_exposed(file)]
+    exposed = [file for file in files if _is_exposed(file)]
     if exposed:
-        what = f"others on this machine may read {', '.join(exposed)} in {path.parent}"
-        yield warning("files", what, f"`{command_line('doctor --fix')}` removes that permission")
+        what = f"others on this machine may read {', '.join(file.name for file in exposed)} in {path.parent}"
+        yield warning("files", what, f"`chmod go-rwx {' '.join(map(str, exposed))}` removes that permission")
 
 
 def _is_exposed(file: Path) -> bool:

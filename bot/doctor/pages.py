@@ -21,18 +21,12 @@ def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
         how = "set another WEB__ADMIN_PORT, or 0 for none"
         yield problem("pages", "WEB__ADMIN_PORT and WEB__PORT are the same", how)
     try:
-        secret = secret_of(settings)
+        secret_of(settings, is_contained=is_contained)
     except ConfigError as error:
         yield problem("pages", str(error))
         return
-    if secret is None and not is_contained and is_every_address(web.admin_host):
-        yield warning(
-            "pages",
-            (f"WEB__ADMIN_HOST is {web.admin_host}, so anybody who can reach this machine can reach them"),
-            "set it to 127.0.0.1, or set WEB__ADMIN_TOTP so that they ask for a code, too",
-        )
     url = str(web.admin_url or "")
-    if is_published(settings) and not url.startswith("https:"):
+    if is_published(settings, is_contained=is_contained) and not url.startswith("https:"):
         yield warning(
             "pages",
             "other machines reach them without https, so what is typed there can be read on the way",
@@ -40,7 +34,7 @@ def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
         )
 
 
-def secret_of(settings: Settings) -> bytes | None:
+def secret_of(settings: Settings, *, is_contained: bool = False) -> bytes | None:
     """What the codes of the pages are made of; None where only this machine reaches them and no secret is set.
 
     Raises:
@@ -48,7 +42,7 @@ def secret_of(settings: Settings) -> bytes | None:
     """
     secret = settings.web.admin_totp
     if secret is None:
-        if is_published(settings):
+        if is_published(settings, is_contained=is_contained):
             name = "WEB__ADMIN_URL" if settings.web.admin_url else "WEB__ADMIN_HOST"
             raise ConfigError(
                 f"WEB__ADMIN_TOTP: must be set, because {name} publishes the pages: 32 letters in base32, which "
@@ -65,14 +59,14 @@ def secret_of(settings: Settings) -> bytes | None:
     return found
 
 
-def is_published(settings: Settings) -> bool:
+def is_published(settings: Settings, *, is_contained: bool = False) -> bool:
     """Whether browsers of other machines are to reach the pages: by an address of their own, or one of the network.
 
-    0.0.0.0 counts as neither: containers listen on it, and no browser opens it.
+    0.0.0.0 is every address of the network, but for a container: it listens on that, and is reached as it is published.
     """
     web = settings.web
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
-    is_of_network = not (is_every_address(web.admin_host) or is_loopback(f"http://{host}"))
+    is_of_network = not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
     return is_of_network if web.admin_url is None else is_of_network or not is_loopback(web.admin_url)
 
 

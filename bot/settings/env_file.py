@@ -14,15 +14,23 @@ from bot.errors import ConfigError
 
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
-_REFERENCE = re.compile(r"\$[{A-Za-z_]")
+_READ_DIFFERENTLY = {
+    "'": re.compile(r"\\\\"),
+    '"': re.compile(r"\$[{$A-Za-z_]|\\[$'0]"),
+    "": re.compile(r"\$[{$A-Za-z_]|\t#"),
+}
+"""By the quote around a value, what docker compose reads in another way than python-dotenv, which reads `.env` here.
+
+Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python-dotenv 1.2.4, `parser.py` (2026-11-27).
+"""
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
     """The values in the text, by upper-case name; `where` is the name of its file.
 
-    Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file, and
-    replaces `$` with a name except in single quotes; such values are refused.
+    Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file; what it
+    would read differently is refused.
 
     Raises:
         ConfigError: a line is no setting, or a name is set twice; the message has the line's number, but nothing of
@@ -39,10 +47,10 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
         value, earlier = found.setdefault(name, (binding.value, line))
         if value != binding.value:
             raise ConfigError(f"{name}: lines {earlier} and {line} of {where} set it differently; remove one of them")
-        if is_shared and _REFERENCE.search(value) and not _is_literal(binding):
+        if is_shared and _is_read_differently(binding):
             raise ConfigError(
-                f"{name}: line {line} of {where} has a $ that docker compose takes for a variable, and Aldis does not;"
-                " write out what is meant, or put the value in single quotes"
+                f"{name}: line {line} of {where} is read differently by docker compose ($ begins a variable there, and"
+                " backslashes count otherwise); write it in single quotes, or without these characters"
             )
     return {name: value for name, (value, _) in found.items()}
 
@@ -59,11 +67,6 @@ def change_text(text: str, values: Mapping[str, str], removed: Container[str]) -
     return kept + "".join(f"{name}={quote_value(value)}\n" for name, value in values.items())
 
 
-def rename_variables(text: str, names: Mapping[str, str]) -> str:
-    """Returns the text with names (upper-case) replaced by others, and everything else unchanged."""
-    return "".join(_with_name(binding, names) for binding in _bindings(text))
-
-
 def quote_value(value: str) -> str:
     """Returns the value as it is written into the file."""
     if _PLAIN.fullmatch(value):
@@ -72,15 +75,10 @@ def quote_value(value: str) -> str:
     return f"'{escaped}'"
 
 
-def _with_name(binding: Binding, names: Mapping[str, str]) -> str:
-    line, key = binding.original.string, binding.key
-    new = None if key is None else names.get(key.upper())
-    return line if key is None or new is None else re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", new, line, count=1)
-
-
-def _is_literal(binding: Binding) -> bool:
-    """Whether the value is in single quotes."""
-    return binding.original.string.partition("=")[2].lstrip().startswith("'")
+def _is_read_differently(binding: Binding) -> bool:
+    written = binding.original.string.partition("=")[2].lstrip()
+    quote = written[:1] if written[:1] in _READ_DIFFERENTLY else ""
+    return bool(_READ_DIFFERENTLY[quote].search(written.partition(" #")[0] if not quote else written))
 
 
 def _bindings(text: str) -> Iterator[Binding]:

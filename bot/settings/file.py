@@ -25,9 +25,9 @@ from typing import Literal
 
 from bot.errors import ConfigError
 from bot.settings import ENV_FILE, Settings, known_variables, read_settings_file, settings_file_path, values_from
-from bot.settings.env import ENVIRONMENT, Spelling, Variable
 from bot.settings.env_file import change_text
-from bot.settings.load import unusable
+from bot.settings.load import ENVIRONMENT, unusable
+from bot.settings.names import Variable, hint
 
 Origin = Literal["environment", ".env", "settings file", "default"]
 """Where a value comes from."""
@@ -141,10 +141,8 @@ class SettingsFile:
         known = known_variables(self._environ, self._env_file, file=file)
         found = next((variable for variable in known if name.upper() in variable.names), None)
         if found is None:
-            close = Spelling(each for variable in known for each in variable.names).nearest(name.upper())
-            raise ConfigError(
-                f"{name.upper()}: there is no such setting" + (f"; did you mean {close}?" if close else "")
-            )
+            names = [each for variable in known for each in variable.names]
+            raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper(), names)}")
         return found
 
 

@@ -6,13 +6,13 @@ from typing import cast
 
 from pydantic import BaseModel
 
-from bot.settings.env import FILE_SUFFIX, Variable, variables_of
-from bot.settings.model import ALSO, USUAL, Settings
+from bot.settings.groups import USUAL, Settings
+from bot.settings.names import FILE_SUFFIX, Variable, variables_of
 
 _INDENT = "    "
 
 
-def table(model: type[Settings] = USUAL.model) -> str:
+def table(model: type[Settings] = USUAL) -> str:
     """The settings as Markdown for `docs/settings.md`: for each group a heading, its purpose, and a table.
 
     `model`: the class of the loaded settings, which also has sub-groups for what is installed on this machine.
@@ -30,7 +30,7 @@ def listing(model: type[Settings], columns: int | None) -> str:
 
 def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
     """The groups in their order: name, purpose, and the variables of each."""
-    known = tuple(variables_of(model, ALSO))
+    known = tuple(variables_of(model))
     for name, field in model.model_fields.items():
         group = cast("type[BaseModel]", field.annotation)
         yield name.upper(), group.__doc__ or "", [variable for variable in known if variable.path[0] == name]

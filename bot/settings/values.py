@@ -24,9 +24,12 @@ _MASTER_KEY_BYTES = 32
 
 
 def number_of(text: str) -> str | None:
-    """A phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets; None for anything
-    else.
+    """A phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets; None for anything else.
+
+    Also for one with "(0)": that digit is dialled only without the country code, and the rest would be another number.
     """
+    if re.search(r"\(\s*0+\s*\)", text):
+        return None
     number = re.sub(r"[\s\-./()]", "", text)
     return number if _E164.fullmatch(number) else None
 

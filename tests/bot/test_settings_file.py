@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.env_file import change_text, entries, quote_value, rename_variables
+from bot.settings.env_file import change_text, entries, quote_value
 from bot.settings.file import Origin, SettingsFile
 from tools.catalog import CATALOG
 
@@ -221,9 +221,3 @@ def test_whatever_is_written_is_read_back(values: dict[str, str]) -> None:
     assert entries(again, "it") == {**values, "OTHER__NAME": "x"}
     assert entries(change_text(again, {}, {"OTHER__NAME"}), "it") == values
     assert "#" not in quote_value("plain/value,1@b:c")
-
-
-def test_names_are_changed_and_nothing_else() -> None:
-    """What a line holds besides stays to the letter."""
-    text = "# export X=1\nexport x='X' # X\nXX=X\n"
-    assert rename_variables(text, {"X": "WEB__PORT"}) == "# export X=1\nexport WEB__PORT='X' # X\nXX=X\n"

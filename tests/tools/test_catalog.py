@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from bot.settings.env import variables_of
+from bot.settings.names import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
 from tests.tools.news.test_tool import Archive
@@ -118,7 +118,7 @@ def test_every_option_is_described_and_has_a_default(group: str) -> None:
     options = CATALOG[group].options
     assert issubclass(options, Options)
     assert inspect.getdoc(options)
-    for variable in variables_of(options, {}):
+    for variable in variables_of(options):
         assert variable.meaning, variable.name
         assert not variable.field.is_required(), variable.name
 

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from aiohttp import web
 
 from bot.doctor.pages import is_published
+from bot.invocation import is_contained
 from bot.web.admin.account import qr_svg
 from bot.web.admin.context import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, PagesAddress, form_of
@@ -54,7 +55,7 @@ class FactorPage:
             "factor",
             secret=None if secret is None else _in_groups(_in_base32(secret)),
             is_on=self._factor() is not None,
-            is_published=is_published(world.settings),
+            is_published=is_published(world.settings, is_contained=is_contained()),
             setting=_SETTING,
             origin=await asyncio.to_thread(world.file.winner, _SETTING),
         )
@@ -106,7 +107,7 @@ class FactorPage:
         if not self._sessions.confirm(request[SESSION], factor, form_of(request).get("code", "")):
             self._context.write_down(request, "code.wrong")
             raise NotDone(_FACTOR, "That code is wrong or was already used. Wait for the next one.")
-        if is_published(self._context.world.settings):
+        if is_published(self._context.world.settings, is_contained=is_contained()):
             raise NotDone(
                 _FACTOR,
                 (

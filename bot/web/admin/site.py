@@ -14,7 +14,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from bot.doctor.pages import secret_of
-from bot.invocation import command_line
+from bot.invocation import command_line, is_contained
 from bot.logs import describe_error
 from bot.web.admin.account import AccountPage
 from bot.web.admin.audit import Audit
@@ -66,7 +66,7 @@ class Site:
         self._place = place
         self._sessions = sessions or Sessions()
         self._pages = PageTemplates(timezone=world.settings.locale.timezone)
-        factor = factor or CurrentFactor(lambda: secret_of(world.settings))
+        factor = factor or CurrentFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
         self._guard = RequestGuard(place, self._sessions, factor)
         self._context = AdminContext(world, self._pages, audit, is_in=self._guard.is_in)
         self._account = AccountPage(self._context)

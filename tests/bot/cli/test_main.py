@@ -50,7 +50,7 @@ def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.Capt
     assert list(Path().iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("doctor",), ("doctor", "--fix"), ("settings",)], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("run",), ("doctor",), ("doctor", "--model"), ("settings",)], ids=" ".join)
 def test_a_pipe_of_certificates_is_not_waited_for(
     arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -90,7 +90,7 @@ def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (("docter",), "invalid choice: 'docter'; did you mean doctor?"),
         (("chat", "--onec", "hi"), "unrecognized arguments: --onec hi; did you mean --once?"),
-        (("doctor", "--fxi"), "unrecognized arguments: --fxi; did you mean --fix?"),
+        (("doctor", "--modle"), "unrecognized arguments: --modle; did you mean --model?"),
         (("dance",), "(choose from"),
     ],
 )
@@ -212,14 +212,6 @@ def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.Capt
     assert left("settings", "unset", "WEB__PORT") == 0
     assert left("settings") == 0
     capsys.readouterr()
-
-
-def test_the_doctor_mends_before_it_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    """Although no verb would have begun with such a file."""
-    Path(".env").write_text("WEB_PORT=1\n")
-    assert left("health") == 2
-    assert left("doctor", "--fix") == 1
-    assert "fixed    .env: WEB_PORT is now WEB__PORT" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

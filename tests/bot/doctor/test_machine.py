@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.app import machine as process
 from bot.doctor.machine import check_ports, check_rights, check_sqlite, check_store_folder
+from bot.invocation import is_contained
 from bot.settings import Settings, load_settings
 from tests.bot.doctor.practice import USER_AGENT, examined, wrong
 from tests.ports import free_port
@@ -64,7 +64,8 @@ def test_keys_that_others_may_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "settings.env").chmod(0o640)
     [found] = check_rights(settings)
     assert (found.level, "settings.env, aldis.db-master-key in" in found.what) == ("warning", True)
-    assert "doctor --fix" in found.advice
+    files = f"{tmp_path}/settings.env {tmp_path}/aldis.db-master-key"
+    assert found.advice == f"`chmod go-rwx {files}` removes that permission"
 
 
 def test_a_port_that_is_taken_is_named() -> None:
@@ -117,4 +118,4 @@ async def test_each_feed_is_read(tmp_path: Path) -> None:
 def test_a_container_is_known_by_its_marks() -> None:
     """Here there is none, or there is one: it says what the files say."""
     marks = ("/.dockerenv", "/run/.containerenv")
-    assert process.is_contained() == any(Path(mark).exists() for mark in marks)
+    assert is_contained() == any(Path(mark).exists() for mark in marks)

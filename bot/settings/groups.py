@@ -1,0 +1,542 @@
+"""The groups of settings: `ACCESS__STRANGERS` is the field `strangers` of `AccessSettings`.
+
+Each field has its meaning below it; `docs/settings.md` is generated from them.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, get_args
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, create_model
+
+from bot.i18n.language import Language
+from bot.settings.values import (
+    BridgeAddress,
+    Contact,
+    DatabasePath,
+    GroupOrAll,
+    MasterKey,
+    ModelName,
+    ModelPrice,
+    OnePerson,
+    Person,
+    PersonOrAll,
+    WebhookSecret,
+    Zone,
+    master_key_of,
+    model_price_of,
+)
+from store import master_key_path
+from tools import CATALOG, BaseUrl, CommaList, Extensions, Lowered, Options
+
+
+class SettingsGroup(BaseModel):
+    """The base of all groups: frozen, without unknown fields, with errors that never show a value."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        allow_inf_nan=False,
+        validate_default=True,
+    )
+
+
+class AccessSettings(SettingsGroup):
+    """Who can write to Aldis: nobody unless named here."""
+
+    allowed: Annotated[tuple[PersonOrAll, ...], CommaList] = ()
+    """The people who get answers: a comma-separated list of phone numbers and UUIDs, or * for everybody."""
+    groups: Annotated[tuple[GroupOrAll, ...], CommaList] = ()
+    """The groups in which Aldis answers: a comma-separated list of group ids in their exact case, or * for every group.
+    Invitations to these groups are accepted; with *, only if somebody in the group is listed by UUID."""
+    admins: Annotated[tuple[Person, ...], CommaList] = ()
+    """The people who can give the operator's commands: a comma-separated list of phone numbers and UUIDs."""
+    group_members_may_write: bool = False
+    """Whether members of the groups named above can also write directly."""
+    strangers: Annotated[Literal["ignore", "pair"], Lowered] = "ignore"
+    """What people who are not listed get: ignore means no reply; pair sends a code that an admin can use to let them
+    in."""
+    greeting: bool = True
+    """Whether people are greeted when they first write directly: three lines with examples of what to ask."""
+
+
+class AnswersSettings(SettingsGroup):
+    """What answers show besides the model's words."""
+
+    show_sources: bool = False
+    """Whether a line below each answer names its sources: "(from the web)", "(from your file)"."""
+
+
+class ApprovalsSettings(SettingsGroup):
+    """Tools that have an effect ask first if something that was read could have talked the model into it."""
+
+    timeout: float = Field(default=600, ge=10, le=86_400)
+    """How many seconds a tool waits for a yes; no reply by then counts as a no."""
+
+
+class AttestationSettings(SettingsGroup):
+    """Proof of what is running, inside a trusted execution environment (docs/attestation.md)."""
+
+    socket: Path = Path("/var/run/dstack.sock")
+    """The socket of dstack's guest agent, which issues quotes; without it, `/verify` says that nothing is proved."""
+
+
+class AudioSettings(SettingsGroup):
+    """Speech to text and back, by OpenAI or any server with its API (Groq, speaches, whisper.cpp). Off without an
+    address.
+    """
+
+    base_url: BaseUrl | None = None
+    """The address of the service, with /v1, such as https://api.openai.com/v1; setting it turns on voice notes."""
+    api_key: SecretStr | None = None
+    """Its key; defaults to that of LLM__OPENAI if the address is the same."""
+    model: str | None = None
+    """The transcription model; defaults to `gpt-4o-mini-transcribe` at OpenAI itself, `whisper-1` elsewhere."""
+    language: str | None = Field(default=None, pattern="^[a-z]{2}$")
+    """The language that people speak, like de; unset, the model detects it."""
+    price: Decimal | None = Field(default=None, ge=0, le=1000)
+    """The price of a minute in US dollars, for the ledger; unset means unknown. Budgets need it."""
+    speak: bool = False
+    """Whether a voice note is also answered with a voice note, besides the text."""
+    speech_model: str | None = None
+    """The speech model; defaults to `gpt-4o-mini-tts` at OpenAI itself, `tts-1` elsewhere."""
+    voice: str = "alloy"
+    """The voice that it speaks with."""
+    speech_price: Decimal | None = Field(default=None, ge=0, le=100_000)
+    """The price of a million spoken characters in US dollars, for the ledger; unset means unknown."""
+    timeout_seconds: float = Field(default=60, ge=1, le=600)
+    """How many seconds transcribing one recording, or speaking one answer, can take."""
+
+    @property
+    def is_openai_itself(self) -> bool:
+        """Whether the address is OpenAI's own rather than a compatible server's."""
+        return self.base_url is not None and urlsplit(self.base_url).hostname == "api.openai.com"
+
+    @property
+    def listening_model(self) -> str:
+        """The transcription model."""
+        return self.model or ("gpt-4o-mini-transcribe" if self.is_openai_itself else "whisper-1")
+
+    @property
+    def speaking_model(self) -> str:
+        """The speech model."""
+        return self.speech_model or ("gpt-4o-mini-tts" if self.is_openai_itself else "tts-1")
+
+
+class BudgetSettings(SettingsGroup):
+    """Spending limits in US dollars, by the ledger's prices. Unset means no limit, 0 means nothing."""
+
+    person_day_usd: Decimal | None = Field(default=None, ge=0)
+    """For one person per day. If this is set, questions that several people ask in a group at once are answered one by
+    one, so that nobody pays for somebody else's."""
+    person_month_usd: Decimal | None = Field(default=None, ge=0)
+    """For one person per month, with the same effect in groups."""
+    group_day_usd: Decimal | None = Field(default=None, ge=0)
+    """For one group per day."""
+    group_month_usd: Decimal | None = Field(default=None, ge=0)
+    """For one group per month."""
+    all_day_usd: Decimal | None = Field(default=None, ge=0)
+    """For everybody together per day."""
+    all_month_usd: Decimal | None = Field(default=None, ge=0)
+    """For everybody together per month."""
+    warn_at: Decimal = Field(default=Decimal("0.8"), gt=0, le=1)
+    """The share of a budget at which the person is told, once, how much is used."""
+    prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
+    """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
+    model=input/output in dollars per million tokens."""
+    prices_file: Path | None = None
+    """A file of newer prices, in the format of `bot/providers/prices.json`; `make prices` writes one."""
+
+    @property
+    def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:
+        """Each price as the model, and the dollars per million tokens in and out."""
+        return tuple(model_price_of(price) for price in self.prices)
+
+
+class GroupsSettings(SettingsGroup):
+    """What Aldis reads in groups besides the messages addressed to it."""
+
+    context_messages: int = Field(default=0, ge=0, le=100)
+    """How many messages of others since its last answer go along with a question; 0 means none. Kept in memory only."""
+
+
+class HistorySettings(SettingsGroup):
+    """How much of a conversation the model reads again with each question."""
+
+    max_turns: int = Field(default=20, ge=0, le=1000)
+    """How many earlier questions with their answers."""
+    max_tokens: int = Field(default=16_000, ge=0, le=1_000_000)
+    """How many tokens of them, by estimate; the oldest turns are dropped first."""
+    summaries: bool = True
+    """Whether what no longer fits is summarized, at the cost of an extra model call now and then."""
+    retention_days: int | None = Field(default=None, ge=1, le=36_500)
+    """After how many days what was said is destroyed; unset, it stays until somebody has it forgotten."""
+
+
+class IntakeSettings(SettingsGroup):
+    """Which messages are answered."""
+
+    max_age: float = Field(default=86_400, ge=1)
+    """How many seconds a message can have waited and still be answered; the sender of an older one is told that it came
+    too late."""
+
+
+class LimitsSettings(SettingsGroup):
+    """How much people can write."""
+
+    messages_per_minute: int = Field(default=60, ge=1, le=10_000)
+    """How many messages of one person are accepted per minute; the first one beyond gets a notice. As many edits of
+    theirs ask a model again or are carried out as commands; others only change the words.
+    """
+    conversation_messages_per_minute: int = Field(default=120, ge=1, le=10_000)
+    """How many messages of one conversation are accepted per minute."""
+    max_waiting: int = Field(default=200, ge=1, le=100_000)
+    """How many messages of one conversation can wait at a time."""
+    turns_at_once: int = Field(default=3, ge=1, le=1000)
+    """In how many conversations one person is answered at a time."""
+
+
+OPENAI_MODEL = "gpt-6-luna"
+"""The default model at OpenAI itself: a small one of the newest family.
+
+Source: the model list of the openai SDK 3.54.0, 2026-11-21.
+"""
+
+ProviderName = Literal["anthropic", "openai", "offline"]
+
+
+def _each_once(names: tuple[ProviderName, ...]) -> tuple[ProviderName, ...]:
+    if len(set(names)) != len(names):
+        raise ValueError("must name each provider at most once")
+    return names
+
+
+class AnthropicSettings(SettingsGroup):
+    """Claude models through Anthropic's own API."""
+
+    api_key: SecretStr | None = None
+    """The key of Anthropic's API; setting it turns the provider on."""
+    model: str = "claude-haiku-5-5"
+    """The model that answers."""
+    base_url: BaseUrl | None = None
+    """Another address of the same API, without /v1; unset means Anthropic itself."""
+    effort: Annotated[Literal["low", "medium", "high"], Lowered] | None = None
+    """How much the model thinks before it answers; unset leaves it to the model. Older models have no effort
+    setting."""
+
+
+class OpenAISettings(SettingsGroup):
+    """OpenAI itself, or any server with its API: Ollama, vLLM, NEAR AI, OpenRouter, LM Studio."""
+
+    api_key: SecretStr | None = None
+    """The key of the API; setting it, or a base address, turns the provider on."""
+    model: str | None = None
+    """The model that answers; defaults to `gpt-6-luna` at OpenAI itself, and elsewhere to the first one the server
+    lists."""
+    base_url: BaseUrl | None = None
+    """The address of a compatible server, with /v1; unset means OpenAI itself. Such a server needs no key."""
+    api: Annotated[Literal["auto", "chat", "responses"], Lowered] = "auto"
+    """Which of the two APIs to use; auto means responses with OpenAI itself and chat completions with all others."""
+    effort: Annotated[Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"], Lowered] | None = None
+    """How much the model thinks before it answers; unset leaves it to the model. A compatible server that does not know
+    the setting is asked without it."""
+
+    sees: Annotated[Literal["auto", "true", "false"], Lowered] = "auto"
+    """Whether the model is shown pictures; auto means as its server says, or else trying it until the model refuses."""
+
+    tool_mode: Annotated[Literal["auto", "native", "prompt"], Lowered] = "auto"
+    """How the model is offered tools: natively, or in the prompt if it does not know tools; auto means native unless
+    the server says or shows otherwise. For chat completions; with responses it is always native."""
+
+    @property
+    def surely_sees(self) -> bool | None:
+        """Whether the model is always or never shown pictures, whatever it says; None means trying it."""
+        return {"true": True, "false": False}.get(self.sees)
+
+    @property
+    def is_openai_itself(self) -> bool:
+        """Whether the address is OpenAI's own rather than a compatible server's."""
+        return self.base_url is None or urlsplit(self.base_url).hostname == "api.openai.com"
+
+    @property
+    def chosen_model(self) -> str | None:
+        """The model to ask; None means the first one that the server lists."""
+        return self.model or (OPENAI_MODEL if self.is_openai_itself else None)
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether there is a key, or a server that needs none."""
+        return self.api_key is not None or not self.is_openai_itself
+
+
+class LlmSettings(SettingsGroup):
+    """The models that answer."""
+
+    providers: Annotated[tuple[ProviderName, ...], CommaList, Lowered, AfterValidator(_each_once)] = ()
+    """The providers to ask, in order: a comma-separated list of anthropic, openai, offline; unset means all that have a
+    key, or else offline."""
+    choices: Annotated[tuple[ModelName, ...], CommaList] = ()
+    """Models that people can choose with /model besides the first: a comma-separated list of provider/model."""
+    anthropic: AnthropicSettings = AnthropicSettings()
+    openai: OpenAISettings = OpenAISettings()
+    max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
+    """The longest answer in tokens, thinking included."""
+    timeout_seconds: float = Field(default=120, ge=1, le=3600)
+    """How many seconds models can be silent, retries and other providers included: until an answer begins, and between
+    its pieces. A server that does not send pieces has to send the whole answer in this time."""
+    system_prompt: str | None = None
+    """What the model is told about itself; unset means the built-in text."""
+
+    @property
+    def usable(self) -> tuple[ProviderName, ...]:
+        """The providers that can answer with these settings, in the order of the names above; offline always can."""
+        can = {"anthropic": self.anthropic.api_key is not None, "openai": self.openai.is_usable, "offline": True}
+        names: tuple[ProviderName, ...] = get_args(ProviderName)
+        return tuple(name for name in names if can[name])
+
+    @property
+    def providers_in_order(self) -> tuple[ProviderName, ...]:
+        """The providers to ask, in order; never empty."""
+        return self.providers or tuple(name for name in self.usable if name != "offline") or ("offline",)
+
+    @property
+    def models_to_choose(self) -> tuple[str, ...]:
+        """What /model offers and `Request.model` can hold, without repeats; the first one answers unless another is
+        chosen.
+        """
+        return tuple(dict.fromkeys((self.model_of(self.providers_in_order[0]), *self.choices)))
+
+    def model_of(self, name: ProviderName) -> str:
+        """The model that a provider is asked for unless another is chosen, as `provider/model`.
+
+        Only the provider's name if the server chooses the model, and for the provider without models.
+        """
+        models = {"anthropic": self.anthropic.model, "openai": self.openai.chosen_model}
+        model = models.get(name)
+        return name if model is None else f"{name}/{model}"
+
+
+class LocaleSettings(SettingsGroup):
+    """Where people are, and what they speak."""
+
+    timezone: Zone = "UTC"
+    """Their time zone, like Europe/Berlin; defaults to the machine's `TZ`."""
+    place: str | None = Field(default=None, max_length=100)
+    """Where they are, like Lyon, for weather questions that name no place; unset means that models ask."""
+    language: Annotated[Language, Lowered] = "en"
+    """The language of Aldis's own sentences until it knows what somebody writes: en, de, fr or es; models answer in the
+    language of the question. Defaults to the machine's `LC_ALL`, `LC_MESSAGES` or `LANG`."""
+
+
+class LogSettings(SettingsGroup):
+    """What is written to standard error. Never anything that somebody wrote."""
+
+    level: Annotated[Literal["debug", "info", "warning", "error"], Lowered] = "info"
+    """The lowest level that is logged."""
+    format: Annotated[Literal["text", "json"], Lowered] = "text"
+    """One line of text, or one line of JSON, per entry."""
+
+
+class MediaSettings(SettingsGroup):
+    """Pictures, PDFs, texts and recordings that come with messages."""
+
+    max_files: int = Field(default=8, ge=0, le=50)
+    """How many files are opened with one question; 0 means none."""
+    max_bytes: int = Field(default=20_000_000, ge=1000, le=100_000_000)
+    """The largest file that is downloaded, in bytes."""
+    max_pages: int = Field(default=50, ge=1, le=1000)
+    """How many pages of a PDF are read."""
+    max_text_chars: int = Field(default=30_000, ge=1000, le=1_000_000)
+    """How many characters of one file the model reads."""
+
+
+class SignalSettings(SettingsGroup):
+    """The connection to Signal."""
+
+    url: BridgeAddress = "http://127.0.0.1:8080"
+    """Where signal-cli's daemon (unix:///path, tcp://host:port or http://host:port) or signal-cli-rest-api listens."""
+    account: OnePerson | None = None
+    """The phone number or UUID of Aldis's own account; unset means the only one that the server has."""
+    transport: Annotated[Literal["auto", "signal_cli", "rest_api"], Lowered] = "auto"
+    """Which of the two servers listens there; auto finds out."""
+    name: str = Field(default="Aldis", max_length=50)
+    """The name by which people address Aldis in groups."""
+    device_name: str = Field(default="Aldis", max_length=50)
+    """The name of the linked device in Signal's list of devices."""
+    send_timeout_seconds: float = Field(default=60, ge=1, le=600)
+    """How many seconds one send can take; after that its outcome is unknown."""
+    unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
+    """How many seconds to wait for the receipt of such a send before sending again; no less than a send can take."""
+    max_parts: int = Field(default=5, ge=1, le=50)
+    """Into how many messages a long answer is split if it cannot be sent as one; the rest is cut."""
+    ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
+    """How a message shows that it is being answered, if that takes more than seconds: with an emoji, or not at all."""
+    live: Annotated[Literal["off", "status", "stream"], Lowered] = "status"
+    """What people see of an answer that takes long: nothing, its status, or also its words as they arrive."""
+    delete_answers: bool = False
+    """Whether Aldis also deletes its answer when somebody deletes the message that it answers."""
+    round_trip_minutes: int = Field(default=0, ge=0, le=1440)
+    """How often, in minutes, a note to self tests that messages still arrive; 0 means never. Needs another device of
+    the account."""
+    note_to_self: bool = False
+    """Whether the account is your own: Aldis then answers your Note to Self and reads nothing else that arrives."""
+    webhook_secret: WebhookSecret | None = None
+    """The secret that posts to signal-cli-rest-api's RECEIVE_WEBHOOK_URL must carry; setting it makes Aldis listen for
+    them."""
+    webhook_host: str = "127.0.0.1"
+    """The address on which it listens for them."""
+    webhook_port: int = Field(default=8788, ge=1, le=65_535)
+    """The port on which it listens for them."""
+    new_safety_numbers: Annotated[Literal["ask", "accept"], Lowered] = "ask"
+    """What happens with a new safety number: ask waits until somebody says `/trust`, accept trusts it as Signal's apps
+    do."""
+    attachments: Path | None = None
+    """The folder in which signal-cli keeps received files, so that Aldis can delete them; unset, they stay."""
+
+
+class StoreSettings(SettingsGroup):
+    """What is kept, and the key that seals it."""
+
+    path: DatabasePath = Path("data/aldis.db")
+    """The database; its folder is created if missing. The keys lie beside it."""
+    key: MasterKey | None = None
+    """The master key: 32 bytes in hex or base64; unset means the one created beside the database at the first start."""
+    old_key: MasterKey | None = None
+    """The previous master key, if STORE__KEY is a new one: the next start replaces the old by the new."""
+
+    @property
+    def key_path(self) -> Path:
+        """The file beside the database that holds the master key unless one is set."""
+        return master_key_path(self.path)
+
+    @property
+    def master_key(self) -> bytes | None:
+        """The 32 bytes of the key; None means the one in the file beside the database."""
+        return master_key_of(self.key.get_secret_value()) if self.key else None
+
+    @property
+    def old_master_key(self) -> bytes | None:
+        """The 32 bytes of the previous key; None if the key does not change."""
+        return master_key_of(self.old_key.get_secret_value()) if self.old_key else None
+
+
+class ToolsSettings(SettingsGroup):
+    """What the model can do besides answering. Each tool has a sub-group of its own."""
+
+    extensions: ClassVar[Extensions] = Extensions()
+    """The tools of other distributions installed here; each one found also has a sub-group."""
+
+    enabled: bool = True
+    """Whether the model is offered any tools at all."""
+    max_tool_calls: int = Field(default=5, ge=0, le=50)
+    """How often the model can call tools for one message; after that it answers with what it has."""
+    max_calls_per_round: int = Field(default=8, ge=1, le=64)
+    """How many tools it can call each time, side by side."""
+    timeout_seconds: float = Field(default=20, ge=0.1, le=600)
+    """How many seconds one tool call can take in all."""
+    max_result_chars: int = Field(default=8000, ge=200, le=200_000)
+    """The number of characters at which a tool's result is cut before the model reads it."""
+    calls_per_minute: int = Field(default=30, ge=1, le=10_000)
+    """How often one person can cause calls of one tool per minute."""
+    approve: Annotated[tuple[str, ...], CommaList] = ()
+    """Tools that ask in the conversation before they run: a comma-separated list of their names as models see them, or
+    all."""
+    contact: Contact | None = None
+    """How the services that tools query can reach you: an e-mail address, or the address of a page about you. Wikipedia
+    answers 200 requests a minute with it and 10 without. Strangers' pages and feeds are not told."""
+
+    @property
+    def options_by_name(self) -> Mapping[str, Options]:
+        """The options of each tool by its name in the catalogue, as `tools.build` takes them."""
+        return {name: value for name, value in self if isinstance(value, Options)}
+
+
+class WebSettings(SettingsGroup):
+    """The health page for monitoring, and the pages for setup and administration."""
+
+    host: str = "127.0.0.1"
+    """The address on which the health page listens."""
+    port: int = Field(default=8787, ge=0, le=65_535)
+    """Its port; 0 turns it off."""
+    admin_host: str = "127.0.0.1"
+    """The address on which the pages for setup and administration listen; a network address needs
+    WEB__ADMIN_TOTP."""
+    admin_port: int = Field(default=0, ge=0, le=65_535)
+    """Their port, such as 8789; 0 means no pages. `aldis admin` prints a link that opens them once."""
+    admin_url: BaseUrl | None = None
+    """Where browsers reach them, if that is not this machine, such as https://aldis.example.org; signing in then also
+    needs a code from an authenticator app."""
+    admin_totp: SecretStr | None = None
+    """The base32 secret of that app, 26 letters or more; `head -c 20 /dev/urandom | base32` makes one."""
+
+    @property
+    def address(self) -> str:
+        """The host and port of the health page, as a URL has them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class WorkerSettings(SettingsGroup):
+    """How messages are processed."""
+
+    conversations_at_once: int = Field(default=1000, ge=1, le=10_000)
+    """How many conversations are answered side by side, including those that only wait for a model, a tool or a person.
+    Bounds the memory used; if that many wait in vain, everybody else waits too."""
+    turn_timeout_seconds: float = Field(default=900, ge=1, le=3600)
+    """How many seconds one answer can take in all, tools included. What a model has written of it by then is sent."""
+    max_attempts: int = Field(default=3, ge=1, le=20)
+    """How often a message is tried before the person is told that it failed; only tries that failed by themselves, or
+    that may have killed Aldis, count."""
+    shutdown_seconds: float = Field(default=5, ge=0, le=6)
+    """How many seconds a stop waits for running answers; the rest continue after the next start."""
+
+
+class Settings(SettingsGroup):
+    """All settings of one process; `load_settings` makes them."""
+
+    llm: LlmSettings = LlmSettings()
+    signal: SignalSettings = SignalSettings()
+    access: AccessSettings = AccessSettings()
+    groups: GroupsSettings = GroupsSettings()
+    limits: LimitsSettings = LimitsSettings()
+    budget: BudgetSettings = BudgetSettings()
+    approvals: ApprovalsSettings = ApprovalsSettings()
+    answers: AnswersSettings = AnswersSettings()
+    store: StoreSettings = StoreSettings()
+    history: HistorySettings = HistorySettings()
+    intake: IntakeSettings = IntakeSettings()
+    media: MediaSettings = MediaSettings()
+    audio: AudioSettings = AudioSettings()
+    tools: ToolsSettings
+    log: LogSettings = LogSettings()
+    locale: LocaleSettings = LocaleSettings()
+    web: WebSettings = WebSettings()
+    worker: WorkerSettings = WorkerSettings()
+    attestation: AttestationSettings = AttestationSettings()
+
+    @property
+    def audio_key(self) -> SecretStr | None:
+        """The key of the audio service; None if it needs none. OpenAI has one key for everything that it offers."""
+        openai = self.llm.openai
+        is_same = self.audio.is_openai_itself and openai.is_openai_itself
+        is_same |= self.audio.base_url is not None and self.audio.base_url == openai.base_url
+        return self.audio.api_key or (openai.api_key if is_same else None)
+
+
+def settings_with(extensions: Extensions) -> type[Settings]:
+    """Returns the settings with a sub-group for each tool of the catalogue, and for each one found elsewhere."""
+    classes = {name: entry.options for name, entry in CATALOG.items()}
+    classes |= {extension.name: extension.options for extension in extensions.found}
+    options: dict[str, Any] = {name: (kind, kind()) for name, kind in classes.items()}
+    tools = create_model("ToolsSettings", __base__=ToolsSettings, __doc__=ToolsSettings.__doc__, **options)
+    tools.extensions = extensions
+    return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(tools, tools()))
+
+
+TAKEN = frozenset({*CATALOG, *dir(ToolsSettings)})
+"""Names that no tool of another distribution can have."""
+
+USUAL = settings_with(Extensions())
+"""The settings if no other distribution brings a tool."""
