@@ -1,17 +1,9 @@
-"""Compression of values before they are sealed, where it makes them smaller.
-
-A turn is kept as short pieces of JSON that consist mostly of field names. A preset dictionary of those names shrinks
-them to a third in 15 microseconds. The dictionary (`_KNOWN`) is part of the file format: changing one character makes
-everything packed with it unreadable.
-"""
+"""Reading of values that an earlier Aldis compressed before it sealed them, with a preset dictionary (`_KNOWN`)."""
 
 import zlib
 
-MIN_BYTES = 48
-MAX_BYTES = 64_000
-"""Larger values are mostly pictures and documents, which are compressed already and would take long."""
-
-_WINDOW_BITS = -12  # raw deflate, 4 KB: holds the preset dictionary and is quick to set up
+_MAX_BYTES = 64_000
+_WINDOW_BITS = -12  # raw deflate, 4 KB
 _KNOWN = (
     b'{"step":"completed","completion":{"message":null,"stop":"end","usage":{"input_tokens":0,"cached_'
     b'input_tokens":0,"cache_write_tokens":0,"output_tokens":0},"provider":"anthropic","model":"","lat'
@@ -33,26 +25,17 @@ _KNOWN = (
 )
 
 
-def pack(value: bytes) -> bytes | None:
-    """Returns the value compressed; None where that would not make it smaller, or it is too small or too large."""
-    if not MIN_BYTES <= len(value) <= MAX_BYTES:
-        return None
-    packer = zlib.compressobj(6, zlib.DEFLATED, _WINDOW_BITS, 5, zlib.Z_DEFAULT_STRATEGY, _KNOWN)
-    small = packer.compress(value) + packer.flush()
-    return small if len(small) < len(value) else None
-
-
 def unpack(small: bytes) -> bytes:
-    """Returns the value that `pack` compressed.
+    """Returns the value that was compressed.
 
     Raises:
-        ValueError: this is not output of `pack`, or unpacks to more than `pack` accepts.
+        ValueError: it was not compressed by an Aldis.
     """
     reader = zlib.decompressobj(_WINDOW_BITS, _KNOWN)
     try:
-        value = reader.decompress(small, MAX_BYTES + 1)
+        value = reader.decompress(small, _MAX_BYTES + 1)
     except zlib.error as error:
         raise ValueError("this was not packed here") from error
-    if not reader.eof or len(value) > MAX_BYTES:
+    if not reader.eof or len(value) > _MAX_BYTES:
         raise ValueError("this was not packed here")
     return value

@@ -14,9 +14,9 @@ changes:
 
 Whichever of the two files opens the index key is the master key, so a crash at any point leaves a working one.
 
-Values are packed first where that makes them smaller (`store.packing`); the associated data says whether they were. A
-sealed value is a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 values under
-one key. Source: NIST SP 800-38D, 8.3 (2007).
+The associated data says whether a value was compressed, as an earlier Aldis did (`store.packing`). A sealed value
+is a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 values under one key.
+Source: NIST SP 800-38D, 8.3 (2007).
 """
 
 import hmac
@@ -33,7 +33,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store.errors import Damaged, KeyGiven, WrongKey
-from store.packing import pack, unpack
+from store.packing import unpack
 from store.records import ConversationId
 
 KEY_BYTES = 32
@@ -317,10 +317,7 @@ class Keyring:
         Raises:
             Damaged: the conversation has no data key.
         """
-        small = pack(value)
-        if small is None:
-            return _encrypt(self._cipher(conversation), _associated_data(conversation, place), value)
-        return _encrypt(self._cipher(conversation), _associated_data(conversation, place, is_packed=True), small)
+        return _encrypt(self._cipher(conversation), _associated_data(conversation, place), value)
 
     def open(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
         """Opens a value that was sealed for this place.
@@ -331,9 +328,9 @@ class Keyring:
         cipher = self._cipher(conversation)
         try:
             try:
-                return unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
-            except InvalidTag:
                 return _decrypt(cipher, _associated_data(conversation, place), value)
+            except InvalidTag:
+                return unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
         except (InvalidTag, ValueError) as error:  # a truncated value may lack part of its nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 

@@ -13,11 +13,10 @@ import logging
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar, get_args, get_type_hints
+from typing import Literal, TypeVar, get_args
 
 from store import backup
 from store.accounts import Accounts
@@ -72,41 +71,41 @@ _log = logging.getLogger(__name__)
 WakeupName = Literal["inbox", "urgent", "outbox", "members", "reminders", "feeds", "identities"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Repositories:
-    """All repositories, as units of work use them."""
+    """All repositories, as units of work use them. `notified` collects the wakeups of a unit."""
 
-    conversations: Conversations
-    chats: Chats
-    turns: Turns
-    inbox: Inbox
-    revisions: Revisions
-    journal: Journal
-    history: History
-    outbox: Outbox
-    holds: Holds
-    sent_messages: SentMessages
-    statuses: Statuses
-    attempts: Attempts
-    copies: Copies
-    members: Members
-    ledger: Ledger
-    accounts: Accounts
-    people: People
-    reminders: Reminders
-    facts: Facts
-    grants: Grants
-    predictions: Predictions
-    summaries: Summaries
-    quotas: Quotas
-    tool_shapes: ToolShapes
-    lessons: Lessons
-    notices: Notices
-    feeds: Feeds
-    restored: Restored
-    own_time: OwnTime
-    forgetting: Forgetting
-    traces: Traces
+    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
+        self.conversations = Conversations(keyring, notified, realm)
+        self.chats = Chats(keyring, notified, realm)
+        self.turns = Turns(keyring, notified, realm)
+        self.inbox = Inbox(keyring, notified, realm)
+        self.revisions = Revisions(keyring, notified, realm)
+        self.journal = Journal(keyring, notified, realm)
+        self.history = History(keyring, notified, realm)
+        self.outbox = Outbox(keyring, notified, realm)
+        self.holds = Holds(keyring, notified, realm)
+        self.sent_messages = SentMessages(keyring, notified, realm)
+        self.statuses = Statuses(keyring, notified, realm)
+        self.attempts = Attempts(keyring, notified, realm)
+        self.copies = Copies(keyring, notified, realm)
+        self.members = Members(keyring, notified, realm)
+        self.ledger = Ledger(keyring, notified, realm)
+        self.accounts = Accounts(keyring, notified, realm)
+        self.people = People(keyring, notified, realm)
+        self.reminders = Reminders(keyring, notified, realm)
+        self.facts = Facts(keyring, notified, realm)
+        self.grants = Grants(keyring, notified, realm)
+        self.predictions = Predictions(keyring, notified, realm)
+        self.summaries = Summaries(keyring, notified, realm)
+        self.quotas = Quotas(keyring, notified, realm)
+        self.tool_shapes = ToolShapes(keyring, notified, realm)
+        self.lessons = Lessons(keyring, notified, realm)
+        self.notices = Notices(keyring, notified, realm)
+        self.feeds = Feeds(keyring, notified, realm)
+        self.restored = Restored(keyring, notified, realm)
+        self.own_time = OwnTime(keyring, notified, realm)
+        self.forgetting = Forgetting(keyring, notified, realm)
+        self.traces = Traces(keyring, notified, realm)
 
 
 class Store:
@@ -128,7 +127,7 @@ class Store:
         self.working = working
         """The work and the paid calls under way, and those of the previous process when it died."""
         self._notified: set[str] = set()
-        self._repos = _repos(self._keyring, self._notified, realm)
+        self._repos = Repositories(self._keyring, self._notified, realm)
         self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
@@ -411,8 +410,3 @@ def _open_guard(keyring: Keyring) -> Guard:
     for sentence in guard.tampering().sentences:
         _log.error("the database was changed: %s", sentence)
     return guard
-
-
-def _repos(keyring: Keyring, notified: set[str], realm: str) -> Repositories:
-    kinds = get_type_hints(Repositories)
-    return Repositories(**{name: kind(keyring, notified, realm) for name, kind in kinds.items()})
