@@ -21,7 +21,6 @@ from .feeds import Feed as Feed
 from .feeds import FoundArticle as FoundArticle
 from .files import master_key_path as master_key_path
 from .grants import Grant as Grant
-from .guard import Tampering as Tampering
 from .ledger import Scope as Scope
 from .ledger import SpentUsage as SpentUsage
 from .ledger import Total as Total

@@ -32,10 +32,10 @@ from store.database import Database
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.feeds import WORDS_TABLE
 from store.files import beside, master_key_path
-from store.guard import GENERATION_TABLE
-from store.migrations import build, definitions, newest, steps_after, without_triggers
-from store.restored import create_mark, mark
+from store.migrations import build, definitions, newest, steps_after
+from store.restored import OPENINGS_TABLE, create_mark, mark
 from store.sealing import KEYS_TABLE, MasterKey, has_keys, sync
+from store.upgrade import GENERATION_TABLE
 
 NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
@@ -155,8 +155,7 @@ def _call_a_copy(draft: Path, now: datetime) -> None:
     with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE").fetchall()
         connection.execute("PRAGMA synchronous = OFF")  # the whole file is synced before it is used
-        with without_triggers(connection):
-            mark(connection, copied_at=now)
+        mark(connection, copied_at=now)
         connection.execute("VACUUM")
 
 
@@ -342,20 +341,19 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         check_structure(connection, "keys", beside(copy, "-keys"))
         if not master.opens(connection):
             raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
-        with without_triggers(connection):
-            mark(connection, restored_at=now)
+        mark(connection, restored_at=now)
     for suffix in _FILES:
         sync(beside(draft, suffix))
 
 
 def others(connection: sqlite3.Connection, version: int) -> tuple[tuple[str, str], ...]:
-    """Returns the kind and name of each table and index that no Aldis of this schema has made.
+    """Returns the kind and name of each table, index, trigger and view that no Aldis of this schema has made.
 
     Litestream makes two tables in every database that it copies. Source: its 0.5.17, `db.go` (2026-11).
     """
     with _model(version) as (_, model):
         known = {name for name, _ in definitions(model, "main")}
-    found = connection.execute("SELECT type, name FROM main.sqlite_master WHERE type IN ('table', 'index')").fetchall()
+    found = connection.execute("SELECT type, name FROM main.sqlite_master").fetchall()
     return tuple((kind, name) for kind, name in found if name not in known and not name.startswith("sqlite_"))
 
 
@@ -366,6 +364,7 @@ def _model(version: int) -> Generator[tuple[set[tuple[str, str]], sqlite3.Connec
         model.execute("ATTACH ':memory:' AS keys")
         model.execute(KEYS_TABLE)
         model.execute(GENERATION_TABLE)
+        model.execute(OPENINGS_TABLE)
         build(model, version)
         needed = definitions(model, "main")
         create_mark(model)

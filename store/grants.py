@@ -1,13 +1,13 @@
 """Grants: tools that somebody has allowed for good, in one conversation and for their own questions there.
 
-A forged row counts as missing (`store.guard`).
+Rows are sealed: one that Aldis has not written counts for nothing.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId
-from store.repository import Repository, millis
+from store.repository import Repository, millis, moment
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,9 +26,10 @@ class Grants(Repository):
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
         """Allows a tool in its present shape."""
         self.revoke(conversation, person, tool)
+        key = (conversation, self.keyring.handle(person), tool)
         self.execute(
-            "INSERT INTO grants (conversation_id, person, tool, shape, granted_at) VALUES (?, ?, ?, ?, ?)",
-            (conversation, self.keyring.handle(person), tool, shape, millis(now)),
+            "INSERT INTO grants (conversation_id, person, tool, sealed) VALUES (?, ?, ?, ?)",
+            (*key, self.keyring.seal_row("grants", key, (shape, millis(now)))),
         )
 
     def revoke(self, conversation: ConversationId, person: str, tool: str) -> bool:
@@ -41,9 +42,10 @@ class Grants(Repository):
 
     def of(self, conversation: ConversationId, person: str) -> tuple[Grant, ...]:
         """Returns the grants of this person there, by name."""
-        return self.records(
-            Grant,
-            "SELECT tool, shape, granted_at AS at FROM true_grants WHERE conversation_id = ? AND person = ? "
-            "ORDER BY tool",
-            (conversation, self.keyring.handle(person)),
+        handle = self.keyring.handle(person)
+        rows = self.rows(
+            "SELECT tool, sealed FROM grants WHERE conversation_id = ? AND person = ? ORDER BY tool",
+            (conversation, handle),
         )
+        opened = {tool: self.keyring.open_row("grants", (conversation, handle, tool), sealed) for tool, sealed in rows}
+        return tuple(Grant(tool=tool, shape=row[0], at=moment(row[1])) for tool, row in opened.items() if row)

@@ -19,10 +19,6 @@ Scope = Literal["person", "group", "all"]
 KEPT = timedelta(days=400)
 """How long the sums are kept: enough to look back a year."""
 
-FORGED_USD = "1000000000"
-"""What counts as spent if the row is forged (`store.guard`): more than any budget."""
-
-_FORGED = "SELECT 1 FROM forged_spent WHERE scope = ? AND period = ?"
 _ALL = b"all"
 
 
@@ -161,9 +157,7 @@ class Ledger(Repository):
     def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
         """Adds to the sums. Costs are added here because SQLite has no decimal numbers."""
         for key in keys:
-            rows = self.rows("SELECT cost_usd FROM true_spent WHERE scope = ? AND period = ?", key)
-            if not rows and self.exists(_FORGED, key):
-                continue  # it stays forged, and so the budget stays used up
+            rows = self.rows("SELECT cost_usd FROM spent WHERE scope = ? AND period = ?", key)
             cost_usd = sum((dollars(cost) for (cost,) in rows), more.cost_usd)
             self.execute(
                 "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
@@ -176,11 +170,11 @@ class Ledger(Repository):
 
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
         rows = self.rows(
-            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM true_spent "
+            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM spent "
             "WHERE scope = ? AND period = ?",
             (handle, period),
         )
-        none = (0, 0, 0, FORGED_USD if not rows and self.exists(_FORGED, (handle, period)) else "0", 0, 0)
+        none = (0, 0, 0, "0", 0, 0)
         calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned = rows[0] if rows else none
         spending = Spending(
             calls=calls,

@@ -2,8 +2,6 @@
 
 import re
 import sqlite3
-from collections.abc import Generator
-from contextlib import contextmanager
 from importlib.resources import files
 from itertools import takewhile
 
@@ -57,7 +55,7 @@ def definitions(connection: sqlite3.Connection, schema: str) -> set[tuple[str, s
     """Returns the name and statement of each table and index, without what differs between versions of SQLite.
 
     Two files with equal definitions make SQLite compute the same while it checks them and writes to them
-    (constraints, indexes on expressions, generated columns). Triggers and views are left out; see `without_triggers`.
+    (constraints, indexes on expressions, generated columns). Triggers and views are left out.
     Comments do not count: SQLite keeps those within a statement, and nothing may hide in one.
     """
     query = f"SELECT name, sql FROM {schema}.sqlite_master WHERE type IN ('table', 'index')"  # noqa: S608  (our own names)
@@ -70,48 +68,13 @@ def _tokens(statement: str) -> str:
     return " ".join(token[1:-1] if token[0] in '"`' and token[1:-1].isidentifier() else token for token in tokens)
 
 
-@contextmanager
-def without_triggers(connection: sqlite3.Connection) -> Generator[None]:
-    """Keeps triggers in the file from running inside the context.
-
-    The schema has none, so any trigger was added by somebody else. They are put back afterwards, so that `store.guard`
-    can find and report them.
-    """
-    found = connection.execute("SELECT * FROM main.sqlite_master WHERE type = 'trigger'").fetchall()
-    drop_all(connection, "trigger")
-    try:
-        yield
-    finally:
-        tables = {name for (name,) in connection.execute("SELECT name FROM main.sqlite_master")}
-        with _writable_schema(connection):
-            query = "INSERT INTO main.sqlite_master (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)"
-            connection.executemany(query, [row for row in found if row[2] in tables])
+def script(number: int) -> str:
+    """Returns one migration."""
+    return dict(_scripts())[number]
 
 
-def drop_all(connection: sqlite3.Connection, *kinds: str) -> int:
-    """Removes all triggers or views from the file; returns how many there were."""
-    with _writable_schema(connection):
-        query = "DELETE FROM main.sqlite_master WHERE type = ?"
-        return sum(connection.execute(query, (kind,)).rowcount for kind in kinds)
-
-
-@contextmanager
-def _writable_schema(connection: sqlite3.Connection) -> Generator[None]:
-    """Makes the schema a writable table inside the context, in one transaction.
-
-    Each `CREATE` and `DROP` would scan the whole schema: 20,000 triggers took 31 s (measured).
-    """
-    connection.execute("PRAGMA writable_schema = ON")
-    connection.execute("SAVEPOINT schema")
-    try:
-        yield
-    finally:
-        connection.execute("RELEASE schema")
-        connection.execute("PRAGMA writable_schema = RESET")
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Brings the schema up to date. All missing migrations run in one transaction, all or nothing.
+def migrate(connection: sqlite3.Connection, *, up_to: int | None = None) -> None:
+    """Brings the schema up to date, or to this number. Missing migrations run in one transaction, all or nothing.
 
     Raises:
         SchemaTooNew: a newer Aldis wrote this file; nothing has changed.
@@ -122,12 +85,12 @@ def migrate(connection: sqlite3.Connection) -> None:
     [*_, (last, _)] = scripts
     if version > last:
         raise SchemaTooNew(f"the store has schema {version}, this Aldis knows schemas up to {last}: start a newer one")
-    missing = "\n".join(script for number, script in scripts if number > version)
+    last = min(last, up_to or last)
+    missing = "\n".join(script for number, script in scripts if version < number <= last)
     if not missing:
         return
     try:
-        with without_triggers(connection):
-            connection.executescript(f"BEGIN IMMEDIATE; {missing} PRAGMA main.user_version = {last}; COMMIT;")
+        connection.executescript(f"BEGIN IMMEDIATE; {missing} PRAGMA main.user_version = {last}; COMMIT;")
     except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")

@@ -1,16 +1,21 @@
 """People: who was let in by pairing, whose account has a phone number on the operator's lists, and whose safety number
 has changed.
 
-Everybody is kept as a handle, so the file alone names nobody. A forged row counts as missing, and forbids what a
-missing row would allow (`store.guard`).
+Everybody is kept as a handle, so the file alone names nobody. Rows are sealed, each bound to its handle: one that Aldis
+has not written counts as missing, and forbids what a missing row would allow.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from store.repository import Repository, millis, moment
+from store.repository import Repository, millis, moment, moment_if
+
+_Table = Literal["people", "pins", "identities"]
+
+_NO_IDENTITY = (None, 0, 0, 0, None)
+"""The values of a person whose safety number has not changed: its key, since when, is it open, verified, told."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,28 +54,26 @@ class People(Repository):
 
     def allow(self, person: str, *, account: str, by: str, now: datetime) -> None:
         """Lets a person in on behalf of the admin `by`. Repeating it keeps the first time."""
-        self._strike("people", self._guest(account, person))
-        self.execute(
-            "INSERT INTO people (person, allowed_at, allowed_by) VALUES (?, ?, ?) ON CONFLICT (person) DO NOTHING",
-            (self._guest(account, person), millis(now), self._guest(account, by)),
-        )
+        guest = self._guest(account, person)
+        if not self._row("people", guest):
+            self._put("people", guest, millis(now), self._guest(account, by).hex())
 
     def deny(self, person: str, *, account: str) -> bool:
         """Revokes access; returns whether they had it. `person` is the person or the label of an `Approval`."""
         found = self.execute(
-            "DELETE FROM people WHERE person = ? OR lower(substr(hex(person), 1, 8)) = ?",
+            "DELETE FROM people WHERE handle = ? OR lower(substr(hex(handle), 1, 8)) = ?",
             (self._guest(account, person), person.lower()),
         )
         return found.rowcount > 0
 
     def is_allowed(self, person: str, *, account: str) -> bool:
         """Whether the person was let in for this account."""
-        return self.exists("SELECT 1 FROM true_people WHERE person = ?", (self._guest(account, person),))
+        return bool(self._row("people", self._guest(account, person)))
 
     def approvals(self) -> tuple[Approval, ...]:
         """Returns everybody who was let in, the earliest first."""
-        rows = self.rows("SELECT person, allowed_at, allowed_by FROM true_people ORDER BY allowed_at, person")
-        return tuple(Approval(label=_label(person), at=moment(at), by=_label(by)) for person, at, by in rows)
+        rows = sorted((row[0], handle, row[1]) for handle, row in self._rows("people") if row)
+        return tuple(Approval(label=_label(person), at=moment(at), by=by[:8]) for at, person, by in rows)
 
     def label(self, person: str, *, account: str) -> str:
         """Returns the label of this person in lists and commands."""
@@ -79,109 +82,98 @@ class People(Repository):
     def pin(self, number: str, person: str, *, now: datetime, is_confirmed: bool = False) -> bool:
         """Whether a listed number belongs to this person, who was the first to use it or is confirmed to have it.
 
-        If not, the time of the first refusal is kept for the operator. A number with a forged row is nobody's until it
-        is confirmed.
+        If not, the time of the first refusal is kept for the operator. A number whose row Aldis has not written belongs
+        to none until it is confirmed.
         """
-        pinned = (self.keyring.handle(number), self.keyring.handle(person), millis(now))
-        if is_confirmed:
-            self._strike("pins", pinned[0])
-            self.execute(
-                "INSERT INTO pins (number, person, pinned_at) VALUES (?1, ?2, ?3) ON CONFLICT (number) "
-                "DO UPDATE SET person = ?2, pinned_at = ?3, refused_at = NULL WHERE person != ?2",
-                pinned,
-            )
-        else:
-            self.execute(
-                "INSERT INTO pins (number, person, pinned_at) VALUES (?1, ?2, ?3) ON CONFLICT (number) "
-                "DO UPDATE SET refused_at = ?3 WHERE person != ?2 AND refused_at IS NULL",
-                pinned,
-            )
-        return self.exists("SELECT 1 FROM true_pins WHERE number = ? AND person = ?", pinned[:2])
+        handle, theirs = self.keyring.handle(number), self.keyring.handle(person).hex()
+        row = self._row("pins", handle)
+        if row is None or (is_confirmed and row[:1] != [theirs]):
+            self._put("pins", handle, theirs, millis(now), None)
+            return True
+        if row and row[0] != theirs and row[2] is None:
+            self._put("pins", handle, row[0], row[1], millis(now))
+        return row[:1] == [theirs]
 
     def number_of(self, person: str, numbers: Collection[str]) -> str | None:
         """Returns which of these numbers is pinned to the person, who may have hidden or changed it since."""
-        pinned = self.column("SELECT number FROM true_pins WHERE person = ?", (self.keyring.handle(person),))
-        return next((number for number in sorted(numbers) if pinned and self.keyring.handle(number) in pinned), None)
+        theirs = self.keyring.handle(person).hex()
+        rows = ((number, self._row("pins", self.keyring.handle(number))) for number in sorted(numbers))
+        return next((number for number, row in rows if row and row[0] == theirs), None)
 
     def pin_of(self, number: str, person: str) -> Pin | None:
-        """Returns what is known about the number from this person's view; None: nobody has used it yet."""
-        return self.record(
-            Pin,
-            "SELECT person = ?2 AS is_theirs, pinned_at AS since, refused_at FROM true_pins WHERE number = ?1",
-            (self.keyring.handle(number), self.keyring.handle(person)),
-        )
+        """Returns what is known about the number from this person's view; None: it was not used yet."""
+        row = self._row("pins", self.keyring.handle(number))
+        if not row:
+            return None
+        is_theirs = row[0] == self.keyring.handle(person).hex()
+        return Pin(is_theirs=is_theirs, since=moment(row[1]), refused_at=moment_if(row[2]))
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""
-        self._strike("identities", self._guest(account, person))
-        self.execute(
-            "INSERT INTO identities (person, key, noticed_at, is_open) VALUES (?1, ?2, ?3, 1) "
-            "ON CONFLICT (person) DO UPDATE SET key = ?2, is_open = 1, "
-            "noticed_at = CASE WHEN key = ?2 AND is_open THEN noticed_at ELSE ?3 END, "
-            "told_at = CASE WHEN key = ?2 THEN told_at END",
-            (self._guest(account, person), self.keyring.handle(key), millis(now)),
-        )
+        guest, newest = self._guest(account, person), self.keyring.handle(key).hex()
+        former, noticed_at, is_open, is_verified, told_at = self._row("identities", guest) or _NO_IDENTITY
+        is_same = former == newest
+        at = noticed_at if is_same and is_open else millis(now)
+        self._put("identities", guest, newest, at, 1, is_verified, told_at if is_same else None)
 
     def new_identities(self) -> tuple[NewIdentity, ...]:
         """Returns people whose safety number has changed and is not trusted, the longest known first.
 
-        Includes people with a forged row, which may hide a change.
+        Includes people with a row that Aldis has not written, which may hide a change.
         """
-        rows = self.rows(
-            "SELECT person, noticed_at FROM true_identities WHERE is_open UNION ALL SELECT person, 0 "
-            "FROM forged_identities ORDER BY noticed_at, person"
-        )
-        return tuple(NewIdentity(label=_label(person), since=moment(at)) for person, at in rows)
+        rows = ((row[1] if row else 0, handle) for handle, row in self._rows("identities") if not row or row[2])
+        return tuple(NewIdentity(label=_label(person), since=moment(at)) for at, person in sorted(rows))
 
     def was_verified(self, person: str, *, account: str) -> bool:
         """Whether the last trusted key had been compared with the person's own."""
-        values = (self._guest(account, person),)
-        return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND is_verified", values)
+        return bool((self._row("identities", self._guest(account, person)) or _NO_IDENTITY)[3])
 
     def is_identity_told(self, person: str, *, account: str) -> bool:
         """Whether the admins were told about the person's newest key."""
-        values = (self._guest(account, person),)
-        return self.exists("SELECT 1 FROM true_identities WHERE person = ? AND told_at IS NOT NULL", values)
+        return (self._row("identities", self._guest(account, person)) or _NO_IDENTITY)[4] is not None
 
     def identity_told(self, person: str, *, account: str, now: datetime) -> None:
         """Records that the admins were told about the person's newest key."""
-        self.execute("UPDATE identities SET told_at = ? WHERE person = ?", (millis(now), self._guest(account, person)))
+        if row := self._row("identities", guest := self._guest(account, person)):
+            self._put("identities", guest, *row[:4], millis(now))
 
     def verify(self, person: str, key: str, *, account: str) -> None:
         """Trusts a key that was compared with the person's own."""
-        self._strike("identities", self._guest(account, person))
-        self.execute(
-            "INSERT INTO identities (person, key, noticed_at, is_open, is_verified) VALUES (?1, ?2, 0, 0, 1) "
-            "ON CONFLICT (person) DO UPDATE SET key = ?2, is_open = 0, is_verified = 1",
-            (self._guest(account, person), self.keyring.handle(key)),
-        )
+        guest = self._guest(account, person)
+        _, noticed_at, _, _, told_at = self._row("identities", guest) or _NO_IDENTITY
+        self._put("identities", guest, self.keyring.handle(key).hex(), noticed_at, 0, 1, told_at)
 
     def trust(self, label: str, *, is_verified: bool | None = None) -> None:
         """Trusts the key of the person with this label. `is_verified`: whether it was compared; None: not here."""
-        self.execute(
-            "DELETE FROM identities WHERE person IN (SELECT person FROM forged_identities) "
-            "AND lower(substr(hex(person), 1, 8)) = ?",
-            (label,),
-        )
-        self.execute(
-            "UPDATE identities SET is_open = 0, is_verified = coalesce(?2, is_verified) "
-            "WHERE lower(substr(hex(person), 1, 8)) = ?1",
-            (label, is_verified),
-        )
+        for handle, row in self._rows("identities"):
+            if _label(handle) == label and row:
+                key, noticed_at, _, was_verified, told_at = row
+                verified = was_verified if is_verified is None else int(is_verified)
+                self._put("identities", handle, key, noticed_at, 0, verified, told_at)
+            elif _label(handle) == label:
+                self.execute("DELETE FROM identities WHERE handle = ?", (handle,))
 
     def prune(self, *, before: datetime) -> None:
         """Deletes trusted keys noticed before `before`, unless they had been compared."""
-        self.execute(
-            "DELETE FROM identities WHERE person IN (SELECT person FROM true_identities "
-            "WHERE noticed_at < ? AND NOT is_open AND NOT is_verified)",
-            (millis(before),),
-        )
+        gone = [
+            (handle,)
+            for handle, row in self._rows("identities")
+            if row and row[1] < millis(before) and not row[2] and not row[3]
+        ]
+        self.execute_many("DELETE FROM identities WHERE handle = ?", gone)
 
-    def _strike(self, table: Literal["people", "pins", "identities"], key: bytes) -> None:
-        """Deletes the row if it is forged, so that a new decision does not rest on it."""
-        column = "number" if table == "pins" else "person"
-        forged = f"SELECT {column} FROM forged_{table} WHERE {column} = ?"  # noqa: S608  (our own names)
-        self.execute(f"DELETE FROM {table} WHERE {column} IN ({forged})", (key,))  # noqa: S608
+    def _row(self, table: _Table, handle: bytes) -> list[Any] | None:
+        """Returns the values of a row, none if Aldis has not written it; None: there is no row."""
+        sealed = self.value(f"SELECT sealed FROM {table} WHERE handle = ?", (handle,))  # noqa: S608  (our own names)
+        return None if sealed is None else self.keyring.open_row(table, (handle,), sealed)
+
+    def _rows(self, table: _Table) -> list[tuple[bytes, list[Any]]]:
+        rows = self.rows(f"SELECT handle, sealed FROM {table}")  # noqa: S608  (our own names)
+        return [(handle, self.keyring.open_row(table, (handle,), sealed)) for handle, sealed in rows]
+
+    def _put(self, table: _Table, handle: bytes, *values: object) -> None:
+        sealed = self.keyring.seal_row(table, (handle,), values)
+        self.execute(f"INSERT OR REPLACE INTO {table} (handle, sealed) VALUES (?, ?)", (handle, sealed))  # noqa: S608
 
     def _guest(self, account: str, person: str) -> bytes:
         """Returns a handle for a person and an account: access to one account is no access to another."""

@@ -9,10 +9,8 @@ class Quotas(Repository):
     def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
         """Counts `amount` more uses (at least 1) in the period, `2026-11` or `2026-11-21`; returns whether it did.
 
-        It does not if the sum would exceed `limit`, or if the row is forged (`store.guard`).
+        It does not if the sum would exceed `limit`.
         """
-        if self.rows("SELECT 1 FROM forged_quotas WHERE service = ?", (service,)):
-            return False
         taken = self.execute(
             "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
             "ON CONFLICT (service) DO UPDATE SET "

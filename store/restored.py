@@ -8,6 +8,7 @@ this applies to both realms. Left to others: what an item means, when a reminder
 """
 
 import json
+import logging
 import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from importlib.resources import files
 
 from store.records import Waiting
 from store.repository import Repository, millis, millis_if, moment_if
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,3 +96,33 @@ def mark(
 def create_mark(connection: sqlite3.Connection) -> None:
     """Creates the table of the mark in a file of any schema."""
     connection.execute(files("store").joinpath("schema", "015_restored.sql").read_text("utf-8"))
+
+
+OPENINGS_TABLE = (
+    "CREATE TABLE IF NOT EXISTS keys.openings (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT"
+)
+
+
+def count_opening(connection: sqlite3.Connection) -> None:
+    """Counts this opening, in the database and then in the key file; marks a database that is older than its key file.
+
+    A crash in between leaves the database ahead, which is harmless.
+
+    Raises:
+        sqlite3.Error: the files cannot be read or written.
+    """
+    connection.execute(OPENINGS_TABLE)
+    own, kept = (_count(connection, schema) for schema in ("main", "keys"))
+    if own < kept and not connection.execute("SELECT 1 FROM main.restored").fetchone():
+        _log.error("the database is older than its key file: an older copy was put in its place")
+        mark(connection)
+    for schema in ("main", "keys"):
+        connection.execute(
+            f"INSERT OR REPLACE INTO {schema}.openings (id, count) VALUES (1, ?)",  # noqa: S608  (our own names)
+            (max(own, kept) + 1,),
+        )
+
+
+def _count(connection: sqlite3.Connection, schema: str) -> int:
+    row = connection.execute(f"SELECT count FROM {schema}.openings").fetchone()  # noqa: S608  (our own names)
+    return 0 if row is None else row[0]

@@ -20,28 +20,31 @@ Source: NIST SP 800-38D, 8.3 (2007).
 """
 
 import hmac
+import json
+import logging
 import os
 import secrets
 import sqlite3
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store.errors import Damaged, KeyGiven, WrongKey
 from store.packing import unpack
 from store.records import ConversationId
+
+_log = logging.getLogger(__name__)
 
 KEY_BYTES = 32
 _NONCE_BYTES = 12
 _PUT_BACK = "put back the one that the store was sealed with"
 _INDEX_KEY = b"index"
 _GUARDED_INDEX_KEY = b"index|guarded"
-"""The name to which the index key is bound once rows have MACs (`store.guard`). Only the master key can undo that."""
+"""The name to which the index key is bound once the rows that decide access prove themselves (`store.upgrade`)."""
 
 
 class MasterKey:
@@ -234,7 +237,7 @@ class Keyring:
         self._master = AESGCM(master)
         self._index = b""
         self.is_guarded = False
-        """Whether rows of this store have had MACs before, whatever the database says."""
+        """Whether rows that decide access have proved themselves before, whatever the database says."""
         self._ciphers: dict[ConversationId, AESGCM] = {}
 
     def unlock(self) -> None:
@@ -261,9 +264,10 @@ class Keyring:
         """Returns a keyed hash of 16 bytes: equal for equal words, meaningless without the key."""
         return hmac.digest(self._index, word.encode(), "sha256")[:16]
 
-    def derive(self, purpose: bytes) -> bytes:
-        """Derives a key for one purpose. Source: RFC 5869."""
-        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose).derive(self._index)
+    @property
+    def index_key(self) -> bytes:
+        """The key of the handles, from which other keys of the store were derived."""
+        return self._index
 
     def make(self, name: bytes) -> None:
         """Creates the data key of that name (`key_name`) unless it exists."""
@@ -348,6 +352,18 @@ class Keyring:
             return _decrypt(self._own_cipher, place.encode(), value)
         except (InvalidTag, ValueError) as error:
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
+
+    def seal_row(self, table: str, key: Sequence[object], values: Sequence[object]) -> bytes:
+        """Seals the values of a row that decides something, bound to its table and its key columns."""
+        return self.seal_own(_row_place(table, key), json.dumps(values).encode())
+
+    def open_row(self, table: str, key: Sequence[object], sealed: bytes) -> list[Any]:
+        """Returns the values of a row; empty if it was altered or moved, which the log says."""
+        try:
+            return json.loads(self.open_own(_row_place(table, key), sealed))
+        except Damaged:
+            _log.error("a row of %s is not what Aldis wrote there: it counts for nothing", table)
+            return []
 
     @property
     def _own_cipher(self) -> AESGCM:
@@ -435,6 +451,10 @@ def _encrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
 
 def _decrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
     return cipher.decrypt(value[:_NONCE_BYTES], value[_NONCE_BYTES:], place)
+
+
+def _row_place(table: str, key: Sequence[object]) -> str:
+    return "|".join((table, *(part.hex() if isinstance(part, bytes) else str(part) for part in key)))
 
 
 def _associated_data(conversation: ConversationId, place: str, *, is_packed: bool = False) -> bytes:

@@ -30,7 +30,6 @@ from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
 from store.files import beside, master_key_path
 from store.grants import Grants
-from store.guard import Guard, Tampering
 from store.history import History
 from store.holds import Holds
 from store.inbox import Inbox
@@ -49,7 +48,7 @@ from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
 from store.reserve import DiskReserve
-from store.restored import Restored
+from store.restored import Restored, count_opening
 from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent_messages import SentMessages
@@ -58,6 +57,7 @@ from store.summaries import Summaries
 from store.tool_shapes import ToolShapes
 from store.traces import Traces
 from store.turns import Turns
+from store.upgrade import FORMER, seal_access
 from store.working import Working
 
 T = TypeVar("T")
@@ -115,14 +115,12 @@ class Store:
         self,
         database: Database,
         keys: tuple[MasterKey, Keyring],
-        guard: Guard,
         reserve: DiskReserve,
         working: Working,
         realm: str,
     ) -> None:
         self._database = database
         self._master, self._keyring = keys
-        self._guard = guard
         self._reserve = reserve
         self.working = working
         """The work and the paid calls under way, and those of the previous process when it died."""
@@ -242,22 +240,6 @@ class Store:
             StoreError: it could not be written; the next opening finds out which key is valid.
         """
         return await self._database.alone(lambda _: self._master.rotate(self._keyring))
-
-    async def tampering(self) -> Tampering:
-        """Returns the changes to the database that Aldis did not make, as far as they were detected.
-
-        Raises:
-            StoreError: it could not be read.
-        """
-        return await self._database.alone(lambda _: self._guard.tampering())
-
-    async def reseal(self) -> Tampering:
-        """Deletes forged rows and accepts the other guarded rows as they are; returns what was found before.
-
-        Raises:
-            StoreError: it could not be written; nothing has changed.
-        """
-        return await self._database.alone(lambda _: self._guard.reseal())
 
     async def backup(self, folder: Path, *, now: datetime) -> Path:
         """Copies the store into the folder while it is in use; returns the path of the copy.
@@ -385,28 +367,22 @@ async def open_store(
                 f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
-        migrate(connection)
-        if others := sorted(name for kind, name in backup.others(connection, newest()) if kind == "table"):
-            _log.warning("tables in the database that another program has made, not restored: %s", ", ".join(others))
+        migrate(connection, up_to=FORMER)
         keyring = master.unlock(connection)
+        seal_access(connection, keyring)
+        migrate(connection)
+        if others := sorted(name for kind, name in backup.others(connection, newest()) if kind != "index"):
+            _log.warning("tables in the database that another program has made, not restored: %s", ", ".join(others))
+        count_opening(connection)
         keyring.sweep()
         return keyring
 
     database = await Database.open(path, keys_path, prepare=prepare)
     try:
         keyring = await database.alone(unlock)
-        guard = await database.alone(lambda _: _open_guard(keyring))
         await database.alone(lambda _: reserve.create())
         with closing(await database.alone(lambda _: Working(beside(path, "-working")))) as working:
-            yield Store(database, (master, keyring), guard, reserve, working, realm)
+            yield Store(database, (master, keyring), reserve, working, realm)
     finally:
         reserve.release()
         await database.aclose()
-
-
-def _open_guard(keyring: Keyring) -> Guard:
-    guard = Guard(keyring)
-    guard.open()
-    for sentence in guard.tampering().sentences:
-        _log.error("the database was changed: %s", sentence)
-    return guard

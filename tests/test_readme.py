@@ -97,13 +97,13 @@ class TestPaper:
 
 
 def test_what_aldis_is_quoted_as_saying_is_what_it_says() -> None:
-    """In the tables of the doctor's findings and of changed databases, apart from what `...` stands for."""
+    """In the table of the doctor's findings, apart from what `...` stands for."""
     nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
     said = "\n".join(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
     page = (ROOT / "docs/operating.md").read_text(encoding="utf-8")
     rows = [row for table in page.split("| it says |")[1:] for row in table.split("\n\n")[0].splitlines()]
     quotes = [quote for row in rows for quote in re.findall(r"`([^`]+)`", row.split(" | ")[0])]
-    assert len(quotes) > 25
+    assert len(quotes) >= 20
     for quote in quotes:
         for part in re.sub(r"^\w+: ", "", quote).split("..."):
             assert part.strip(" :;?,") in said, quote

@@ -239,7 +239,6 @@ def _add_store(add: _Add) -> None:
     )
     _add_decision(restore)
     add("rotate-key", "store.rotate_key", "replace the master key in its file with a new one")
-    add("reseal", "store.reseal", "remove what somebody else has changed in the database; stop Aldis first")
     export = add("export", "store.export", "print what is kept about a person, as JSON")
     export.add_argument(
         "person", metavar="UUID", help="the person's UUID; the doctor shows those of the people on the list"

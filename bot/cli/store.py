@@ -1,4 +1,4 @@
-"""The operator's verbs for the store and what it holds back: `backup`, `restore`, `rotate-key`, `reseal`, `export`,
+"""The operator's verbs for the store and what it holds back: `backup`, `restore`, `rotate-key`, `export`,
 `trust`, `captcha`, `trace`.
 
 Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
@@ -37,7 +37,6 @@ from store import (
     UNDECIDED,
     Repositories,
     Store,
-    Tampering,
     Undecided,
     Waiting,
     is_undecided,
@@ -218,24 +217,6 @@ def rotate_key(given: Settings, _: argparse.Namespace) -> int:
 
     answer = asyncio.run(_done(given, "rotate-key", None, turned))
     print(f"There is a new master key; {answer['keys']} keys were re-encrypted with it. Back it up.", file=sys.stderr)
-    return 0
-
-
-def reseal(given: Settings, _: argparse.Namespace) -> int:
-    """`reseal`: removes what somebody has changed in the database and accepts the rest as it is; Aldis must be
-    stopped.
-    """
-
-    async def resealed() -> Tampering:
-        async with _opened(given) as store:
-            return await store.reseal()
-
-    found = asyncio.run(resealed())
-    for sentence in found.sentences:
-        print(f"Found: {sentence}.", file=sys.stderr)
-    struck = sum(found.forged.values())
-    done = f"{struck} {'row is' if struck == 1 else 'rows are'} removed; the rest is accepted as it is."
-    print(done if found.sentences else "Nothing was changed by others.", file=sys.stderr)
     return 0
 
 

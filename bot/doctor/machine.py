@@ -22,7 +22,7 @@ from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
 from bot.transports.envelope.files import comes_with_first_file
 from bot.turn.notices import Notice
-from store import Store, StoreError, StoreInUse, Tampering, open_store
+from store import Store, StoreError, StoreInUse, open_store
 from tools import has_certificates
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
@@ -35,17 +35,6 @@ _RESET_BUG_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
 
 Source: https://sqlite.org/wal.html#walresetbug (2026-11).
 """
-
-_FORGED: Mapping[str, str] = {
-    "people": "who was let in",
-    "pins": "which account a number belongs to",
-    "identities": "whose safety number is trusted",
-    "spent": "what was spent",
-    "grants": "which tools were allowed for good",
-    "quotas": "the quotas of services",
-    "tool_shapes": "the tools of MCP servers",
-}
-"""What the tables that the store guards are about."""
 
 
 def _check_zone(now: str, zone: str) -> Finding:
@@ -187,16 +176,11 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
         inbox = await store.read(lambda repos: repos.inbox.backlog())
         guests = await store.read(lambda repos: repos.people.approvals())
         restoration = await store.read(lambda repos: repos.restored.restoration())
-        tampering = await store.tampering()
     except StoreInUse:
         return None, True, [ok("store", f"{given.path} is in use by a running Aldis")]
     except StoreError as error:
         return None, False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
     found = [ok("store", f"{given.path} opens with its key, is intact, and takes {_megabytes(given.path)} MB")]
-    found += [
-        problem("store", words, "see “Somebody has changed the database” in docs/operating.md")
-        for words in words_of_tampering(tampering)
-    ]
     if restoration is not None:
         how = f"decide with: {command_line('restore --settle')}, or --replay"
         found.append(
@@ -234,29 +218,6 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
             )
         )
     return store, False, found
-
-
-def words_of_tampering(tampering: Tampering) -> tuple[str, ...]:
-    """What others have done to the database, as `Tampering.sentences`; empty if nothing was detected."""
-    told: list[str] = [
-        (
-            f"{count} row about {_FORGED.get(table, table)} not written by Aldis"
-            if count == 1
-            else f"{count} rows about {_FORGED.get(table, table)} not written by Aldis"
-        )
-        for table, count in sorted(tampering.forged.items())
-    ]
-    if tampering.is_incomplete:
-        told.append("rows about access, trust or budgets, or all of them, were removed or put back, and not by Aldis")
-    if tampering.is_older:
-        told.append("the database is older than its key file: somebody has put an older copy in its place")
-    if tampering.intruders:
-        told.append(
-            (f"{tampering.intruders} statement that the database would have run by itself was removed")
-            if tampering.intruders == 1
-            else (f"{tampering.intruders} statements that the database would have run by itself were removed")
-        )
-    return tuple(told)
 
 
 def check_attachments(settings: Settings) -> Iterator[Finding]:

@@ -22,7 +22,7 @@ from aiohttp.typedefs import Handler
 
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem, wanting
-from bot.doctor.machine import words_of_level, words_of_tampering
+from bot.doctor.machine import words_of_level
 from bot.doctor.running import RunningState
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
@@ -126,10 +126,9 @@ class HealthPage:
             inbox, outbox = await self._backlogs()
             overdue = await self._overdue(inbox)
             held = await self._store.read(_held)
-            tampering = await self._store.tampering()
         except StoreError as error:
             return (f"the store fails: {error!s}", *problems), None
-        return (*problems, *overdue, *held, *words_of_tampering(tampering)), (inbox, outbox)
+        return (*problems, *overdue, *held), (inbox, outbox)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -1,9 +1,7 @@
 """The operator's verbs, as an operator gives them: beside a running Aldis, and without one."""
 
 import json
-import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -113,25 +111,6 @@ async def test_the_way_of_a_message_is_told_while_aldis_runs_and_when_it_does_no
     assert (missing.status, len(missing.stderr.splitlines())) == (2, 1)
     assert "turn 9: there is none yet" in missing.stderr
     assert (await world.verb("trace", "-1")).status == 2
-
-
-async def test_a_database_that_somebody_has_changed_is_taken_as_it_is_by_a_word(world: World) -> None:
-    """Until then it is named, and nobody is let in by it; from then on everything holds."""
-    async with world.running():
-        await world.signal.deliver(message("hello", author=BOB))
-        await world.signal.sent_count(1)
-    with closing(sqlite3.connect(world.folder / "aldis.db")) as connection, connection:
-        assert connection.execute("UPDATE pins SET pinned_at = 0").rowcount == 1
-    named = await world.verb("doctor")
-    assert (named.status, "1 row about which account a number belongs to" in named.stdout) == (
-        1,
-        True,
-    )
-    done = await world.verb("reseal")
-    assert (done.status, "1 row is removed" in done.stderr) == (0, True)
-    assert (await world.verb("doctor")).status == 0
-    again = await world.verb("reseal")
-    assert (again.status, again.stderr) == (0, "Nothing was changed by others.\n")
 
 
 async def test_the_doctor_finds_what_is_wrong_and_what_is_not(world: World) -> None:

@@ -45,11 +45,12 @@ def as_of_before(copy: Path) -> None:
         names = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
         for [table] in names:
             columns = ", ".join(columns_of(connection, "main", table) & columns_of(connection, "newer", table))
-            connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
+            if columns:
+                connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM newer.{table}")
         connection.commit()
     older.replace(copy)
     with closing(sqlite3.connect(keys_of(copy))) as connection:
-        connection.execute("DROP TABLE generation")
+        connection.execute("DROP TABLE openings")
 
 
 def columns_of(connection: sqlite3.Connection, schema: str, table: str) -> set[str]:

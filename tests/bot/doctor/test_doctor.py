@@ -5,7 +5,6 @@ import re
 import socket
 import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -249,16 +248,6 @@ async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict
     assert found.level == verdict
     assert (f"Landlock {landlock}" in found.what) == bool(landlock)
     assert ("no seccomp" in found.what) == (not seccomp)
-
-
-async def test_a_database_that_somebody_has_changed_is_a_problem(practice: Practice) -> None:
-    """The doctor says what was done to it, and where the way out stands."""
-    async with open_store(practice.path, realm="signal"):
-        pass
-    with closing(sqlite3.connect(practice.path)) as connection, connection:
-        connection.execute("INSERT INTO pins VALUES (x'01', x'02', 0, NULL, NULL)")
-    found = about(await practice.examine(), "1 row about which account a number belongs to")
-    assert (found.level, "operating.md" in found.advice) == ("problem", True)
 
 
 async def test_cells_that_cannot_be_are_a_problem(capfd: pytest.CaptureFixture[str]) -> None:

@@ -212,14 +212,13 @@ async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Sto
 @pytest.mark.parametrize("command", ["/forget", "/forget everything"])
 @pytest.mark.parametrize("group", [None, GROUP])
 async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, group: str | None) -> None:
-    """With everything else; nothing looks forged afterwards."""
+    """With everything else."""
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         await poisoned(aldis, POST, group=group)
         await allow(aldis, group=group)
         await told(aldis, command, group=group)
         assert await aldis.count("SELECT count(*) FROM grants") == 0
-        assert not (await aldis.store.tampering()).sentences
         assert (await poisoned(aldis, POST, group=group)).startswith("May I")
 
 

@@ -2,9 +2,8 @@
 
 import asyncio
 import socket
-import sqlite3
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -128,20 +127,6 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
     async with asking(page) as http:
         status, state = await state_of(http)
     assert (status, state) == (503, {"ok": False, "problems": ["the store fails: the store is closed", str(CLOSED)]})
-
-
-async def test_a_database_that_somebody_has_changed_is_a_problem(path: Path, clock: SetClock) -> None:
-    """It is named on the page until the operator has decided."""
-    async with open_store(path, realm="signal"):
-        pass
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("INSERT INTO people VALUES (x'01', 0, x'02', NULL)")
-    async with open_store(path, realm="signal") as store:
-        page = page_of(store, clock, Counts())
-        async with asking(page) as http:
-            status, state = await state_of(http)
-    assert (status, state["ok"]) == (503, False)
-    assert "1 row about who was let in not written by Aldis" in state["problems"]
 
 
 async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: SetClock) -> None:

@@ -1,0 +1,222 @@
+"""Rows that decide access: what the file says without the key lets nobody in, and earlier stores are carried over.
+
+The attacker is bare SQLite on the file, while Aldis is stopped.
+"""
+
+import hmac
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from store import Repositories, open_store
+from store.migrations import migrate, newest
+from store.sealing import MasterKey
+from store.upgrade import FORMER
+from tests.conftest import NOON
+from tests.store.places import keys_of, master_of
+
+T = TypeVar("T")
+
+ACCOUNT, NUMBER = "+15550100001", "+15550100666"
+ADMIN, ALICE, MALLORY = "ad000000", "a11ce000", "3a110000"
+
+
+async def on(path: Path, work: Callable[[Repositories], T]) -> T:
+    async with open_store(path, realm="signal") as store:
+        return await store.transaction(work)
+
+
+def attack(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def seen(repos: Repositories) -> dict[str, object]:
+    """Everything that access depends on, as its callers see it."""
+    people = repos.people
+    conversation = repos.conversations.at("direct:alice")
+    assert conversation is not None
+    return {
+        "allowed": [who for who in (ALICE, MALLORY) if people.is_allowed(who, account=ACCOUNT)],
+        "approvals": people.approvals(),
+        "number": [who for who in (ALICE, MALLORY) if people.number_of(who, [NUMBER])],
+        "untrusted": people.new_identities(),
+        "verified": [who for who in (ALICE, MALLORY) if people.was_verified(who, account=ACCOUNT)],
+        "grants": {who: repos.grants.of(conversation, who) for who in (ALICE, MALLORY)},
+        "shapes": repos.tool_shapes.all(),
+    }
+
+
+@pytest.fixture
+async def kept(path: Path) -> Path:
+    """A store in which Alice was let in, has a number and has allowed a tool; Mallory has a new safety number."""
+    async with open_store(path, realm="signal") as store:
+        conversation = await store.conversation("direct:alice", now=NOON)
+
+        def work(repos: Repositories) -> None:
+            repos.people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
+            assert repos.people.pin(NUMBER, ALICE, now=NOON)
+            repos.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
+            repos.people.verify(ALICE, "key", account=ACCOUNT)
+            repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
+            repos.tool_shapes.keep("crm_post", "old", now=NOON)
+
+        await store.transaction(work)
+    return path
+
+
+async def test_nobody_lets_themselves_in(kept: Path, tmp_path: Path) -> None:
+    """Not by a row of their own, another's row under their name, or a row of another table."""
+    mallory = await on(kept, lambda repos: repos.people._guest(ACCOUNT, MALLORY).hex())
+    person = await on(kept, lambda repos: repos.people.keyring.handle(MALLORY).hex())
+    [number] = await on(kept, lambda repos: repos.people.column("SELECT hex(handle) FROM pins"))
+    allowed, of_alice = ("allowed", [ALICE]), f"SELECT sealed FROM identities WHERE handle != x'{mallory}'"
+    attacks = (
+        (f"INSERT INTO people VALUES (x'{mallory}', x'00')", *allowed),
+        (f"INSERT INTO people SELECT x'{mallory}', sealed FROM people", *allowed),
+        (f"INSERT INTO people SELECT x'{mallory}', sealed FROM pins", *allowed),
+        (f"INSERT INTO people SELECT x'{mallory}', sealed FROM identities LIMIT 1", *allowed),
+        ("UPDATE people SET sealed = x''", "allowed", []),
+        (f"UPDATE people SET handle = x'{mallory}'", "allowed", []),
+        (f"UPDATE pins SET sealed = (SELECT sealed FROM people) WHERE handle = x'{number}'", "number", []),
+        (f"UPDATE identities SET sealed = ({of_alice}) WHERE handle = x'{mallory}'", "verified", [ALICE]),
+        ("UPDATE grants SET tool = 'delete'", "grants", {ALICE: (), MALLORY: ()}),
+        (f"UPDATE grants SET person = x'{person}'", "grants", {ALICE: (), MALLORY: ()}),
+        ("UPDATE tool_shapes SET sealed = (SELECT sealed FROM grants)", "shapes", {"crm_post": ""}),
+    )  # fmt: skip
+    shutil.copytree(kept.parent, tmp_path / "before")
+    for statement, what, wanted in attacks:
+        attack(kept, statement)
+        assert (await on(kept, seen))[what] == wanted, statement
+        shutil.copytree(tmp_path / "before", kept.parent, dirs_exist_ok=True)
+
+
+async def test_an_admins_word_writes_a_row_anew(kept: Path) -> None:
+    """Until then a number belongs to none, a safety number is not trusted, and none of it is cleaned away."""
+    attack(kept, *(f"UPDATE {table} SET sealed = x'00'" for table in ("people", "pins", "identities")))
+    mallory = await on(kept, lambda repos: repos.people.label(MALLORY, account=ACCOUNT))
+
+    def decide(repos: Repositories) -> None:
+        people = repos.people
+        assert not people.pin(NUMBER, ALICE, now=NOON)
+        assert people.pin_of(NUMBER, ALICE) is None
+        people.prune(before=NOON.replace(year=2030))
+        assert mallory in {one.label for one in people.new_identities()}
+        assert people.pin(NUMBER, ALICE, now=NOON, is_confirmed=True)
+        assert not people.pin(NUMBER, MALLORY, now=NOON)
+        people.trust(mallory)
+        people.verify(ALICE, "key", account=ACCOUNT)
+        people.allow(ALICE, account=ACCOUNT, by=ADMIN, now=NOON)
+        assert people.new_identities() == ()
+
+    await on(kept, decide)
+    now = await on(kept, seen)
+    assert (now["allowed"], now["number"], now["verified"]) == ([ALICE], [ALICE], [ALICE])
+
+
+async def test_an_older_database_is_named_and_waits_for_a_decision(kept: Path, tmp_path: Path) -> None:
+    """Its key file has seen later openings; what was open in the copy may be done by now."""
+    copy = tmp_path / "copy.db"
+    shutil.copyfile(kept, copy)
+    for _ in range(2):
+        assert await on(kept, lambda repos: repos.restored.restoration()) is None
+    shutil.copyfile(copy, kept)
+    restoration = await on(kept, lambda repos: repos.restored.restoration())
+    assert restoration is not None
+    assert restoration.restored_at is None
+
+
+async def test_a_database_that_is_ahead_of_its_key_file_is_nothing(kept: Path) -> None:
+    """As after a crash between the two."""
+    attack(keys_of(kept), "DELETE FROM openings")
+    assert await on(kept, lambda repos: repos.restored.restoration()) is None
+
+
+def former(path: Path, *, has_macs: bool) -> None:
+    """A store of the last schema with MACs, made as Aldis made it then; only Alice's rows have them."""
+    path.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
+        migrate(connection, up_to=FORMER)
+        keyring = MasterKey(master_of(path)).unlock(connection)
+        if has_macs:
+            keyring.note_guard()
+        key = HKDF(hashes.SHA256(), 32, salt=None, info=b"aldis rows").derive(keyring.index_key)
+
+        def put(table: str, *values: int | str | bytes | None, is_true: bool = True) -> None:
+            parts = (table, *values)
+            pairs = [(type(part).__name__, part if isinstance(part, bytes) else str(part).encode()) for part in parts]
+            said = b"".join(b"%b%d:%b" % (kind.encode(), len(body), body) for kind, body in pairs)
+            mac = hmac.digest(key, said, "sha256") if has_macs and is_true else None
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))}, ?)", (*values, mac))
+
+        def guest(person: str) -> bytes:
+            return keyring.handle(f"signal|{ACCOUNT}|{person}")
+
+        noon = int(NOON.timestamp() * 1000)
+        alice, mallory = keyring.handle(ALICE), keyring.handle(MALLORY)
+        handle = keyring.handle("signal|direct:alice")
+        keyring.make(handle)
+        connection.execute(
+            "INSERT INTO conversations (id, realm, handle, created_at) VALUES (1, 'signal', ?, 0)", (handle,)
+        )
+        put("people", guest(ALICE), noon, guest(ADMIN))
+        put("people", guest(MALLORY), noon, guest(ADMIN), is_true=False)
+        put("pins", keyring.handle(NUMBER), alice, noon, None)
+        put("identities", guest(MALLORY), keyring.handle("new key"), noon, 1, 0, None)
+        put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, None)
+        put("grants", 1, alice, "post", "s", noon)
+        put("grants", 1, mallory, "post", "s", noon, is_true=False)
+        put("tool_shapes", "crm_post", "old", noon)
+        connection.execute("INSERT INTO spent VALUES (CAST('all' AS BLOB), '2026-11', '7', 1, 0, 2, 3, 0, NULL)")
+        connection.execute("INSERT INTO quotas VALUES ('search', '2026-11', 3, NULL)")
+
+
+@pytest.mark.parametrize("has_macs", [True, False])
+async def test_what_an_earlier_aldis_has_written_is_carried_over(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_macs: bool
+) -> None:
+    """All of it; where rows had MACs, only those that hold. The second opening finds the same."""
+    path = tmp_path / "former" / "aldis.db"
+    former(path, has_macs=has_macs)
+    wanted = await on(kept, seen)
+    if not has_macs:
+        wanted["allowed"] = [ALICE, MALLORY]
+    for _ in range(2):
+        now = await on(path, seen)
+        assert {key: now[key] for key in ("allowed", "number", "verified", "shapes")} == {
+            key: wanted[key] for key in ("allowed", "number", "verified", "shapes")
+        }
+        assert [len(now[key]) for key in ("approvals", "untrusted")] == [1 + (not has_macs), 1]  # type: ignore[arg-type]
+        totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
+        assert [str(total.spending.cost_usd) for total in totals] == ["7"]
+        assert not await on(path, lambda repos: repos.quotas.take("search", "2026-11", amount=1, limit=3))
+
+
+async def test_who_pretends_that_rows_are_older_gains_nothing(kept: Path) -> None:
+    """The key file knows that rows prove themselves, and only the master key can change that."""
+    mallory = await on(kept, lambda repos: repos.people._guest(ACCOUNT, MALLORY).hex())
+    names = ("people", "pins", "identities", "grants", "tool_shapes", "guard")
+    definition = "SELECT sql FROM sqlite_master WHERE name = ?"
+    with closing(sqlite3.connect(":memory:")) as model:
+        migrate(model, up_to=FORMER)
+        tables = [sql for name in names for (sql,) in model.execute(definition, (name,))]
+    attack(
+        kept,
+        *(f"DROP TABLE {table}" for table in (*names[:-1], "openings")),
+        *tables,
+        *(f"ALTER TABLE {table} ADD COLUMN mac BLOB" for table in ("spent", "quotas")),
+        f"INSERT INTO people VALUES (x'{mallory}', 0, x'00', NULL)",
+        f"PRAGMA user_version = {FORMER}",
+    )
+    assert (await on(kept, seen))["allowed"] == []
+    with closing(sqlite3.connect(kept)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (newest(),)
