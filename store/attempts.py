@@ -131,6 +131,19 @@ class Attempts(Repository):
             "WHERE id = ? AND state IN ('waiting', 'sending', 'unknown')",
             (state, sent_at, millis(now), item),
         )
+        self.forget_questions(self.column("SELECT turn_id FROM outbox WHERE id = ?", (item,)))
+
+    def forget_questions(self, turns: Iterable[int]) -> None:
+        """Deletes the words of the messages that these turns have answered, where nothing of the answers is left to
+        send.
+        """
+        for turn in turns:
+            self.execute(
+                "UPDATE inbox SET envelope = NULL WHERE turn_id = ?1 AND state = 'done' AND envelope IS NOT NULL "
+                "AND NOT EXISTS (SELECT 1 FROM outbox WHERE turn_id = ?1 "
+                "AND state IN ('waiting', 'sending', 'unknown'))",
+                (turn,),
+            )
 
     def provable(self, confirmations: Iterable[Confirmation], *, now: datetime) -> list[Confirmation]:
         """Returns the confirmations that can mean some attempt. Writes nothing, so that others cost nothing."""

@@ -59,8 +59,8 @@ DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?));
 UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?));
-UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL
- WHERE turn_id IN (SELECT value FROM json_each(?)) AND state IN ('waiting', 'claimed')
+UPDATE inbox SET state = CASE state WHEN 'dead' THEN 'dead' ELSE 'done' END, envelope = NULL, claimed_until = NULL
+ WHERE turn_id IN (SELECT value FROM json_each(?)) AND envelope IS NOT NULL
 """
 
 

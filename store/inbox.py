@@ -211,6 +211,10 @@ class Inbox(Repository):
             (conversation, millis_if(now)),
         )
 
+    def size(self, turn: TurnId) -> int:
+        """Returns how many messages the turn is to answer."""
+        return self.value("SELECT count(*) FROM inbox WHERE turn_id = ? AND state IN ('waiting', 'claimed')", (turn,))
+
     def last_open(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """Returns the envelope of the turn's newest open message; None if there is none or it cannot be read."""
         rows = self.rows(
@@ -295,18 +299,53 @@ class Inbox(Repository):
         self.execute(
             "UPDATE inbox SET state = 'waiting', claimed_until = NULL, turn_id = NULL, put_off_until = NULL, "
             "attempts = 0 "
-            "WHERE turn_id = ? AND state IN ('waiting', 'claimed')",
+            "WHERE turn_id = ? AND envelope IS NOT NULL",
             (turn,),
         )
         self.notify("inbox")
 
+    def ask_again(self, turn: TurnId, *, besides: InboxId, replaces: TurnId | None, now: datetime) -> bool:
+        """Lets the messages of a turn whose answer is not out yet wait again, in a turn of their own; not `besides`.
+
+        Returns whether there are any.
+        """
+        self.execute("UPDATE inbox SET envelope = NULL WHERE id = ?", (besides,))
+        again = "turn_id = ? AND envelope IS NOT NULL AND (state = 'done' OR revises IS NOT NULL)"
+        [(conversation, expires_at, count)] = self.rows(
+            f"SELECT conversation_id, min(expires_at), count(*) FROM inbox WHERE {again}",  # noqa: S608  (a literal)
+            (turn,),
+        )
+        if count:
+            new = self._turns.begin(conversation, now=now, expires_at=moment_if(expires_at), replaces=replaces)
+            self.execute(
+                "UPDATE inbox SET state = 'waiting', claimed_until = NULL, attempts = 0, turn_id = ? "  # noqa: S608
+                f"WHERE {again}",
+                (new, turn),
+            )
+            self.notify("inbox")
+        return count > 0
+
     def done(self, turn: TurnId) -> None:
-        """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries."""
-        self._settle(turn, "done")
+        """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries.
+
+        The words of several messages with one answer stay until it is out (`Attempts.settle`): if one of them is taken
+        back before, the others are asked again.
+        """
+        self.execute(
+            "UPDATE inbox SET state = 'done', claimed_until = NULL, envelope = CASE WHEN "
+            "(SELECT count(*) FROM inbox WHERE turn_id = ?1) > 1 AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = ?1 "
+            "AND state IN ('waiting', 'sending', 'unknown')) THEN envelope END "
+            "WHERE turn_id = ?1 AND state IN ('waiting', 'claimed')",
+            (turn,),
+        )
 
     def dead_letter(self, turn: TurnId) -> None:
         """Marks the messages of a turn that failed too often as dead and deletes their words."""
-        self._settle(turn, "dead")
+        self.execute(
+            "UPDATE inbox SET state = 'dead', envelope = NULL, claimed_until = NULL WHERE turn_id = ? "
+            "AND state IN ('waiting', 'claimed')",
+            (turn,),
+        )
 
     def hand_back(self, turn: TurnId, *, counts: bool) -> None:
         """Gives up the claim, so that its messages wait again. `counts`: as a failed attempt, not a shutdown."""
@@ -443,13 +482,6 @@ class Inbox(Repository):
             attempts=attempts + 1,
             expires_at=moment_if(expires_at),
             refusal=refusal,
-        )
-
-    def _settle(self, turn: TurnId, state: str) -> None:
-        self.execute(
-            "UPDATE inbox SET state = ?, envelope = NULL, claimed_until = NULL WHERE turn_id = ? "
-            "AND state IN ('waiting', 'claimed')",
-            (state, turn),
         )
 
 

@@ -147,12 +147,13 @@ class Outbox(Repository):
         if unheard is not None:
             self._put_off_unknown(millis(now), millis(now + unheard))
         self._listens(millis(now))
-        self.execute(
+        given_up = self.column(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
-            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1",
+            "AND (position < 0 OR reply IS NULL) AND due_at <= ?1 RETURNING turn_id",
             (millis(now),),
         )
+        self._attempts.forget_questions(given_up)
         rows = self.rows(
             "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces FROM outbox WHERE id IN ("
             "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"

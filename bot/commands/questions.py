@@ -89,14 +89,14 @@ class QuestionCommands(CommandGroup):
         item = call.urgent_item.item.id
         expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
-        planned = self._forget(repos, call, last.turn)
         repos.inbox.shorten(item, expires_at)
         again = repos.turns.begin(
             call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
         )
+        repos.revisions.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
+        planned = self._forget(repos, call, last.turn)
         step = dump_step(Asked(question=question))
         repos.journal.add(call.conversation, again, 0, step)
-        repos.revisions.move(last.turn, again)
         repos.inbox.as_question(item, again)
         return planned
 

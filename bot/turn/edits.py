@@ -3,8 +3,8 @@
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
-                                                |-older, nothing is answered there now (`/pause`, `/takeover`), or its
-                                                | author edits too much: the history has its new words, the answer stays
+            the others of its turn whose        |-older, nothing is answered there now (`/pause`, `/takeover`), or its
+            answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
                                                 '-to a command, or to a yes or no to something that was asked: what was
                                                   made of it goes as if it were deleted, then that is carried out
     expired --> its turn goes; an answer that is not sent yet is replaced by a notice that it has disappeared
@@ -156,12 +156,14 @@ class Revisions:
             return self._given_up(repos, conversation, known, deletion.author, deletion.chat)
         if known.turn is None:
             return ()
-        sent = outgoing.shown_answer(repos, known.turn)
+        now, sent = self._clock.now(), outgoing.shown_answer(repos, known.turn)
+        replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
+        has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=now)
         stops = self._ended(repos, conversation, known)
-        repos.forgetting.turn(known.turn, now=self._clock.now())
-        outgoing.clear(repos, known.turn, deletion.chat, self._clock.now())
-        if self._deletes_answers:
-            outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, self._clock.now())
+        repos.forgetting.turn(known.turn, now=now)
+        outgoing.clear(repos, known.turn, deletion.chat, now)
+        if self._deletes_answers and not has_others:
+            outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, now)
         return stops
 
     def _ended(self, repos: Repositories, conversation: ConversationId, known: KnownMessage) -> tuple[TurnId, ...]:
@@ -307,14 +309,15 @@ class Revisions:
         asked = _question(repos, urgent_item.conversation, turn)
         stops = self._ended(repos, urgent_item.conversation, known)
         planned = self._undo(repos, urgent_item.conversation, known, edit.message.author, edit.message.chat)
-        repos.forgetting.turn(turn, now=self._clock.now())
-        outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
         replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
         again = self._begun(repos, urgent_item.conversation, urgent_item.item, replaces)
+        repos.inbox.settle(known.item)
+        repos.revisions.move(turn, again)  # before its words go: what has no answer yet is asked once more without this
+        repos.forgetting.turn(turn, now=self._clock.now())
+        outgoing.clear(repos, turn, edit.message.chat, self._clock.now())
         if asked is not None:
             step = Asked(question=prompt.correct_question(asked, known.names, edit.message))
             repos.journal.add(urgent_item.conversation, again, 0, dump_step(step))
-        repos.revisions.move(turn, again)
         repos.revisions.revise(urgent_item.item.id, known.root, again)
         repos.inbox.as_question(urgent_item.item.id, again)
         return (*stops, *planned)
@@ -350,7 +353,7 @@ class Revisions:
             return ()
         self._turns.charges.add_so_far(repos, conversation, known.turn, person=author, chat=chat)
         repos.inbox.release(known.turn)
-        repos.journal.close(known.turn, "ignored", now=self._clock.now())
+        repos.forgetting.turn(known.turn, now=self._clock.now())
         outgoing.clear(repos, known.turn, chat, self._clock.now())
         return (known.turn,)
 

@@ -3,17 +3,19 @@
 import asyncio
 import json
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bot.clock import SetClock
-from bot.errors import NotSent, Rejected
+from bot.errors import NotSent, Rejected, SendUnknown
+from bot.events import SentId
 from bot.i18n import phrases
 from bot.providers.base import Request
 from bot.transports.envelope.frames import FrameReader
 from bot.turn import phrases as turn_phrases
-from store import Store
+from store import Store, open_store
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.transports.bridges import OWN_ACCOUNT
 from tests.bot.turn.turn_helpers import Echo, calls, says
@@ -151,6 +153,56 @@ async def test_what_was_asked_with_a_deleted_message_is_asked_again_without_it(s
         await aldis.deliver(delete(second))
         assert (await aldis.answered(2))[1].content.text == "re: third"
         assert "second" not in words(aldis.model.requests[-1])
+
+
+OTHERS = (
+    ("the first is deleted", 0, delete, NotSent("down", retry_after_seconds=120)),
+    ("the last is deleted", 2, delete, NotSent("down", retry_after_seconds=120)),
+    ("one becomes a command", 1, partial(edit, "/help"), NotSent("down", retry_after_seconds=120)),
+    ("one becomes another command", 1, partial(edit, "/new"), NotSent("down", retry_after_seconds=120)),
+    ("the send is in doubt", 1, delete, SendUnknown("no answer")),
+    ("the bridge wants a pause", 1, delete, NotSent("rate limit", retry_after_seconds=3600)),
+)
+
+
+async def test_what_takes_one_message_back_leaves_the_others_their_answer(tmp_path: Path, clock: SetClock) -> None:
+    """While the one answer to three messages waits to be sent; they are asked again without it, and answered once."""
+    for story, place, change, failure in OTHERS:
+        path = tmp_path / f"{story}.db"
+        async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
+            gate = aldis.model.gates["slow"] = asyncio.Event()
+            await aldis.deliver(message("slow"))
+            await aldis.asked(1)
+            words_of = ["tulip", "rose", "iris"]
+            names = [await aldis.deliver(message(word)) for word in words_of]
+            aldis.transport.sends = [lambda: SentId(FIRST), failure]
+            gate.set()
+            await aldis.asked(2)
+            await aldis.until(lambda aldis=aldis: not aldis.transport.sends)
+            await aldis.quiet_but(1)
+            await aldis.deliver(change(names[place]))
+            del words_of[place]
+            await aldis.until(lambda aldis=aldis: "re: " in aldis.transport.sent[-1].content.text)
+            await aldis.quiet()
+            answers = [reply for reply in aldis.transport.sent if names[place - 1] in reply.answers and reply.ok]
+            assert [word for word in ("tulip", "rose", "iris") if word in aldis.model.asked[2]] == words_of, story
+            assert set(answers[-1].answers) == {*names} - {names[place]}, story
+            assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0, story
+
+
+async def test_what_is_answered_is_not_asked_again(store: Store, clock: SetClock) -> None:
+    """Once the one answer to two messages is out, deleting one of them asks nothing, and no words of them are kept."""
+    async with app_harness(store, clock) as aldis:
+        gate = aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        first, _ = [await aldis.deliver(message(word)) for word in ("tulip", "rose")]
+        gate.set()
+        await aldis.answered(2)
+        await aldis.quiet()
+        assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
+        await aldis.process(delete(first))
+        assert (len(aldis.model.asked), len(aldis.transport.sent)) == (2, 2)
 
 
 async def test_a_message_that_is_deleted_before_its_turn_is_never_asked(store: Store, clock: SetClock) -> None:
