@@ -25,6 +25,7 @@ from bot.turn.citations import cite, visible_beginning, visible_words
 from bot.turn.journal import Outcome
 from bot.turn.links import GivenAddresses, defang, given_in
 from bot.turn.state import SETTLED, TurnState
+from bot.turn.steps import ToolRun
 from bot.turn.toolbox import Toolbox
 from bot.turn.work import work_out
 from tools import clean_text
@@ -145,15 +146,16 @@ class Answers:
         refused = [run for run in state.runs if run.outcome == "denied" and NOBODY_HERE in run.answer.content]
         if not refused or not outcome.ok:
             return outcome
-        calls = [ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments) for run in refused]
+        calls = list(map(_call_of, refused))
         causes = dict.fromkeys(cause for call in calls for cause in self._calls.causes(state, call) or ())
         undone = phrases.left_undone(list(map(self._toolbox.deed, calls)), tuple(causes))
         return replace(outcome, text=f"{outcome.text}\n\n{undone}")
 
     def _with_remark(self, state: TurnState, outcome: Outcome) -> Outcome:
         """The outcome, which tells once what was allowed for good and which budget is nearly used up."""
-        done = frozenset(run.answer.name for run in state.runs if run.outcome in SETTLED and self._toolbox.changes(run))
-        if any(question.is_about(done) for question in state.turn.open_questions):
+        ended = [run for run in state.runs if run.outcome in SETTLED and self._toolbox.changes(run)]
+        done = tuple(map(_call_of, ended))
+        if any(question.is_replaced_by(done) for question in state.turn.open_questions):
             outcome = replace(outcome, text=f"{outcome.text}\n\n{say(phrases.TAKES_PLACE)}", done=done)
         if state.journal.allowed and outcome.ok:
             told = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=tool) for tool in state.journal.allowed)
@@ -163,6 +165,10 @@ class Answers:
             return outcome
         remark = phrases.budget_nearly_used_up(near.scope, near.span, near.percent)
         return replace(outcome, text=f"{outcome.text}\n\n{remark}", warned=((near.scope, near.period),))
+
+
+def _call_of(run: ToolRun) -> ToolCall:
+    return ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments)
 
 
 def _words(text: str) -> AssistantMessage:

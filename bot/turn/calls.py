@@ -37,6 +37,7 @@ NOBODY_HERE = (
 )
 """What the model is told if a scheduled run wants to do something that needs a person's approval."""
 
+_REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"
 _INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _MAX_NUMBERED = 1000
@@ -176,6 +177,8 @@ class Calls:
         journal = state.journal
         if not state.turn.settings.allows_tool(call.name):
             return self._toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
+        if call.id in journal.replaced:
+            return self._toolbox.refuse(call, "denied", _REPLACED)
         if call.id in journal.asked and not journal.decided.get(call.id, False):
             said = "said no to this" if call.id in journal.decided else "did not answer in time whether you may"
             return self._toolbox.refuse(call, "denied", f"the person {said}: it was not done; do not ask again")

@@ -128,8 +128,8 @@ class Outcome:
     """Files sent to the person with the text."""
     voice: File | None = None
     """The spoken text; None if it is not spoken."""
-    done: frozenset[str] = frozenset()
-    """The tools it used to change something: earlier questions about these are settled."""
+    done: tuple[ToolCall, ...] = ()
+    """The calls that changed something: earlier questions about the same are settled."""
     is_journaled: bool = False
     """Whether the journal has its last completion, too."""
 
@@ -184,6 +184,10 @@ class Journal:
         self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
         """The tools that were permanently allowed when somebody was asked."""
         self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
+        self.replaced = {
+            call for step in turn.steps if isinstance(step, Decided) and step.is_replaced for call in step.call_ids
+        }
+        """The calls that a newer message wants once more."""
         self._broken_off: list[Attempt | ToolRun | Fee] = []
         self._answer: Completion | None = None
         self._refused: list[Step] = []

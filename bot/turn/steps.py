@@ -6,8 +6,9 @@
 Left to others: when each is written (`bot.turn.journal`), what follows from it (`bot.turn.agent`).
 """
 
+import json
 import logging
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -131,6 +132,8 @@ class Decided:
     is_yes: bool
     always: str | None = None
     """The tool they allowed permanently with it; None if none."""
+    is_replaced: bool = False
+    """Whether it was no word of theirs: they want the same in a newer message, which takes its place."""
     step: Literal["decided"] = "decided"
 
 
@@ -180,13 +183,22 @@ class OpenQuestion:
     calls: tuple[ToolCall, ...]
     labels: Labels
     """The labels of everything these calls were made from."""
+    is_quoted: bool
+    """Whether the person quotes it in what they ask now: what they want instead takes its place."""
 
-    def is_about(self, tools: Collection[str]) -> bool:
-        """Whether it asks about one of these tools."""
-        return any(call.name in tools for call in self.calls)
+    def is_replaced_by(self, calls: Iterable[ToolCall]) -> bool:
+        """Whether these calls are the same wish: another one of the same kind leaves the question open."""
+        wanted = {_wish(call) for call in calls}
+        names = {name for name, _ in wanted}
+        return all(_wish(call) in wanted or (self.is_quoted and call.name in names) for call in self.calls)
 
 
-def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> OpenQuestion | None:
+def _wish(call: ToolCall) -> tuple[str, str]:
+    given = {name: value for name, value in call.arguments.items() if value is not None}
+    return call.name, json.dumps(given, sort_keys=True, default=str).casefold()
+
+
+def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId, *, is_quoted: bool) -> OpenQuestion | None:
     """Returns what the last of a turn's steps asked this person and they have not answered; None if nothing."""
     done = tuple(steps)
     asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
@@ -196,4 +208,4 @@ def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId) -> Open
     written = [step.completion.message for step in done if isinstance(step, Completed)]
     calls = tuple(call for one in written if one is not None for call in one.calls if call.id in asked.call_ids)
     labels = next((one.labels for one in reversed(written) if one is not None), None)
-    return OpenQuestion(turn=turn, calls=calls, labels=labels or UNKNOWN)
+    return OpenQuestion(turn=turn, calls=calls, labels=labels or UNKNOWN, is_quoted=is_quoted)

@@ -78,8 +78,18 @@ def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming,
     """Earlier questions to the last asker, within a transaction; none for a reminder, which answers nobody."""
     if incoming[-1].scheduled is not None:
         return ()
+    quoted = {
+        repos.sent_messages.turn_of(claim.conversation, message.quote.sent_at)
+        for message in incoming
+        if message.quote is not None and message.quotes_me
+    }
     found = (
-        open_question(turn, journaled_steps(repos, claim.conversation, turn) or (), incoming[-1].author)
+        open_question(
+            turn,
+            journaled_steps(repos, claim.conversation, turn) or (),
+            incoming[-1].author,
+            is_quoted=turn in quoted,
+        )
         for turn in claim.put_off
         if turn < claim.turn
     )

@@ -19,6 +19,7 @@ from bot.events import ChatId, File, Incoming, PersonId, Reply
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, set_language, use_language
 from bot.labels import join_labels
+from bot.messages import ToolCall
 from bot.policy.chat_settings import Askers, ChatSettings
 from bot.turn import chats, outgoing, phrases, prompt
 from bot.turn.charges import Charges
@@ -26,7 +27,7 @@ from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
 from bot.turn.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
-from bot.turn.steps import Asked, Paused, Step, dump_step, journaled_steps
+from bot.turn.steps import Asked, Decided, Paused, Step, dump_step, journaled_steps
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from bot.turn.work import work_out
 from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
@@ -182,7 +183,6 @@ class Turns:
         people = (turn.person,)
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always, is_changed=pause.is_changed)
-        tools = frozenset(call.name for call in pause.calls)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
         question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
         texts = (question, f"{question}\n\n{say(phrases.TAKES_PLACE)}")
@@ -206,23 +206,30 @@ class Turns:
                 place = repos.outbox.next_position(turn.id)
                 paused = dump_step(replace(step, position=place))
                 repos.journal.add(turn.conversation, turn.id, position, paused)
-                is_another = self._replace(repos, turn, tools)
+                is_another = self._replace(repos, turn, pause.calls)
                 outgoing.put(repos, turn, again if is_another else first, self._clock.now())
             wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
             repos.inbox.put_off(turn.id, until=wait)
 
         await self._store.transaction(put_off)
 
-    def _replace(self, repos: Repositories, turn: Turn, tools: Collection[str]) -> bool:
-        """Ends open questions about these tools, which this turn supersedes, within a transaction; returns whether
-        there were any.
+    def _replace(self, repos: Repositories, turn: Turn, calls: Iterable[ToolCall]) -> bool:
+        """Ends open questions about the same wish as these calls, within a transaction; returns whether there were any.
+
+        What else the messages of such a turn ask is answered all the same.
         """
         if not turn.open_questions:
             return False
-        waiting = repos.inbox.put_off_turns(turn.conversation)
-        over = [one for one in turn.open_questions if one.turn in waiting and one.is_about(tools)]
+        waiting, calls = repos.inbox.put_off_turns(turn.conversation), tuple(calls)
+        over = [one for one in turn.open_questions if one.turn in waiting and one.is_replaced_by(calls)]
         for one in over:
-            self.end(repos, turn.conversation, one.turn)
+            steps = journaled_steps(repos, turn.conversation, one.turn)
+            if steps is None or repos.inbox.size(one.turn) == 1:
+                self.end(repos, turn.conversation, one.turn)
+                continue
+            replaced = Decided(call_ids=tuple(call.id for call in one.calls), is_yes=False, is_replaced=True)
+            repos.journal.add(turn.conversation, one.turn, len(steps), dump_step(replaced))
+            repos.inbox.take_up(one.turn)
         return bool(over)
 
     def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:

@@ -78,16 +78,15 @@ async def test_unrelated_talk_leaves_it_open(store: Store, clock: SetClock, grou
 
 @pytest.mark.parametrize("group", [None, GROUP])
 async def test_it_can_be_amended(store: Store, clock: SetClock, group: str | None) -> None:
-    """The model proposes other arguments, and it is asked once more; the old question is over, and nothing is done
+    """The person quotes it and wants it otherwise: it is asked once more, the old question is over, and nothing is done
     without a yes to the new one.
     """
     look, post, plan = tools()
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         first = await asked(aldis, group=group)
         aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
-        words = "Change it to 19:00"
-        quote = {"quote": quote_of(ALDIS, first, "May I use post?")} if group else {}
-        heard = await told(aldis, words, group=group, **quote)
+        quote = quote_of(ALDIS, first, "May I use post?")
+        heard = await told(aldis, "Change it to 19:00", group=group, quote=quote)
         assert heard.startswith("May I use post?\n\n• word: “at 19:00”")
         assert phrases.TAKES_PLACE.text in heard
         assert "what look told me earlier" in heard
@@ -102,6 +101,43 @@ async def test_it_can_be_amended(store: Store, clock: SetClock, group: str | Non
         assert await aldis.count("SELECT count(*) FROM ledger WHERE name = 'look'") == 1  # what the first one cost
 
 
+@pytest.mark.parametrize("group", [None, GROUP])
+async def test_another_wish_of_the_same_kind_leaves_it_open(store: Store, clock: SetClock, group: str | None) -> None:
+    """Of three that one person asks for in a row all are done, each on its own yes."""
+    look, post, plan = tools()
+    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
+        questions = [await asked(aldis, word=word, group=group) for word in ("at 18:00", "at 19:00", "at 20:00")]
+        for left, question in zip((2, 1, 0), questions, strict=True):
+            aldis.model.script = [says("Done.")]
+            await agree(aldis, question, still_open=left, group=group)
+        assert post.ran == ["at 18:00", "at 19:00", "at 20:00"]
+        assert [reply.content.text for reply in aldis.transport.sent[3:]] == ["Done."] * 3
+
+
+async def test_the_same_wish_takes_its_place_and_the_rest_is_answered(store: Store, clock: SetClock) -> None:
+    """Two messages wait behind one open question; one is sent again: it is asked anew, the other is answered."""
+    look, post, plan = tools()
+    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
+        gate = aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("slow"))
+        await aldis.asked(1)
+        await aldis.deliver(message("Post it at 18:00."))
+        await aldis.deliver(message("How warm is it?"))
+        aldis.model.script = [says("Well."), calls(("look", {"word": "page"})), wanted("post", "at 18:00")]
+        gate.set()
+        await aldis.answered(2)
+        await aldis.quiet_but(2)
+        aldis.model.script = [wanted("post", "AT 18:00"), says("It is warm.")]
+        await aldis.deliver(message("Post it AT 18:00!"))
+        _, _, again, rest = (reply.content.text for reply in await aldis.answered(4))
+        assert phrases.TAKES_PLACE.text in again
+        assert rest == "It is warm."
+        await aldis.quiet_but(1)
+        aldis.model.script = [says("Done.")]
+        await agree(aldis, FIRST + 3)
+        assert post.ran == ["AT 18:00"]
+
+
 async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clock: SetClock) -> None:
     """It is done, and what was asked before is not done as well."""
     look, _, plan = tools()
@@ -109,7 +145,8 @@ async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clo
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         first = await asked(aldis)
         aldis.model.script = [wanted("post", "hello"), says("Posted.")]
-        assert await told(aldis, "Rather post hello") == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
+        quote = quote_of(ALDIS, first, "May I use post?")
+        assert await told(aldis, "Rather post hello", quote=quote) == f"Posted.\n\n{phrases.TAKES_PLACE.text}"
         await agree(aldis, first)
         assert (post.ran, await open_questions(aldis)) == (["hello"], 0)
 
@@ -383,8 +420,8 @@ async def test_an_amendment_survives_a_crash(store: Store, clock: SetClock) -> N
     """A life took it up and died: the old question is open until the new one is there, and then over."""
     look, post, plan = tools()
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis)
-    await aldis.deliver(message("Change it to 19:00"))
+        first = await asked(aldis)
+    await aldis.deliver(message("Change it to 19:00", quote=quote_of(ALDIS, first, "May I use post?")))
     [claim], _ = await store.transaction(lambda repos: aldis.turns.claim(repos, busy=(), seconds=60))
     assert claim.put_off
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
