@@ -1,6 +1,7 @@
 from .base import Answers as Answers
 from .base import Arguments as Arguments
 from .base import BaseUrl as BaseUrl
+from .base import CheckedTool as CheckedTool
 from .base import CommaList as CommaList
 from .base import Effects as Effects
 from .base import Intent as Intent

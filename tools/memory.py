@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments
+from tools.errors import BadArguments, Denied
 from tools.ports import Memory
 
 _MAX_FACT_CHARS = 300
@@ -51,19 +51,30 @@ class Remember:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
+    async def check(self, arguments: RememberArguments, context: ToolContext) -> None:
+        """Refuses groups and actions that lack an argument.
+
+        Raises:
+            Denied: people tell it in their own chats.
+            BadArguments: the action lacks an argument.
+        """
+        if context.chat.startswith("group:"):
+            raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
+        if arguments.action == "forget" and arguments.number is None:
+            raise BadArguments("number: which fact?")
+        if arguments.action == "remember" and arguments.fact is None:
+            raise BadArguments("fact: what should be remembered?")
+
     async def run(self, arguments: RememberArguments, context: ToolContext) -> Result:
         """Returns what is remembered, or not any more.
 
         Raises:
-            ToolError: as the port; `BadArguments` if the action lacks an argument.
+            ToolError: as the port and `check`.
         """
-        if arguments.action == "forget":
-            if arguments.number is None:
-                raise BadArguments("number: which fact?")
+        await self.check(arguments, context)
+        if arguments.number is not None and arguments.action == "forget":
             await self._memory.forget(arguments.number, context)
             return Result(data={"forgotten": arguments.number})
-        if arguments.fact is None:
-            raise BadArguments("fact: what should be remembered?")
-        kept = await self._memory.remember(arguments.fact, context)
+        kept = await self._memory.remember(arguments.fact or "", context)
         data = {"number": kept.number, "fact": kept.fact, "until": kept.until}
         return Result(data=data, origins=(kept.origin,))

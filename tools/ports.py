@@ -78,6 +78,10 @@ class PlannedReminder:
 class Reminders(Protocol):
     """The reminders of the person in the conversation of the context."""
 
+    async def check(self, wish: Wish, context: ToolContext) -> None:
+        """Raises what `add` would raise about the wish, and plans nothing."""
+        ...
+
     async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
         """Plans a reminder; repeating the same call after a crash changes nothing.
 

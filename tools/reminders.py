@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments
+from tools.errors import BadArguments, NotFound
 from tools.ports import Every, PlannedReminder, Reminders, Repeat, Weekday, Wish
 
 _MAX_TEXT_CHARS = 1000
@@ -102,6 +102,19 @@ class Remind:
 
     def __init__(self, reminders: Reminders) -> None:
         self._reminders = reminders
+
+    async def check(self, arguments: RemindArguments, context: ToolContext) -> None:
+        """Refuses times that cannot be planned, and numbers of no reminder.
+
+        Raises:
+            ToolError: as the port.
+        """
+        if arguments.action == "set":
+            await self._reminders.check(_wish(arguments), context)
+        elif arguments.action == "cancel" and arguments.number is not None:
+            numbers = [reminder.number for reminder in await self._reminders.upcoming(context)]
+            if arguments.number not in numbers:
+                raise NotFound(f"there is no reminder {arguments.number} here; there are {numbers}")
 
     async def run(self, arguments: RemindArguments, context: ToolContext) -> Result:
         """Returns the reminders that the action is about.

@@ -2,6 +2,7 @@
 
     call --equal to an answered one--> the same answer again
          --too many at once----------> refused
+         --needs an approval, and its tool would refuse it anyway--> refused, and no person is asked
          --needs an approval---------> Pause; the others run meanwhile, and their answers are journaled
          '---------------------------> the toolbox; its answer is journaled as soon as it arrives
 
@@ -81,7 +82,9 @@ class Calls:
                 to_run.setdefault(key, call)
         allowed = dict(islice(to_run.items(), self._max_per_round))
         state.rounds_left -= 1
-        undecided = [call for call in allowed.values() if self._waits(state, call)]
+        undecided = [
+            call for call in allowed.values() if self._waits(state, call) and not await self._objects(state, call)
+        ]
         async with waiting():
             ran = await self._side_by_side(state, {key: call for key, call in allowed.items() if call not in undecided})
         await state.journal.flush()  # what was held back for the runs, in case there were none
@@ -138,6 +141,20 @@ class Calls:
         until = state.journal.asked.get(call.id)
         return state.turn.loaded_at < until if until is not None else self.causes(state, call) is not None
 
+    async def _objects(self, state: TurnState, call: ToolCall) -> bool:
+        """Whether a call cannot be done anyway, so that no person is asked about it; one that was asked about can."""
+        if call.id in state.journal.asked:
+            return False
+        turn, refusal = state.turn, state.sources.refusal(call, self._toolbox.spec(call.name))
+        found = (
+            await self._toolbox.objection(call, turn.person, chat=turn.chat, turn=turn.id, timezone=turn.timezone)
+            if refusal is None
+            else self._toolbox.refuse(call, "denied", refusal)
+        )
+        if found is not None:
+            state.objections[call.id] = found
+        return found is not None
+
     def causes(self, state: TurnState, call: ToolCall) -> tuple[Source, ...] | None:
         """The sources because of which a call needs an approval; None if it needs none."""
         known = self._toolbox.read_records(state.runs, state.first_labels, state.turn.person)
@@ -164,7 +181,10 @@ class Calls:
             return earlier
         await state.on_progress(ToolStarted(name=call.name, arguments=_shown(call)))
         paid = state.journal.paid_call(call.id)
-        run = await self._run(state, call, paid) if refusal is None else self._toolbox.refuse(call, "denied", refusal)
+        run = state.objections.get(call.id)
+        if run is None and refusal is not None:
+            run = self._toolbox.refuse(call, "denied", refusal)
+        run = run or await self._run(state, call, paid)
         run = replace(run, answer=replace(run.answer, content=self._secrets.cut(run.answer.content)))
         state.sources.took(run, spec)
         await state.journal.keep_run(run)

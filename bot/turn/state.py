@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from bot.labels import Labels
-from bot.messages import AssistantMessage, Message
+from bot.messages import AssistantMessage, CallId, Message
 from bot.providers.base import Completion, OnText, ToolOffer
 from bot.transports.base import Progress
 from bot.turn.citations import CitedPages
@@ -53,6 +53,8 @@ class TurnState:
     history_tokens: int = 0
     completions: list[Completion] = field(default_factory=list[Completion])
     runs: list[ToolRun] = field(default_factory=list[ToolRun])
+    objections: dict[CallId, ToolRun] = field(default_factory=dict[CallId, ToolRun])
+    """The answers to calls that cannot be done, about which no person is asked."""
     fresh_from: int = 0
     """The index of the first run since something was done: what earlier ones looked at may have changed."""
 

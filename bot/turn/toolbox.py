@@ -38,6 +38,7 @@ from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, pars
 from bot.turn.tool_shapes import ToolShapes, shape_of
 from bot.turn.work import waiting
 from tools import (
+    CheckedTool,
     Denied,
     NotFound,
     RateLimited,
@@ -306,6 +307,32 @@ class Toolbox:
     def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
         """The total cost of the calls, as far as it is known in advance."""
         return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
+
+    async def objection(
+        self, call: ToolCall, person: PersonId, *, chat: str, turn: int, timezone: str | None
+    ) -> ToolRun | None:
+        """The answer to a call that its tool would refuse as things are, so that no person is asked about it; None if
+        that is not known.
+        """
+        tool = self._tools.get(call.name)
+        if not isinstance(tool, CheckedTool):
+            return None
+        try:
+            await tool.check(
+                parse_arguments(tool.spec.arguments, call),
+                ToolContext(
+                    now=self._clock.wall(),
+                    timezone=timezone or self._timezone,
+                    language=current_language(),
+                    person=person,
+                    chat=chat,
+                    turn=turn,
+                    call=call.id,
+                ),
+            )
+        except ToolError as error:
+            return self.refuse(call, error.code, str(error))
+        return None
 
     async def run(
         self,

@@ -23,6 +23,9 @@ class Diary:
         self.wishes.append(wish)
         return self._planned(wish)
 
+    async def check(self, wish: Wish, context: ToolContext) -> None:
+        pass
+
     async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
         return tuple(map(self._planned, self.wishes))
 

@@ -59,13 +59,13 @@ class Memory:
         return tuple(map(_remembered, repos.facts.all(conversation, now=self._clock.now())))
 
     async def _own(self, context: ToolContext) -> ConversationId:
-        """The direct conversation of the person who asks.
+        """The direct conversation of the person who asks, which is the only place for facts about them.
 
         Raises:
             Denied: they ask somewhere else.
         """
         if ChatId(context.chat).is_group:
-            raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
+            raise Denied("nothing is remembered in a group")
         return await self._store.conversation(context.chat, now=self._clock.now())
 
 

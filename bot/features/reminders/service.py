@@ -10,6 +10,8 @@ Aldis was away fires late and says so, and a repeating reminder fires once for a
 live as long as the message that they came from.
 """
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -150,11 +152,13 @@ class Reminders:
             )
             return self.plan(repos, wish, asker)
 
-        try:
+        with _for_the_model():
             return await self._store.transaction(transact)
-        except UnfitWish as error:
-            kind = RateLimited if error.reason == "many" else BadArguments
-            raise kind(str(error)) from error
+
+    async def check(self, wish: Wish, context: ToolContext) -> None:
+        """Raises what is unfit about a wish, without planning it; see `tools.Reminders`."""
+        with _for_the_model():
+            await self._store.read(lambda repos: self._first_plan(repos, wish, PersonId(context.person)))
 
     async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
         """Returns those of the person who asks, in this conversation; see `tools.Reminders`."""
@@ -224,9 +228,7 @@ class Reminders:
         known = repos.reminders.of_origin(asker.origin)
         if known is not None:
             return self._shown(repos, asker.person, known)
-        plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, asker.person))
-        if repos.reminders.count(asker.person) >= MAX_REMINDERS:
-            raise UnfitWish("many", f"The person has {MAX_REMINDERS} reminders already; one must be cancelled first.")
+        plan, due_at = self._first_plan(repos, wish, asker.person)
         place = _Place(
             person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan, planned_at=self._clock.now()
         )
@@ -244,6 +246,12 @@ class Reminders:
         if asker.chat.is_group:
             repos.members.want(asker.conversation)
         return self._shown(repos, asker.person, put)
+
+    def _first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
+        plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, person))
+        if repos.reminders.count(person) >= MAX_REMINDERS:
+            raise UnfitWish("many", f"The person has {MAX_REMINDERS} reminders already; one must be cancelled first.")
+        return plan, due_at
 
     def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[PlannedReminder, ...]:
         """Returns what the person has planned in this conversation, the next one first, within a transaction."""
@@ -403,3 +411,13 @@ class Reminders:
 def _scheduled(context: ToolContext) -> ScheduledPrompt:
     """The stored part about where a tool call comes from; its prompt counts as the model's words."""
     return ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses)
+
+
+@contextmanager
+def _for_the_model() -> Generator[None]:
+    """Raises what is unfit about a wish as an answer to the model."""
+    try:
+        yield
+    except UnfitWish as error:
+        kind = RateLimited if error.reason == "many" else BadArguments
+        raise kind(str(error)) from error
