@@ -368,6 +368,10 @@ class MentionRange:
     person: PersonId
 
 
+WHOLE_ANSWER = "answer.txt"
+"""The name of the file that has the whole text of an answer too long for one message."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class File:
     """A complete file to send."""

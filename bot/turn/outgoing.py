@@ -16,6 +16,7 @@ from itertools import zip_longest
 
 from bot.event_json import dump_value
 from bot.events import (
+    WHOLE_ANSWER,
     ChatId,
     File,
     Incoming,
@@ -60,7 +61,7 @@ def replies_to(
             content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
             quote=quoting(newest),
             mentions=mentions,
-            files=files if is_whole else (text_file("answer.txt", text), *files),
+            files=files if is_whole else (text_file(WHOLE_ANSWER, text), *files),
             ok=ok,
             answers=tuple(message.sent_at for message in answered),
         )

@@ -21,6 +21,7 @@ from bot.clock import Clock, MachineClock
 from bot.errors import TooSlow, Undeliverable
 from bot.events import (
     TERMINAL_PERSON,
+    WHOLE_ANSWER,
     ChatId,
     Envelope,
     Event,
@@ -170,7 +171,8 @@ class Terminal(PlainTransport):
         if reply.edits is not None:
             await self._note("· the answer was changed:")
         try:
-            await self._answers.write(self._shown(reply.content) + "\n")
+            if all(file.name != WHOLE_ANSWER for file in reply.files):  # which begins with the same words
+                await self._answers.write(self._shown(reply.content) + "\n")
             for file in reply.files:
                 await self._hand_over(file)
         except OSError as error:
@@ -263,11 +265,13 @@ class Terminal(PlainTransport):
         return SentId(self._last_sent_at)
 
     async def _hand_over(self, file: File) -> None:
-        """Says that a file came with the answer; text is written out, only its beginning if a person reads it."""
+        """Says that a file came with the answer; text is written out, at a person's terminal only its beginning, unless
+        it is the answer itself.
+        """
         await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
         if file.content_type in _TEXTS:
             lines = file.data.decode("utf-8", "replace").split("\n")
-            shown = lines[:SHOWN_FILE_LINES] if self._painted else lines
+            shown = lines[:SHOWN_FILE_LINES] if self._painted and file.name != WHOLE_ANSWER else lines
             await self._answers.write(self._shown(Styled(text="\n".join(shown))) + "\n")
             if left := len(lines) - len(shown):
                 await self._note(f"· {left} more lines; a pipe or a file as standard output gets them all")

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from bot.clock import SetClock
 from bot.errors import Undeliverable
 from bot.events import (
+    WHOLE_ANSWER,
     ChatId,
     Envelope,
     File,
@@ -594,6 +595,23 @@ async def test_a_long_file_does_not_fill_the_screen(desk: Desk, sit: Sit) -> Non
     assert f"line {SHOWN_FILE_LINES - 2}\r\n" in shown
     await screen.sees("· 60 more lines")
     assert "line" not in screen.shown.replace("more lines", "")
+
+
+async def test_an_answer_too_long_for_one_message_is_written_once_and_whole(desk: Desk, sit: Sit) -> None:
+    """The file that has all of it stands in the place of the message that begins with the same words."""
+    lines = [f"line {number}" for number in range(SHOWN_FILE_LINES + 60)]
+    whole = File(name=WHOLE_ANSWER, content_type="text/plain", data="\n".join(lines).encode())
+    piped = desk.terminal(once="everything")
+    await piped.send(answer_to(await given_by(piped.envelopes()), "line 0 ... (the rest)", files=(whole,)))
+    assert desk.out.splitlines() == lines
+    seated, screen = sit(output_too=True)
+    coming = asyncio.ensure_future(given_by(seated.envelopes()))
+    await screen.prompts()
+    screen.types("everything\r")
+    await seated.send(answer_to(await coming, "line 0 ... (the rest)", files=(whole,)))
+    shown = await screen.sees(f"{lines[-1]}\r\n")
+    assert re.findall(r"line \d+", shown) == lines[:-1]
+    assert "the rest" not in shown
 
 
 async def test_a_line_that_says_quit_is_the_end(desk: Desk, sit: Sit) -> None:
