@@ -215,6 +215,13 @@ class Inbox(Repository):
         """Returns how many messages the turn is to answer."""
         return self.value("SELECT count(*) FROM inbox WHERE turn_id = ? AND state IN ('waiting', 'claimed')", (turn,))
 
+    def names(self, turn: TurnId, *, besides: InboxId) -> tuple[int, ...]:
+        """Returns the timestamps of the messages that the turn answers, without this one and its edits."""
+        return self.column(
+            "SELECT sent_at FROM inbox WHERE turn_id = ?1 AND id <> ?2 AND coalesce(revises, 0) <> ?2 ORDER BY id",
+            (turn, besides),
+        )
+
     def last_open(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
         """Returns the envelope of the turn's newest open message; None if there is none or it cannot be read."""
         rows = self.rows(
@@ -325,18 +332,16 @@ class Inbox(Repository):
             self.notify("inbox")
         return count > 0
 
-    def done(self, turn: TurnId) -> None:
+    def done(self, turn: TurnId, *, keeps_words: bool = False) -> None:
         """Settles the turn's messages: deletes their words and keeps their names, to recognize redeliveries.
 
-        The words of several messages with one answer stay until it is out (`Attempts.settle`): if one of them is taken
-        back before, the others are asked again.
+        `keeps_words`: until the answer in the outbox is out (`Attempts.settle`), so that they can be asked again.
         """
         self.execute(
-            "UPDATE inbox SET state = 'done', claimed_until = NULL, envelope = CASE WHEN "
-            "(SELECT count(*) FROM inbox WHERE turn_id = ?1) > 1 AND EXISTS (SELECT 1 FROM outbox WHERE turn_id = ?1 "
-            "AND state IN ('waiting', 'sending', 'unknown')) THEN envelope END "
+            "UPDATE inbox SET state = 'done', claimed_until = NULL, envelope = CASE WHEN ?2 AND EXISTS (SELECT 1 FROM "
+            "outbox WHERE turn_id = ?1 AND state IN ('waiting', 'sending', 'unknown')) THEN envelope END "
             "WHERE turn_id = ?1 AND state IN ('waiting', 'claimed')",
-            (turn,),
+            (turn, keeps_words),
         )
 
     def dead_letter(self, turn: TurnId) -> None:

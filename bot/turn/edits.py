@@ -23,13 +23,13 @@ from typing import TypeVar
 from bot import messages
 from bot.clock import Clock
 from bot.event_json import load_outgoing
-from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, Styled
+from bot.events import ChatId, Deleted, Edited, Incoming, PersonId, Reply, SentId, Styled
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.policy.limits import CallRate
 from bot.policy.routing import Command, Correction, Verdict
 from bot.turn import chats, outgoing, phrases, prompt, provenance
-from bot.turn.steps import Asked, dump_step, journaled_steps
+from bot.turn.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.turn.turns import Turns
 from store import ConversationId, InboxItem, KnownMessage, Repositories, Store, TurnId, UrgentItem
 
@@ -157,11 +157,14 @@ class Revisions:
         if known.turn is None:
             return ()
         now, sent = self._clock.now(), outgoing.shown_answer(repos, known.turn)
+        unsent = repos.outbox.unsent_parts(conversation, known.turn)
         replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
         has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=now)
         stops = self._ended(repos, conversation, known)
         repos.forgetting.turn(known.turn, now=now)
         outgoing.clear(repos, known.turn, deletion.chat, now)
+        if unsent and not has_others:
+            self._put_word(repos, conversation, known, deletion.chat)
         if self._deletes_answers and not has_others:
             outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, now)
         return stops
@@ -348,14 +351,30 @@ class Revisions:
     def _given_up(
         self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
     ) -> tuple[TurnId, ...]:
-        """Ends the turn of an open message, recording its cost; its other messages wait for another turn."""
+        """Ends the turn of an open message, recording its cost; its other messages wait for another turn, unless
+        something was done in this one that must not be done twice.
+        """
         if known.turn is None:
             return ()
         self._turns.charges.add_so_far(repos, conversation, known.turn, person=author, chat=chat)
-        repos.inbox.release(known.turn)
+        is_done = has_acted(repos, conversation, known.turn)
+        if not is_done:
+            repos.inbox.release(known.turn)
         repos.forgetting.turn(known.turn, now=self._clock.now())
         outgoing.clear(repos, known.turn, chat, self._clock.now())
+        if is_done:
+            self._put_word(repos, conversation, known, chat)
         return (known.turn,)
+
+    def _put_word(self, repos: Repositories, conversation: ConversationId, known: KnownMessage, chat: ChatId) -> None:
+        """Says that there is no answer to the other messages of a turn, if it has any."""
+        others = () if known.turn is None else repos.inbox.names(known.turn, besides=known.root)
+        if known.turn is None or not others:
+            return
+        with use_language(self._turns.language(repos, conversation)):
+            text = say(phrases.ANSWER_TAKEN_BACK)
+        word = Reply(chat=chat, content=Styled(text=text), ok=False, answers=tuple(map(SentId, others)))
+        outgoing.add_message(repos, conversation, known.turn, word, self._clock.now())
 
     def _put_notice(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, unsent: tuple[bytes, ...], now: datetime

@@ -72,6 +72,11 @@ ANSWER_EXPIRED = Sentence(
     "ANSWER_EXPIRED",
     "My answer disappeared before it could be sent: the timer of your message ran out. Please ask again.",
 )
+ANSWER_TAKEN_BACK = Sentence(
+    "ANSWER_TAKEN_BACK",
+    "My answer went with the message that you took back. What I have done stays done; ask again what you still want to"
+    " know.",
+)
 BUDGET_PERSON_DAY = Sentence("BUDGET_PERSON_DAY", "You've used up today's budget. It renews tomorrow.")
 BUDGET_PERSON_MONTH = Sentence("BUDGET_PERSON_MONTH", "You've used up this month's budget. It renews on the first.")
 BUDGET_PERSON_NONE = Sentence(

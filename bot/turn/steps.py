@@ -174,6 +174,12 @@ def journaled_steps(repos: Repositories, conversation: ConversationId, turn: Tur
         return None
 
 
+def has_acted(repos: Repositories, conversation: ConversationId, turn: TurnId) -> bool:
+    """Whether a running turn may have done what must not be done twice, within a transaction."""
+    steps = journaled_steps(repos, conversation, turn)
+    return steps is None or any(isinstance(step, Started) for step in steps)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenQuestion:
     """A question of Aldis, whether it may do something, that waits for an answer."""

@@ -27,7 +27,7 @@ from bot.turn.context_note import note_with_questions
 from bot.turn.files import with_enclosures
 from bot.turn.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
 from bot.turn.past_turns import PastTurns, StoredTurn, rows_of
-from bot.turn.steps import Asked, Decided, Paused, Step, dump_step, journaled_steps
+from bot.turn.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
 from bot.turn.surroundings import read_surroundings, with_kept_quote
 from bot.turn.work import work_out
 from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
@@ -162,8 +162,10 @@ class Turns:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
             self.charges.add(repos, turn, outcome, keeps_words=not is_gone)
             outgoing.put(repos, turn, replies, now)
+            # Of several messages one may be taken back before the answer is out: the others can be asked again.
+            is_shared = len(turn.incoming) > 1 and not has_acted(repos, turn.conversation, turn.id)
             repos.journal.close(turn.id, end, now=now)
-            repos.inbox.done(turn.id)
+            repos.inbox.done(turn.id, keeps_words=is_shared)
             return True
 
         # Out of the cache until it is known to be stored: after a failure or a cancellation that is unclear.

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
 from bot.loops.sender.outcomes import MAX_RESENDS
-from bot.turn import phrases
 from tests.campaigns.simulation.app import GRACE_SECONDS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible
 from tests.campaigns.simulation.scenario import WORD, Said, words_in
@@ -64,6 +63,11 @@ class _Audit:
         taken = [self.record.said[number] for number in dict.fromkeys(self.record.taken)]
         self.taken = [said for said in taken if _may_enter(said)]
         """What the intake has taken of what it may take, in order."""
+        self.deleted = {said.deletes for said in self.taken if said.deletes is not None}
+        """The messages of which Aldis has heard that they are deleted."""
+        shared = [call.question for call in self.record.completions if not self.deleted.isdisjoint(call.question)]
+        self.disturbed = set(chain.from_iterable(shared)) | self.deleted
+        """Those, and what was asked together with one of them."""
         self.copies: dict[Utterance, list[Visible]] = defaultdict(list)
         """All that people saw, each thing with its repetitions."""
         for visible in self.record.visible:
@@ -113,16 +117,9 @@ def _end(audit: _Audit, said: Said, turn: int | None) -> str:
         return "lost" if answers else "not for Aldis"
     if answers:
         return "answered" if answers[0].ok else "answered with a failure"
-    if _is_left_undone(audit, said):
-        return "left undone for another"
+    if said.number in audit.deleted:
+        return "taken back"
     return "whose answer was given up" if _is_given_up(audit, said.number, turn) else "lost"
-
-
-def _is_left_undone(audit: _Audit, said: Said) -> bool:
-    """Whether Aldis asked if it may, and then asked for the same once more, or did it otherwise."""
-    tried = audit.attempts()
-    has_asked = any(one.role == "question" and said.number in one.answers for one in tried)
-    return has_asked and any(phrases.TAKES_PLACE.text in one.text and one.chat == said.chat.number for one in tried)
 
 
 def _is_given_up(audit: _Audit, number: int, turn: int | None) -> bool:
@@ -136,6 +133,10 @@ def _is_given_up(audit: _Audit, number: int, turn: int | None) -> bool:
 def _nothing_answered_twice(audit: _Audit) -> None:
     for said in audit.taken:
         ends = audit.answers_to(said.number)
+        if said.number in audit.disturbed and len(ends) == 2:
+            # The first was in doubt when a message that it answers, too, was deleted.
+            audit.findings.figures["answered once more without a deleted message"] += 1
+            ends = [one for one in ends if audit.deleted.isdisjoint(one.answers)]
         audit.check("no message gets two answers", len(ends) <= 1, (said.number, ends))
 
 
@@ -299,7 +300,7 @@ def _nothing_paid_twice(audit: _Audit) -> None:
     paid: set[tuple[int, tuple[int, ...], int]] = set()
     for call in audit.record.completions:
         finished = call.position_in_question in _journaled(audit, call.life)
-        settled = not _settled(audit, call.life).isdisjoint(call.question)
+        settled = not (_settled(audit, call.life) - audit.disturbed).isdisjoint(call.question)
         key = (call.life, *call.position_in_question)
         holds = not (finished or settled or key in paid)
         audit.check("no finished model call is paid again", holds, (call, finished, settled))
@@ -326,7 +327,8 @@ def _no_effect_twice(audit: _Audit) -> None:
         if effect.tool in _ONCE:
             audit.check("no tool runs twice whose effect must not repeat", runs[effect.note] == 1, effect)
         again = any(effect.note in found.notes for found in _found(audit, effect.life))
-        audit.check("no tool runs again whose end is journaled", not again, effect)
+        if audit.disturbed.isdisjoint(number for _, number in words_in(effect.note)):
+            audit.check("no tool runs again whose end is journaled", not again, effect)
 
 
 def _only_after_a_yes(audit: _Audit) -> None:
@@ -381,6 +383,7 @@ def _order_kept(audit: _Audit) -> None:
     agreed_to = {number for said in questions for number in said.answers}
     for chat in audit.scenario.chats:
         firsts = {said.answers: said for said in reversed(audit.seen_in(chat.number)) if said.role == "question"}
+        agreed_to |= audit.disturbed  # what was asked together with a deleted message is asked again, behind others
         seen = [
             said
             for said in audit.seen_in(chat.number)
@@ -408,6 +411,8 @@ def _kept_whole(audit: _Audit) -> None:
         is_kept = state == "kept"
         remembered = turn in audit.store.remembered_turns
         audit.check("what was answered is in the history, and nothing else", remembered == is_kept, (turn, state))
+        if any(not audit.disturbed.isdisjoint(numbers) for numbers, _ in calls[turn]):
+            continue  # the same message in another turn
         paid = audit.store.paid_calls[turn]
         holds = paid == len(calls[turn]) if is_kept else paid <= len(calls[turn])
         audit.check("what an answer has cost is in the ledger once", holds, (turn, state, paid, calls[turn]))
@@ -433,8 +438,13 @@ def _database_sound(audit: _Audit) -> None:
 
 
 def _read_is_kept(audit: _Audit) -> None:
+    """What was marked as read has an answer, a question that was open to its asker, or a word that it was given up."""
     for number, is_kept in audit.record.read:
         audit.check("what is told to be read is kept by then", is_kept and number in audit.inbox, number)
+        said = audit.record.said[number]
+        if is_kept and said.is_question:
+            end = _end(audit, said, audit.inbox[number][1])
+            audit.check("what was marked as read has an answer or a word", end != "lost", (number, end))
 
 
 def _no_trouble(audit: _Audit) -> None:

@@ -9,11 +9,13 @@ import asyncio
 import json
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable, Unfetchable
 from bot.events import (
     Attachment,
     ChatId,
+    Deleted,
     Envelope,
     Event,
     Incoming,
@@ -276,6 +278,13 @@ class Network:
         envelope = self._envelope(said.author, said.chat.address, said.kind, {"number": said.number})
         self.record.numbers[envelope.sent_at] = said.number
         self._post(envelope)
+        if said.deleted_after_seconds is not None:
+            deletion = replace(
+                said, number=len(self.record.said), kind=Kind.DELETE, deletes=said.number, deleted_after_seconds=None
+            )
+            deletion = replace(deletion, at_seconds=_now() + said.deleted_after_seconds, again_after_seconds=None)
+            self.record.said.append(deletion)
+            self._later(said.deleted_after_seconds, lambda: self._written(deletion))
         if said.again_after_seconds is not None:
             self._later(said.again_after_seconds, lambda: self._post(envelope))
 
@@ -398,6 +407,10 @@ class Line:
         if envelope.kind is Kind.TIMER:
             return TimerChanged(author=author, chat=chat, expires_in_seconds=0)
         said = self._network.record.said[frame["number"]]
+        if said.deletes is not None:
+            names = self._network.record.numbers
+            target = next(sent_at for sent_at, number in names.items() if number == said.deletes)
+            return Deleted(author=author, chat=chat, target=SentId(target))
         if envelope.kind is Kind.REACTION:
             word = said.reaction or Word(target=1, is_yes=True)
             emoji, target = "👍" if word.is_yes else "👎", SentId(word.target)

@@ -9,7 +9,7 @@ import base64
 import random
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.events import ChatId, Kind, PersonId
@@ -66,6 +66,10 @@ class Said:
     """False for what people in a group say to each other."""
     again_after_seconds: float | None = None
     """Signal delivers it once more then."""
+    deleted_after_seconds: float | None = None
+    """Its author deletes it for everybody then."""
+    deletes: int | None = None
+    """The number of the message that this deletes."""
     rounds: Rounds = ()
     """The tools that the model wants, one completion after the other."""
     ending: Ending = "words"
@@ -173,7 +177,9 @@ def drawn(seed: int) -> Scenario:
         name=f"seed {seed}",
         seed=seed,
         chats=chats,
-        said=tuple(_said(chance, number, chance.choice(chats), at) for number, at in enumerate(times)),
+        said=_with_deletions(
+            seed, [_said(chance, number, chance.choice(chats), at) for number, at in enumerate(times)]
+        ),
         odds=_odds(chance),
         stops_at_seconds=_some(chance, (0, 0, 1, 2), 90.0),
         down_seconds=tuple(chance.choice((0.5, 3.0, 20.0, 130.0)) for _ in range(6)),
@@ -187,6 +193,18 @@ def crashes(seed: int, messages: int) -> tuple[int, ...]:
     """The steps of a seed's story at which Aldis dies: none to four; some may lie behind the story's end."""
     chance = random.Random(f"{seed}/crashes")
     return tuple(chance.randint(1, 14 * messages) for _ in range(chance.randint(0, 4)))
+
+
+def _with_deletions(seed: int, said: Sequence[Said]) -> tuple[Said, ...]:
+    """Some messages are deleted by their authors, soon or long after they were written."""
+    chance = random.Random(f"{seed}/deletions")
+    odds = chance.choice((0.0, 0.2, 0.5))
+    return tuple(
+        replace(one, deleted_after_seconds=chance.choice((0.3, 3.0, 12.0, 40.0)))
+        if chance.random() < odds and one.kind is Kind.MESSAGE
+        else one
+        for one in said
+    )
 
 
 def _chats(chance: random.Random) -> tuple[Chat, ...]:
@@ -279,6 +297,23 @@ def _some(chance: random.Random, counts: Sequence[int], until_seconds: float) ->
     return tuple(sorted(chance.uniform(1.0, until_seconds) for _ in range(chance.choice(counts))))
 
 
+def _regret() -> Scenario:
+    """The story of one person whose messages are answered together, and who deletes one of them."""
+    alice = _person(0)
+    directly = Chat(number=0, address=_direct(alice), people=(alice,))
+    return Scenario(
+        name="small, one of several is deleted",
+        seed=1,
+        odds=Odds(not_sent=0.5),
+        chats=(directly,),
+        said=(
+            Said(number=0, chat=directly, author=alice, at_seconds=0.5, rounds=(("add_up",),)),
+            Said(number=1, chat=directly, author=alice, at_seconds=0.6, deleted_after_seconds=1.5),
+            Said(number=2, chat=directly, author=alice, at_seconds=0.7, rounds=(("look_up",),)),
+        ),
+    )
+
+
 SMALL = (
     small("small"),
     small("small, on a word", Odds(says_yes=1), (("look_up",), ("post_letter", "add_up"))),
@@ -286,5 +321,6 @@ SMALL = (
     small("small, no receipts", Odds(receipt_never=1)),
     small("small, sends in doubt", Odds(unknown_but_sent=0.5, receipt_late=0.5)),
     small("small, with statuses", Odds(slow=1, says_yes=1), shows_status=True),
+    _regret(),
 )
 """The stories in which every step and every pair of steps is tried."""
