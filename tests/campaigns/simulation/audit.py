@@ -149,10 +149,12 @@ def _no_status_left(audit: _Audit) -> None:
         audit.findings.figures["statuses"] += 1
         ends = [other for other in audit.copies if other.answers == said.answers and other.role != "status"]
         refused = any(one.fate == "undeliverable" and one.said.answers == said.answers for one in audit.record.attempts)
-        is_excused = refused or _is_doubted_to_the_end(audit, said)
+        is_sure = all(_is_sure(audit, one) for one in audit.record.attempts if one.said.answers == said.answers)
+        # Of a deleted message's status whose newest edit is in doubt only the former name can be removed.
+        is_unnamed = not is_sure and not audit.disturbed.isdisjoint(said.answers)
+        is_excused = refused or is_unnamed or _is_doubted_to_the_end(audit, said)
         audit.check("no status stays without an answer", visible.is_gone or bool(ends) or is_excused, said)
         standing[said.answers[0]] += not visible.is_gone
-        is_sure = all(_is_sure(audit, one) for one in audit.record.attempts if one.said.answers == said.answers)
         # One whose answer was refused, both as its edit and as a new message, stands beside nothing.
         stands_alone = refused and not ends
         audit.check(
