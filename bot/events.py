@@ -6,6 +6,7 @@ Left to others: signal-cli's JSON (`bot.transports.envelope.event`), the form in
 (`bot.event_json`), who may write (`bot.policy.access`).
 """
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
@@ -133,7 +134,8 @@ class Envelope:
     """How long it had waited for Aldis on arrival, by the clock of Signal's server if the bridge tells both times.
     None if not known (yet)."""
     is_command: bool = False
-    """Whether the message begins with a slash and a letter, possibly after a mention or a name: a command to Aldis."""
+    """Whether the message begins with a slash and a letter, possibly after a mention or a name: a command to Aldis. So
+    may be what is nothing but a word that stops an answer."""
     group_revision: int | None = None
     """The group's revision as its sender knows it; every join and leave makes a new one. None if it does not say."""
 
@@ -316,6 +318,16 @@ _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _MENTION = "\ufffc"
 """Signal's placeholder for a mention."""
 _MAX_IN_FRONT = 20
+
+
+_MAX_STOP_CHARS = 40
+_STOP_WORDS = {"stop", "stopp", "halt", "arrête", "arrete", "para", "cancel", "never mind", "nevermind"}
+
+
+def is_stop_word(text: str) -> bool:
+    """Whether a text says nothing but that an answer should be stopped, in whatever case and punctuation."""
+    words = re.findall(r"\w+", unicodedata.normalize("NFC", text[:_MAX_STOP_CHARS]).casefold())
+    return " ".join(words) in _STOP_WORDS and len(text) <= _MAX_STOP_CHARS
 
 
 def plain_command(text: str) -> str:

@@ -15,7 +15,7 @@ from itertools import groupby
 from bot.commands.base import Call, Commands
 from bot.errors import ConfigError, TransportError
 from bot.event_json import load_envelope
-from bot.events import ChatId, Deleted, Edited, Envelope, PersonId
+from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, is_stop_word
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -218,6 +218,8 @@ class UrgentItems:
                 await self._stop(urgent_item, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
                 await self._decide(urgent_item, verdict, by_admin=by_admin)
+            case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message, running):
+                pass  # the turn itself reports that it was stopped
             case Question():
                 await self._ask(urgent_item.item.id)
             case Talk(message=message, reason=reason):
@@ -319,6 +321,18 @@ class UrgentItems:
             _halt(running, await self._revisions.withdraw(urgent_item, found.message))
         else:
             await self._settle(urgent_item.item.id)
+
+    async def _stops(self, urgent_item: UrgentItem, message: Incoming, running: TurnTasks) -> bool:
+        """Whether a message is a word that stops the answer to its author, which is done then."""
+        turn = running.turn_of(urgent_item.conversation)
+        if turn is None or not is_stop_word(message.text):
+            return False
+        if not await self._store.read(lambda repos: repos.turns.is_asker(turn, message.author)):
+            return False
+        if not running.stop_turn(turn):
+            return False
+        await self._settle(urgent_item.item.id)
+        return True
 
     async def _settle(self, item: InboxId) -> None:
         """Settles an item that needs nothing more."""

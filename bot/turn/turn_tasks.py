@@ -60,6 +60,11 @@ class TurnTasks:
         """The running turns."""
         return {one.turn for one in self._running.values()}
 
+    def turn_of(self, conversation: ConversationId) -> TurnId | None:
+        """The conversation's running turn; None if it has none."""
+        one = self._running.get(conversation)
+        return None if one is None else one.turn
+
     def stoppable(self) -> set[TurnId]:
         """The running turns that have not stored their answer yet."""
         return self.running() - self._answered

@@ -29,6 +29,7 @@ from bot.events import (
     SentId,
     TimerChanged,
     Undecryptable,
+    is_stop_word,
     plain_command,
 )
 from bot.transports.envelope.contents import Stickers, extras_in, sticker_emoji
@@ -140,8 +141,8 @@ def _waited_ms(source: Mapping[str, object]) -> int | None:
 
 
 def is_command(text: str) -> bool:
-    """Whether a message with this text is a command to Aldis."""
-    return _COMMAND.match(plain_command(text)) is not None
+    """Whether a message with this text is a command to Aldis, or may stop what it is doing."""
+    return _COMMAND.match(plain_command(text)) is not None or is_stop_word(text)
 
 
 def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> Event | None:

@@ -180,6 +180,59 @@ async def test_an_unknown_command_is_told_and_a_path_is_a_question(store: Store,
         assert await told(aldis, "/etc/hosts is what?") == "re: /etc/hosts is what?"
 
 
+STOPS = (
+    "stop",
+    "STOP!!!",
+    "Stopp.",
+    "halt",
+    "Arrête !",
+    "arrete",
+    "¡Para!",
+    "cancel",
+    "Never mind…",
+    "nevermind",
+    "⛔ stop",
+)
+NO_STOPS = ("stop it", "Cancel my order", "para ti", "don't stop", "stop 5", "stopping", "never", "mind")
+
+
+async def test_a_word_stops_the_answer_to_its_author(store: Store, clock: SetClock) -> None:
+    """As the whole message, in a chat and in a group; anything more is a message like any."""
+    async with app_harness(store, clock) as aldis:
+        for number, text in enumerate((*STOPS, *NO_STOPS)):
+            gate = aldis.model.gates["slow"] = asyncio.Event()
+            group = GROUP if number % 2 else None
+            before, asked = len(aldis.transport.sent), len(aldis.model.asked)
+            await aldis.deliver(message("Aldis, slow?", group=group))
+            await aldis.asked(asked + 1)
+            await aldis.deliver(message(text, group=group, mention=bool(group)))
+            if text not in STOPS:
+                gate.set()
+            await aldis.quiet()
+            heard = [reply.content.text for reply in aldis.transport.sent[before:]]
+            if text in STOPS:
+                assert heard == [common_phrases.STOPPED.text], text
+            else:
+                assert heard[0] == "re: Aldis, slow?", text
+                assert text in heard[1], text
+
+
+async def test_a_word_that_stops_nothing_of_its_author_is_a_message_like_any(store: Store, clock: SetClock) -> None:
+    """Another member's word leaves the answer alone; with nothing under way it is answered."""
+    async with app_harness(store, clock) as aldis:
+        assert await told(aldis, "Stop!") == "re: Stop!"
+        gate = aldis.model.gates["slow"] = asyncio.Event()
+        await aldis.deliver(message("Aldis, slow?", group=GROUP))
+        await aldis.asked(2)
+        await aldis.deliver(message("stop", author=BOB, group=GROUP))
+        await aldis.deliver(message("stop", author=BOB, group=GROUP, mention=True))
+        await aldis.deliver(message("stop"))
+        gate.set()
+        await aldis.quiet()
+        heard = sorted(reply.content.text for reply in aldis.transport.sent[1:])
+        assert heard == ["re: Aldis, slow?", "re: stop", "re: stop"]
+
+
 async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) -> None:
     """The turn says so itself, once; without one the person hears that nothing is under way."""
     async with app_harness(store, clock) as aldis:
