@@ -413,7 +413,9 @@ def _kept_whole(audit: _Audit) -> None:
         is_kept = state == "kept"
         remembered = turn in audit.store.remembered_turns
         audit.check("what was answered is in the history, and nothing else", remembered == is_kept, (turn, state))
-        if any(not audit.disturbed.isdisjoint(numbers) for numbers, _ in calls[turn]):
+        if any(not audit.disturbed.isdisjoint(numbers) for numbers, _ in calls[turn]) or (
+            audit.disturbed and not is_kept
+        ):
             continue  # the same message in another turn
         paid = audit.store.paid_calls[turn]
         holds = paid == len(calls[turn]) if is_kept else paid <= len(calls[turn])

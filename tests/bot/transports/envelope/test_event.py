@@ -410,7 +410,6 @@ def test_the_servers_time_and_the_timer_stand_in_front() -> None:
         ("Aldis, /stop", True),
         ("@Aldis: /stop", True),
         ("@Ändi,/stop", True),
-        ("stop", False),
         ("", False),
         ("/", False),
         ("/?", True),
