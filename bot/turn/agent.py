@@ -277,16 +277,17 @@ class Agent:
     def _request(self, state: TurnState) -> Request:
         size, turn = SIZES[state.size], state.turn
         said = [shorten_answers(message, size) for message in beside(turn.talk, state.said)]
-        is_pressed = "to answer" in state.journal.asked_again
+        asked_again = state.journal.asked_again
+        is_pressed = not asked_again.isdisjoint({"to answer", "without tools"})
         if is_pressed:
             said.append(_PRESSED)
-        elif "once more" in state.journal.asked_again and not state.runs:
+        elif "once more" in asked_again and not state.runs:
             said.append(_AGAIN)
         total_seconds = max(0.0, state.ends_at - asyncio.get_running_loop().time())
         return Request(
             system=self._system,
             messages=with_note((*state.history, *said), turn.note if size.has_note else ""),
-            tools=state.offers,
+            tools=() if "without tools" in asked_again else state.offers,
             may_call_tools=bool(state.offers) and state.rounds_left > 0 and not is_pressed,
             max_output_tokens=self._output_tokens(state),
             timeout_seconds=min(self._settings.llm.timeout_seconds, total_seconds),
@@ -302,6 +303,8 @@ def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
 
     A completion that was cut off before it said anything gets more room; one without words where words are due is asked
     to answer with what there is; an empty one is asked once more, since small models often have something to say then.
+    Some servers ignore that no tool may be called: the last request has none.
+    Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
     """
     message, stop, before = completion.message, completion.stop, state.journal.asked_again
     is_mute = message is None or not clean_text(message.text).strip()
@@ -309,7 +312,9 @@ def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
         return "with more room"
     wants_more = stop is Stop.TOOLS and state.rounds_left == 0
     has_found = stop not in {Stop.REFUSAL, Stop.UNFINISHED} and is_mute and any(run.answer.ok for run in state.runs)
-    if (wants_more or (has_found and stop is not Stop.TOOLS)) and "to answer" not in before:
+    if wants_more and "without tools" not in before:
+        return "without tools"
+    if has_found and stop is not Stop.TOOLS and "to answer" not in before:
         return "to answer"
     if stop is Stop.END and is_mute and not state.runs and "once more" not in before:
         return "once more"

@@ -34,7 +34,6 @@ _TOLD_EVERY_SECONDS = 0.5
 """How often words that may contain addresses are checked while they are written; people see updates less often."""
 _TOLD_CHARS = 4_000
 """The part of an unfinished answer that is looked at: more than a status shows."""
-_SHOWN_RUNS = 3
 _OF_THE_WEB = frozenset({"page", "search"})
 _TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
 """The kinds of sources named below an answer that rests on them."""
@@ -91,7 +90,9 @@ class Answers:
         if completion.stop is Stop.REFUSAL:
             return state.outcome(say(phrases.REFUSED), ok=False)
         cut, mute = _CUTS.get(completion.stop, (None, phrases.NOTHING_SAID))
-        answer = None if completion.message is None else self._cited(state, completion.message.text, shielded)
+        message = completion.message
+        # Words before a call announce it, and are no answer.
+        answer = None if message is None or message.calls else self._cited(state, message.text, shielded)
         if answer is None:
             return self._found(state, shielded) or state.outcome(say(mute), ok=False)
         text = shielded(visible_words(answer))
@@ -107,7 +108,7 @@ class Answers:
     @staticmethod
     def _found(state: TurnState, shielded: Callable[[str], str]) -> Outcome | None:
         """The tools' findings, for a model that found no words for them; None if they found nothing."""
-        found = [run for run in state.runs if run.answer.ok][-_SHOWN_RUNS:]
+        found = [run for run in state.runs if run.answer.ok]
         if not found:
             return None
         words = [describe_answer(run.answer, run.arguments) for run in found]

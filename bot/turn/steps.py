@@ -57,8 +57,9 @@ class Completed:
     step: Literal["completed"] = "completed"
 
 
-AskedAgain = Literal["with more room", "to answer", "once more"]
-"""How a model is asked again: for a longer answer, for words from what there is, or after an empty answer."""
+AskedAgain = Literal["with more room", "to answer", "without tools", "once more"]
+"""How a model is asked again: for a longer answer, for words from what there is, the same where its server has let it
+call a tool all the same, or after an empty answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

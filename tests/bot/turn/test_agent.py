@@ -137,22 +137,44 @@ async def test_a_model_that_wants_more_at_the_end_is_made_to_answer(store: Store
     there = desk(store, clock, calls(("echo", {"word": "a"})), again, says("It is a."), tools=(Echo(),), max_rounds=1)
     outcome = await there.kept()
     assert (outcome.text, outcome.ok, len(outcome.completions)) == ("It is a.", True, 3)
-    told = there.provider.requests[-1].messages[-1]
+    asked, last = there.provider.requests[-2:]
+    assert [(len(one.tools), one.may_call_tools) for one in (asked, last)] == [(1, False), (0, False)]
+    told = last.messages[-1]
     assert told.role == "user"
     assert "in words" in told.text
     assert told not in outcome.messages
 
 
-@pytest.mark.parametrize("last", [calls(("echo", {"word": "b"})), completion(), completion(stop=Stop.LENGTH)])
+def _announcing(words: str, called: Completion) -> Completion:
+    assert called.message is not None
+    return replace(called, message=replace(called.message, parts=(Text(text=words), *called.message.parts)))
+
+
+ANNOUNCED = calls(("echo", {"word": "b"}))
+"""What follows "none" where a server drops it, as Ollama 0.32 does (its issue 17921), vllm-mlx (162), OGX (2047)."""
+LASTS = [
+    ANNOUNCED,
+    _announcing("Let me check source 6.", ANNOUNCED),
+    _announcing("I'll look up one more page, then answer:", ANNOUNCED),
+    _announcing("Ich prüfe noch die letzte Quelle.", replace(ANNOUNCED, stop=Stop.LENGTH)),
+    completion(),
+    completion(stop=Stop.LENGTH),
+]
+
+
+@pytest.mark.parametrize("last", LASTS)
 async def test_a_turn_that_found_something_never_says_that_it_found_nothing(
     store: Store, clock: SetClock, last: Completion
 ) -> None:
     """A model that calls on without end, or says nothing, is asked once more; then people are shown what was found."""
-    there = desk(store, clock, calls(("echo", {"word": "lamp"})), last, last, last, tools=(Echo(),), max_rounds=1)
+    found = [f"lamp{number}" for number in range(5)]
+    looked = calls(*(("echo", {"word": word}) for word in found))
+    there = desk(store, clock, looked, last, last, last, tools=(Echo(),), max_rounds=1)
     outcome = await there.kept()
     assert outcome.ok
     assert outcome.text.startswith(phrases.FOUND_ALONE.text)
-    assert "lamp" in outcome.text
+    assert [word for word in found if word in outcome.text] == found
+    assert "source" not in outcome.text
     assert is_sendable(outcome.messages)
 
 
