@@ -327,7 +327,7 @@ _STOP_WORDS = {"stop", "stopp", "halt", "arrête", "arrete", "para", "cancel", "
 def is_stop_word(text: str) -> bool:
     """Whether a text says nothing but that an answer should be stopped, in whatever case and punctuation."""
     words = re.findall(r"\w+", unicodedata.normalize("NFC", text[:_MAX_STOP_CHARS]).casefold())
-    return " ".join(words) in _STOP_WORDS and len(text) <= _MAX_STOP_CHARS
+    return " ".join(words) in _STOP_WORDS and len(text) <= _MAX_STOP_CHARS and "/" not in text
 
 
 def plain_command(text: str) -> str:
