@@ -9,7 +9,7 @@ from bot.clock import SetClock
 from bot.loops.maintenance import Maintenance
 from bot.turn.edits import Revisions
 from bot.turn.turns import Turns
-from store import Store
+from store import Store, TurnId
 from tests.arrivals import arrive
 from tests.conftest import NOON
 from tests.waiting import eventually
@@ -55,7 +55,7 @@ async def test_settled_messages_are_forgotten_after_the_time_a_redelivery_may_ta
     await arrive(store)
     turn = await claim(store)
     assert turn
-    await store.transaction(lambda repos: repos.inbox._settle(turn, "done"))  # pyright: ignore[reportArgumentType]
+    await store.transaction(lambda repos: repos.inbox.done(TurnId(turn)))
     maintenance = maintenance_of(store, clock)
     for days, left in ((44, 1), (2, 0)):
         clock.move(days * 86400)
