@@ -281,19 +281,39 @@ class Forgetting(Repository):
             self.notify(wakeup)
         return Erasure(conversations=1, turns=turns, messages=messages)
 
-    def person(self, person: str, *, before: InboxId, now: datetime) -> Erasure:
-        """Deletes a person's data in every conversation. `person` is the author, as of an `Arrival`.
+    def preview(self, person: str | None, *, whole: ConversationId | None, within: ConversationId | None) -> Erasure:
+        """Returns what would be deleted: `whole`, and what the person said `within` a conversation (None: anywhere)."""
+        handle = None if person is None else self.keyring.handle(person)
+        mine = "person = ?2 AND conversation_id = coalesce(?3, conversation_id)"
+        own = f"SELECT turn_id FROM askers JOIN turns ON id = turn_id WHERE {mine}"  # noqa: S608  (literals only)
+        kept = f"(conversation_id = ?1 OR ({mine}))"
+        [(turns, reminders, facts, predictions)] = self.rows(
+            f"SELECT (SELECT count(DISTINCT turn_id) FROM history WHERE conversation_id = ?1 OR turn_id IN ({own})), "  # noqa: S608
+            f"(SELECT count(*) FROM reminders WHERE settled_at IS NULL AND {kept}), "
+            f"(SELECT count(*) FROM facts WHERE fact IS NOT NULL AND (conversation_id = ?1 OR turn_id IN ({own}))), "
+            f"(SELECT count(*) FROM predictions WHERE words IS NOT NULL AND {kept})",
+            (whole, handle, within),
+        )
+        return Erasure(turns=turns, reminders=reminders, facts=facts, predictions=predictions)
+
+    def person(self, person: str, *, before: InboxId, now: datetime, within: ConversationId | None = None) -> Erasure:
+        """Deletes a person's data in every conversation, or `within` one. `person` is the author, as of an `Arrival`.
 
         That is the words of all turns in which they asked, the facts told there, their reminders, predictions and
         grants. Their own open messages from before `before` are settled; the other open messages of these turns wait
         again.
         """
         handle = self.keyring.handle(person)
-        turns = self.column("SELECT turn_id FROM askers WHERE person = ?", (handle,))
+        turns = self.column(
+            "SELECT turn_id FROM askers JOIN turns ON id = turn_id "
+            "WHERE person = ? AND conversation_id = coalesce(?, conversation_id)",
+            (handle, within),
+        )
         self.execute(
             "UPDATE inbox INDEXED BY inbox_open SET state = 'done', envelope = NULL, claimed_until = NULL "
-            "WHERE author = ? AND id < ? AND state IN ('waiting', 'claimed')",
-            (handle, before),
+            "WHERE author = ? AND id < ? AND state IN ('waiting', 'claimed') "
+            "AND conversation_id = coalesce(?, conversation_id)",
+            (handle, before, within),
         )
         self.execute(
             "UPDATE inbox SET state = 'waiting', turn_id = NULL, claimed_until = NULL, "
@@ -303,10 +323,11 @@ class Forgetting(Repository):
         )
         self.notify("inbox")
         self._forget_facts(turns)
-        for (origin,) in self.rows("SELECT origin FROM reminders WHERE person = ?", (handle,)):
+        here = "person = ? AND conversation_id = coalesce(?, conversation_id)"
+        for (origin,) in self.rows(f"SELECT origin FROM reminders WHERE {here}", (handle, within)):  # noqa: S608
             self.undo_planned(origin, now=now)
         for table in ("predictions", "grants"):
-            self.execute(f"DELETE FROM {table} WHERE person = ?", (handle,))  # noqa: S608  (our own names)
+            self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
         return self._turns(turns, now)
 
     def _forget_facts(self, turns: Collection[int]) -> None:

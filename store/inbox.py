@@ -301,6 +301,14 @@ class Inbox(Repository):
         )
         self.notify("inbox")
 
+    def as_urgent(self, item: InboxId) -> None:
+        """Takes a claimed message out of its turn and lets it be carried out at once."""
+        self.execute(
+            "UPDATE inbox SET urgent = 1, state = 'waiting', claimed_until = NULL, turn_id = NULL WHERE id = ?", (item,)
+        )
+        self.notify("urgent")
+        self.notify("inbox")
+
     def release(self, turn: TurnId) -> None:
         """Gives up the turn for good; its messages wait for another one."""
         self.execute(

@@ -86,8 +86,8 @@ class AdminCommands(CommandGroup):
     @command("/groups [forget ID]", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
     async def _groups(self, call: Call) -> None:
         """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`, and those that it is in
-        no more if anything that was said there is left. With `forget` and an id, that is destroyed, as `/forget` there
-        would do it.
+        no more if anything that was said there is left. With `forget` and an id, that is destroyed, as `/forget all`
+        there would do it.
         """
         if call.command.rest:
             await self._forget_group(call)

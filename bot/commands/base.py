@@ -9,6 +9,7 @@ which names are close to each other (`bot.commands.names`).
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from types import MethodType
 from typing import Any, Literal, get_args
 
@@ -19,11 +20,13 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
 from bot.policy.chat_settings import ChatSettings
-from bot.policy.routing import Command
+from bot.policy.routing import Command, Verdict
 from bot.turn import chats
 from bot.turn.turn_tasks import TurnTasks
 from bot.turn.turns import Turns
-from store import ConversationId, Repositories, Store, UrgentItem
+from store import ConversationId, Repositories, Store, TurnId, UrgentItem
+
+_CONFIRMED_WITHIN = timedelta(minutes=10)
 
 Section = Literal["chat", "later", "settings", "data", "admins"]
 """The sections of the help, in order."""
@@ -66,6 +69,16 @@ class CommandReply:
 
     text: str | Sentence
     files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unconfirmed:
+    """A command that waits for the yes of the one who gave it: in memory only, and for ten minutes."""
+
+    call: Call
+    turn: TurnId
+    """The turn that has asked."""
+    until: datetime
 
 
 class WrongForm(ValueError):
@@ -169,6 +182,50 @@ class CommandContext:
         self.store = store
         self.turns = turns
         self.clock = clock
+        self._unconfirmed: dict[tuple[ConversationId, PersonId], Unconfirmed] = {}
+
+    async def confirm(self, call: Call, question: Callable[[Repositories], str]) -> None:
+        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end."""
+
+        def ask(repos: Repositories) -> TurnId:
+            with use_language(self._language(repos, call)):
+                return self.say(repos, call, call.conversation, question(repos))
+
+        turn = await self.store.transaction(ask)
+        until = self.clock.now() + _CONFIRMED_WITHIN
+        self._unconfirmed[call.conversation, call.message.author] = Unconfirmed(call=call, turn=turn, until=until)
+
+    def unconfirmed(self, conversation: ConversationId, person: PersonId) -> Unconfirmed | None:
+        """What waits for the yes of this person; None if nothing does."""
+        one = self._unconfirmed.get((conversation, person))
+        return one if one is not None and one.until > self.clock.now() else None
+
+    async def confirmed(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+        """The command that a yes or no means, which it ends; None if it means something else."""
+        one = self.unconfirmed(urgent_item.conversation, verdict.author)
+        if one is None:
+            return None
+
+        def is_meant(repos: Repositories) -> bool:
+            if verdict.target is not None:
+                return repos.sent_messages.turn_of(urgent_item.conversation, verdict.target) == one.turn
+            since = repos.sent_messages.said_since(urgent_item.conversation, one.turn, 0, urgent_item.item.id)
+            return since is not None and not since.turns
+
+        is_one = await self.store.read(is_meant)
+        if is_one or verdict.target is None:  # a word that means anything else ends it, too
+            self._unconfirmed.pop((urgent_item.conversation, verdict.author), None)
+        if not is_one:
+            return None
+        given, word = one.call.command, "yes" if verdict.is_yes else "no"
+        message = given.message if verdict.instead is None else verdict.instead.message
+        return replace(given, rest=f"{given.rest} {word}".strip(), message=message)
+
+    def take_back(self, author: PersonId, names: Collection[int]) -> None:
+        """Forgets commands that wait for a yes, if their messages are deleted or edited."""
+        for place, one in [*self._unconfirmed.items()]:
+            if one.call.message.author == author and one.call.message.sent_at in names:
+                del self._unconfirmed[place]
 
     async def answer(self, call: Call, work: Callable[[Repositories], str | Sentence | CommandReply]) -> None:
         """Does `work`, replies with what it returns, and settles the command: all of it or nothing.
@@ -235,8 +292,10 @@ class CommandContext:
 
     def say(
         self, repos: Repositories, call: Call, conversation: ConversationId, reply: str | Sentence | CommandReply
-    ) -> None:
+    ) -> TurnId:
         """Answers and settles the command within a transaction; `conversation` is where that belongs by now.
+
+        Returns the turn that speaks.
 
         If the command disappears or is deleted before the answer is sent, the answer goes with it: it may repeat what
         the command said.
@@ -245,6 +304,7 @@ class CommandContext:
         expires_at = call.urgent_item.item.expires_at
         turn = self.turns.tell(repos, conversation, call.message, whole.text, files=whole.files, expires_at=expires_at)
         repos.inbox.settle(call.urgent_item.item.id, turn=turn)
+        return turn
 
 
 class Commands(CommandGroup):
@@ -254,6 +314,14 @@ class Commands(CommandGroup):
         self._context = context
         self._groups = groups
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
+
+    def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
+        """Whether a command of this person waits there for their yes."""
+        return self._context.unconfirmed(conversation, person) is not None
+
+    async def confirmed(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+        """The command that a yes or no means; None if it means something else."""
+        return await self._context.confirmed(urgent_item, verdict)
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.
@@ -276,6 +344,7 @@ class Commands(CommandGroup):
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets it in every group."""
+        self._context.take_back(author, names)
         for group in self._groups:
             group.take_back(author, names)
 

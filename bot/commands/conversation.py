@@ -10,6 +10,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.policy.chat_settings import ChatSettings
+from bot.policy.yes_no import parse_word
 from bot.turn import chats, outgoing
 from bot.turn.approvals import Approvals
 from store import ConversationId, Erasure, Repositories, TurnId
@@ -37,7 +38,7 @@ class ConversationCommands(CommandGroup):
         return say(common_phrases.STOPPED) if count or call.has_stopped else say(phrases.NOTHING_TO_STOP)
 
     @command(
-        "/forget [everything]",
+        "/forget [all|everything]",
         phrases.ABOUT_FORGET,
         section="data",
         examples=("/forget", "/forget everything"),
@@ -45,18 +46,68 @@ class ConversationCommands(CommandGroup):
     )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
-        says how much that was. With `everything` the direct conversation is destroyed in the same way, and everywhere
-        else what this person asked, was told and has planned. What an admin has set about who is answered, and when,
-        stays.
+        says how much that was; in a group, what this person asked, was told and has planned there, or with `all`, for
+        admins, everything of the group. With `everything` the person's direct conversation is destroyed, and everywhere
+        else what is theirs. Says before what would go, and waits ten minutes for a yes of the same person. What an
+        admin has set about who is answered, and when, stays.
         """
-        if call.command.rest.lower() not in {"", "everything"}:
+        *words, last = call.command.rest.lower().split() or [""]
+        meant = parse_word(last)
+        scope = " ".join(words) if meant else call.command.rest.lower()
+        if scope not in {"", "all", "everything"}:
             raise WrongForm
-        message = call.message
-        if not call.command.rest:
-            await forget(self._context, call, message.chat, phrases.forgot_here)
-            return
-        address = ChatId.direct(message.author) if call.is_in_group else message.chat
-        await forget(self._context, call, address, phrases.forgot_everything, person=message.author)
+        if scope == "all" and call.is_in_group and not call.is_admin:
+            await self._context.reply(call, phrases.FORGET_ALL_ADMINS)
+        elif meant is None:
+            await self._context.confirm(call, lambda repos: self._preview(repos, call, scope))
+        elif meant == "no":
+            await self._context.reply(call, phrases.NOT_FORGOTTEN)
+        elif scope == "everything":
+            message = call.message
+            address = ChatId.direct(message.author) if call.is_in_group else message.chat
+            await forget(self._context, call, address, phrases.forgot_everything, person=message.author)
+        elif call.is_in_group and scope != "all":
+            await self._forget_own(call)
+        else:
+            await forget(self._context, call, call.message.chat, phrases.forgot_here)
+
+    def _preview(self, repos: Repositories, call: Call, scope: str) -> str:
+        """The question that says what would go."""
+        author, here = call.message.author, call.conversation
+        if scope == "everything":
+            whole = repos.conversations.at(ChatId.direct(author)) if call.is_in_group else here
+            return phrases.forget_asks("everything", repos.forgetting.preview(author, whole=whole, within=None))
+        if call.is_in_group and scope != "all":
+            return phrases.forget_asks("own", repos.forgetting.preview(author, whole=None, within=here))
+        return phrases.forget_asks("here", repos.forgetting.preview(None, whole=here, within=None))
+
+    async def _forget_own(self, call: Call) -> None:
+        """Destroys what the person said and planned in this group."""
+        if call.is_repeat:
+            raise DoneBefore
+        context, author, item = self._context, call.message.author, call.urgent_item.item.id
+        language, now, ended = await context.language(call), context.clock.now(), list[TurnId]()
+
+        def work(repos: Repositories) -> None:
+            ended.clear()
+            for conversation, turn in repos.forgetting.open_turns("", author):
+                if conversation == call.conversation:
+                    context.turns.charges.add_open(repos, conversation, turn)
+                    ended.append(turn)
+            erased = repos.forgetting.counting(
+                lambda: repos.forgetting.person(author, before=item, now=now, within=call.conversation)
+            )
+            for turn in ended:
+                outgoing.clear(repos, turn, call.message.chat, now)
+            context.change(repos, call, lambda settings: settings.without(author))
+            context.once(repos, call)
+            with use_language(language):
+                context.say(repos, call, call.conversation, phrases.forgot_own(erased))
+
+        await context.store.erase(work)
+        for turn in ended:
+            call.running.halt_turn(turn)
+        context.turns.forget(call.conversation)
 
 
 async def forget(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, join_list, number
@@ -118,6 +119,16 @@ BROADCAST_ASKS = Sentence(
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
 _FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
+_FORGOT_OWN = Sentence("FORGOT_OWN", "Deleted: {what} of yours in this group.")
+NOT_FORGOTTEN = Sentence("NOT_FORGOTTEN", "OK, nothing is deleted.")
+FORGET_ALL_ADMINS = Sentence(
+    "FORGET_ALL_ADMINS", "Only an admin can delete everything in this group. `/forget` deletes what is yours."
+)
+_FORGET_ASKS_HERE = Sentence("FORGET_ASKS_HERE", "That deletes {what} from this chat, for good. Shall I?")
+_FORGET_ASKS_OWN = Sentence("FORGET_ASKS_OWN", "That deletes {what} of yours in this group, for good. Shall I?")
+_FORGET_ASKS_EVERYTHING = Sentence(
+    "FORGET_ASKS_EVERYTHING", "That deletes {what}, everything of yours here and elsewhere, for good. Shall I?"
+)
 _FORGOT_GROUP = Sentence(
     "FORGOT_GROUP", "Deleted: {what} from that group, along with the key. Nobody can read them again."
 )
@@ -219,6 +230,17 @@ def help_section(section: str, names: Sequence[str]) -> str:
 def forgot_here(erased: Erasure) -> str:
     """The reply to `/forget`."""
     return say(_FORGOT, what=_destroyed(erased) or answers(0))
+
+
+def forgot_own(erased: Erasure) -> str:
+    """The reply to `/forget` in a group."""
+    return say(_FORGOT_OWN, what=_destroyed(erased) or answers(0))
+
+
+def forget_asks(what: Literal["here", "own", "everything"], erased: Erasure) -> str:
+    """The question before what cannot be taken back; `erased` is what would go."""
+    asks = {"here": _FORGET_ASKS_HERE, "own": _FORGET_ASKS_OWN, "everything": _FORGET_ASKS_EVERYTHING}
+    return say(asks[what], what=_destroyed(erased) or answers(0))
 
 
 def forgot_group(erased: Erasure) -> str:

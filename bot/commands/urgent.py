@@ -113,6 +113,10 @@ class UrgentItems:
         """Conversations with an urgent item under way: it may be about to take a question back."""
         return self._lanes.keys()
 
+    def awaits(self, conversation: ConversationId, verdict: Verdict) -> bool:
+        """Whether a yes or no may be one to a command, which is carried out here."""
+        return self._commands.awaits(conversation, verdict.author)
+
     async def begin_all(self, running: TurnTasks, group: asyncio.TaskGroup) -> None:
         """Begins to carry out what waits; does nothing if nothing urgent has arrived since.
 
@@ -217,7 +221,7 @@ class UrgentItems:
             case Halt() as halt:
                 await self._stop(urgent_item, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
-                await self._decide(urgent_item, verdict, by_admin=by_admin)
+                await self._decide(urgent_item, verdict, running, by_admin=by_admin)
             case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message, running):
                 pass  # the turn itself reports that it was stopped
             case Question():
@@ -304,9 +308,12 @@ class UrgentItems:
         self._outside[chat, author] = now + _OUTSIDE_SECONDS
         return False
 
-    async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, *, by_admin: bool) -> None:
+    async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, running: TurnTasks, *, by_admin: bool) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
         item = urgent_item.item.id
+        if (command := await self._commands.confirmed(urgent_item, verdict)) is not None:
+            await self._run(urgent_item, command, running, by_admin=by_admin)
+            return
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
         await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
@@ -351,10 +358,10 @@ class UrgentItems:
 
     def _forget_talk(self, command: Command) -> None:
         """Forgets what is not in the store but only in memory here."""
-        if command.name == "forget":
-            self._group_context.forget(command.message.chat)
-            if command.rest:
-                self._group_context.forget_person(command.message.author)
+        if command.name == "forget" and command.rest.endswith("yes"):
+            if "all" in command.rest or not command.message.chat.is_group:
+                self._group_context.forget(command.message.chat)
+            self._group_context.forget_person(command.message.author)
 
 
 def _conversation_of(urgent_item: UrgentItem) -> ConversationId:

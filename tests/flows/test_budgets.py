@@ -165,7 +165,7 @@ async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: W
         await world.signal.deliver(asked)
         await eventually(lambda: len(world.model.requests) == 2)
         taken_back = delete(asked["envelope"]["timestamp"])
-        words = {"stopped": message("/stop"), "taken back": taken_back, "forgotten": message("/forget")}
+        words = {"stopped": message("/stop"), "taken back": taken_back, "forgotten": message("/forget yes")}
         await world.signal.deliver(words[how])
         await world.signal.deliver(message("And now?"))
         await eventually(lambda: is_refused(world) or len(world.model.requests) == 3)

@@ -105,7 +105,7 @@ async def test_everything_is_forgotten_in_every_conversation(tmp_path: Path) -> 
         await chatted("--once", "Remember that I live in Kiel", *place, settings={}, folder=tmp_path)
         assert "Kiel" in (await chatted("--once", "/memory", *place, settings={}, folder=tmp_path)).stdout
     former = await key_of_conversation("work", tmp_path)
-    await chatted("--once", "/forget everything", *places[1], settings={}, folder=tmp_path)
+    await chatted("--once", "/forget everything yes", *places[1], settings={}, folder=tmp_path)
     for place in places:
         assert "Kiel" not in (await chatted("--once", "/memory", *place, settings={}, folder=tmp_path)).stdout
     assert await key_of_conversation("work", tmp_path) != former

@@ -101,10 +101,10 @@ async def test_a_slip_that_is_edited_into_a_command_is_carried_out(signal: Signa
             assert (await signal.sent_count(3))[-1].text == "Ab jetzt spreche ich hier Deutsch."
             await signal.deliver(edit("/language en", slip["envelope"]["timestamp"]))
             await signal.sent_count(4)
-            forgets = message("/forget")
+            forgets = message("/forget yes")
             await signal.deliver(forgets)
             await signal.sent_count(5)
-            await signal.deliver(edit("/forget everything", forgets["envelope"]["timestamp"]))
+            await signal.deliver(edit("/forget everything yes", forgets["envelope"]["timestamp"]))
             assert (await signal.sent_count(6))[-1].text == DONE_BEFORE.text
             assert (await process.terminate()).status == 0
     assert model.requests == []

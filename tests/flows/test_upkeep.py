@@ -48,7 +48,7 @@ async def test_a_backup_a_new_key_and_the_way_back(world: World) -> None:
         assert "master key is in neither" in kept.stderr
         told = await world.verb("export", ALICE.uuid)
         assert "Tabby" in json.loads(told.stdout)["turns"][0]["messages"][0]["text"]
-        await world.signal.deliver(message("/forget"))
+        await world.signal.deliver(message("/forget yes"))
         await world.signal.sent_count(2)
         in_use = await world.verb("restore", kept.stdout.strip())
         assert in_use.status == 2

@@ -298,6 +298,9 @@ class Worker:
         """The rest of a claim without any yes or no that a turn waits for, which is applied here."""
         left: list[OpenedItem] = []
         for one in opened:
+            if isinstance(one.route, Verdict) and self._urgent_items.awaits(claim.conversation, one.route):
+                await self._store.transaction(lambda repos, item=one.item.id: repos.inbox.as_urgent(item))
+                continue
             follows = any(before.envelope.author == one.envelope.author for before in left)
             if not isinstance(one.route, Verdict) or not await self._approvals.decide(
                 claim.conversation,

@@ -13,10 +13,10 @@ from bot.events import PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from store import Erasure, Store
-from tests.bot.loops.app_harness import Harness, app_harness
+from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
-from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, edit, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Frame, delete, edit, message, quote_of, reaction
 
 
 async def told(aldis: Harness, text: str, **more: object) -> str:
@@ -103,7 +103,7 @@ async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetC
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         assert await told(aldis, "/help frobnicate") == plain(phrases.unknown_command("frobnicate"))
         assert await told(aldis, "/help allow") == plain(phrases.unknown_command("allow"))
-        assert (await told(aldis, "/help forgt")).startswith("/forget [everything]: ")
+        assert (await told(aldis, "/help forgt")).startswith("/forget [all|everything]: ")
 
 
 @pytest.mark.parametrize(
@@ -196,6 +196,92 @@ STOPS = (
 NO_STOPS = ("stop it", "Cancel my order", "para ti", "don't stop", "stop 5", "stopping", "never", "mind")
 
 
+YESES = (
+    ("a word", lambda _: message("yes"), True),
+    ("in another language", lambda _: message("ja, bitte"), True),
+    ("a quotation", lambda asked: message("ok", quote=quote_of(ALDIS, asked, "That deletes")), True),
+    ("a thumb", lambda asked: reaction("👍", asked), True),
+    ("a no", lambda _: message("no"), False),
+    ("a thumb down", lambda asked: reaction("👎", asked), False),
+    ("anything else", lambda _: message("yes, but tell me a joke before"), False),
+)
+
+
+@pytest.mark.parametrize(("kind", "answer", "is_done"), YESES, ids=[kind for kind, *_ in YESES])
+async def test_forget_asks_once(
+    store: Store, clock: SetClock, kind: str, answer: Callable[[int], Frame], is_done: bool
+) -> None:
+    """It says what would go, and nothing goes without a yes of the same person."""
+    async with app_harness(store, clock) as aldis:
+        await aldis.process(message("How is the tulip?"))
+        await told(aldis, "/remind in 2 hours tea")
+        asked = await told(aldis, "/forget")
+        assert asked == "That deletes 1 question and its answer and 1 reminder from this chat, for good. Shall I?"
+        question = FIRST + len(aldis.transport.sent)
+        clock.move(2)
+        await aldis.process(answer(question))
+        heard = aldis.transport.sent[-1].content.text
+        assert heard.startswith("Deleted: 1 question and its answer and 1 reminder") == is_done, kind
+        assert await aldis.count("SELECT count(*) FROM reminders") == (0 if is_done else 1)
+        clock.move(2)
+        await aldis.process(message("yes"))  # a second one means nothing any more
+        assert aldis.transport.sent[-1].content.text.startswith("Deleted") is False
+        assert await aldis.count("SELECT count(*) FROM reminders") == (0 if is_done else 1)
+
+
+@pytest.mark.parametrize("between", ["other words", "another member", "ten minutes", "taken back", "elsewhere"])
+async def test_no_other_yes_is_one_to_forget(store: Store, clock: SetClock, between: str) -> None:
+    """Behind other words, of another person, too late, to a deleted command, or in another chat."""
+    group = GROUP if between in {"another member", "elsewhere"} else None
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 2 hours tea", group=group)
+        sent_at = await aldis.process(message("/forget", group=group))
+        clock.move(2)
+        match between:
+            case "other words":
+                aldis.model.script = [says("Shall I tell you a joke?")]
+                await told(aldis, "How are you?")
+            case "ten minutes":
+                clock.move(601)
+            case "taken back":
+                await aldis.process(delete(sent_at))
+            case _:
+                pass
+        clock.move(2)
+        author = BOB if between == "another member" else ALICE
+        await aldis.process(message("yes", author=author, group=None if between == "elsewhere" else group))
+        assert await aldis.count("SELECT count(*) FROM reminders") == 1
+
+
+async def test_forget_in_a_group_takes_what_is_the_askers_own(store: Store, clock: SetClock) -> None:
+    """Their questions and reminders there; everything of the group is an admin's."""
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        for author, word in ((ALICE, "tulip"), (BOB, "rose")):
+            await aldis.process(message(f"Aldis, how is the {word}?", author=author, group=GROUP))
+            await told(aldis, f"/remind in 2 hours water the {word}", author=author, group=GROUP)
+        await told(aldis, "/remind in 3 hours tea")
+        heard = await told(aldis, "/forget all", group=GROUP)
+        assert heard == plain(phrases.FORGET_ALL_ADMINS.text)
+        heard = await told(aldis, "/forget", group=GROUP)
+        assert (
+            heard == "That deletes 1 question and its answer and 1 reminder of yours in this group, for good. Shall I?"
+        )
+        clock.move(2)
+        assert (
+            await told(aldis, "yes", group=GROUP)
+            == "Deleted: 1 question and its answer and 1 reminder of yours in this group."
+        )
+        assert await aldis.count("SELECT count(*) FROM reminders") == 2
+        await told(aldis, "Aldis, and now?", author=BOB, group=GROUP)
+        assert ["tulip" in words(aldis.model.requests[-1]), "rose" in words(aldis.model.requests[-1])] == [False, True]
+        heard = await told(aldis, "/forget all", author=BOB, group=GROUP)
+        assert heard == "That deletes 2 questions and their answers and 1 reminder from this chat, for good. Shall I?"
+        clock.move(2)
+        heard = await told(aldis, "yes", author=BOB, group=GROUP)
+        assert heard.startswith("Deleted: 2 questions and their answers and 1 reminder")
+        assert await aldis.count("SELECT count(*) FROM reminders") == 1
+
+
 async def test_a_word_stops_the_answer_to_its_author(store: Store, clock: SetClock) -> None:
     """As the whole message, in a chat and in a group; anything more is a message like any."""
     async with app_harness(store, clock) as aldis:
@@ -256,7 +342,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await aldis.deliver(message("slow"))
         await aldis.asked(4)
         await aldis.deliver(message("waits behind it"))
-        assert await told(aldis, "/forget") == phrases.forgot_here(Erasure(turns=1))
+        assert await told(aldis, "/forget yes") == phrases.forgot_here(Erasure(turns=1))
         await aldis.quiet()
         assert await aldis.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -268,7 +354,8 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
 
 
 @pytest.mark.parametrize(
-    ("command", "told_so"), [("/forget", phrases.forgot_here), ("/forget everything", phrases.forgot_everything)]
+    ("command", "told_so"),
+    [("/forget yes", phrases.forgot_here), ("/forget everything yes", phrases.forgot_everything)],
 )
 async def test_what_goes_besides_what_was_said_is_told(
     store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
@@ -283,7 +370,7 @@ async def test_what_goes_besides_what_was_said_is_told(
         assert answer == told_so(Erasure(turns=1, reminders=1))
         assert "1 reminder" in answer
         await aldis.process(message("/remind in 20m turn off the oven"))
-        assert "1 reminder " in await told(aldis, "/forget")
+        assert "1 reminder " in await told(aldis, "/forget yes")
 
 
 async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
@@ -291,7 +378,7 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
     async with app_harness(store, clock) as aldis:
         await aldis.process(message("one"))
         await asyncio.gather(
-            *(aldis.deliver(frame) for frame in (message("/forget"), message("two"), message("three", author=BOB)))
+            *(aldis.deliver(frame) for frame in (message("/forget yes"), message("two"), message("three", author=BOB)))
         )
         await aldis.quiet()
         texts = [reply.content.text for reply in aldis.transport.sent]
@@ -304,12 +391,12 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         await aldis.deliver(message("direct words"))
         await aldis.process(message("Aldis, alice's words", group=GROUP))
         await aldis.process(message("Aldis, bob's words", group=GROUP, author=BOB))
-        assert await told(aldis, "/forget everything") == phrases.forgot_everything(Erasure(turns=2))
+        assert await told(aldis, "/forget everything yes") == phrases.forgot_everything(Erasure(turns=2))
         await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
         history = words(aldis.model.requests[-1])
         assert "bob's words" in history
         assert "alice's words" not in history
-        assert await told(aldis, "/forget all") == plain(say(phrases.WRONG_FORM, form="/forget [everything]"))
+        assert await told(aldis, "/forget alles") == plain(say(phrases.WRONG_FORM, form="/forget [all|everything]"))
 
 
 async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
@@ -330,7 +417,7 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
         assert await told(aldis, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
 
 
-@pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget", "/forget everything"])
+@pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget yes", "/forget everything yes"])
 async def test_a_command_is_answered_once_however_often_it_comes(store: Store, clock: SetClock, text: str) -> None:
     """A redelivery changes nothing, after it was carried out too; no words of it are left."""
     async with app_harness(store, clock) as aldis:

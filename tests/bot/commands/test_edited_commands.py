@@ -120,8 +120,8 @@ async def test_an_edited_persona_takes_the_place_of_the_former(store: Store, clo
     ("former", "later"),
     [
         ("/undo", "/undo!"),
-        ("/undo", "/forget"),
-        ("/forget", "/forget everything"),
+        ("/undo", "/forget yes"),
+        ("/forget yes", "/forget everything yes"),
         ("/new", "/new please"),
         ("/retry", "/retry!"),
         ("/remind cancel 1", "/remind cancel 1."),
@@ -158,8 +158,8 @@ async def test_what_was_done_for_good_does_not_bind_what_can_be_changed(store: S
         await aldis.process(message("I like apples"))
         assert "apples" in await edited(aldis, "/undo ", sent_at)
         assert ALICE.uuid in await edited(aldis, "/whoami", sent_at)
-        sent_at = await aldis.process(message("/forget all"))
-        assert (await edited(aldis, "/forget everything", sent_at)).startswith("Deleted")
+        sent_at = await aldis.process(message("/forget alles"))
+        assert (await edited(aldis, "/forget everything yes", sent_at)).startswith("Deleted")
 
 
 async def test_a_question_asked_again_runs_on_when_the_command_for_it_is_edited(store: Store, clock: SetClock) -> None:

@@ -54,7 +54,7 @@ async def test_a_persona_is_sealed_and_goes_with_forget(store: Store, clock: Set
         await told(aldis, "/tools off echo")
         [[sealed]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
         assert b"pirate" not in sealed
-        await told(aldis, "/forget")
+        await told(aldis, "/forget yes")
         assert await aldis.count("SELECT count(*) FROM chats") == 0
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
 
@@ -303,7 +303,7 @@ async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: St
     """The person is told in their own language that it is gone, and then it is gone."""
     async with app_harness(store, clock) as aldis:
         await told(aldis, "/language de")
-        assert (await told(aldis, "/forget")).startswith("Gelöscht: ")
+        assert (await told(aldis, "/forget yes")).startswith("Gelöscht: ")
         assert await told(aldis, "/stop") == phrases.NOTHING_TO_STOP.text
 
 
@@ -365,9 +365,9 @@ async def test_a_persona_goes_when_its_author_wants_everything_forgotten(store: 
     """In a group, too, and only the words of that person."""
     async with app_harness(store, clock) as aldis:
         await told(aldis, f"/persona {PIRATE}", group=GROUP)
-        await told(aldis, "/forget everything", author=BOB)
+        await told(aldis, "/forget everything yes", author=BOB)
         assert PIRATE in await told(aldis, "/persona", group=GROUP)
-        await told(aldis, "/forget everything")
+        await told(aldis, "/forget everything yes")
         assert await told(aldis, "/persona", group=GROUP) == plain(phrases.NO_PERSONA.text)
 
 
@@ -387,14 +387,14 @@ async def test_settings_that_are_damaged_stop_nothing(store: Store, clock: SetCl
 
 @pytest.mark.parametrize("rule", ["/who admins", "/pause", "/takeover", "/always on"])
 async def test_what_an_admin_has_set_is_not_forgotten_by_others(store: Store, clock: SetClock, rule: str) -> None:
-    """A member may have all that was said in the group forgotten, and is not answered otherwise than before."""
+    """A member has forgotten what they said in the group, and is not answered otherwise than before."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
         await told(aldis, rule, group=GROUP, author=BOB)
-        await told(aldis, "/forget", group=GROUP)
+        await told(aldis, "/forget yes", group=GROUP)
         asked = "Hello?" if rule == "/always on" else "Aldis, hello?"
         await aldis.process(message(asked, group=GROUP))
         assert len(aldis.model.asked) == (1 if rule == "/always on" else 0)
-        await told(aldis, "/forget", group=GROUP, author=BOB)
+        await told(aldis, "/forget all yes", group=GROUP, author=BOB)
         await aldis.process(message(asked, group=GROUP))
         assert len(aldis.model.asked) == 1
 

@@ -30,7 +30,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
         assert "tulips" not in words(aldis.model.requests[-1])
         assert "roses" in words(aldis.model.requests[-1])
         assert "tulips" in await told(aldis, "/export")
-        assert await told(aldis, "/forget") == phrases.forgot_here(Erasure(turns=3))
+        assert await told(aldis, "/forget yes") == phrases.forgot_here(Erasure(turns=3))
 
 
 async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:
@@ -95,7 +95,7 @@ async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: 
         await aldis.maintenance.expire()
         assert await aldis.count("SELECT count(*) FROM unanswered") == 0
         await aldis.process(message("three"))
-        await told(aldis, "/forget")
+        await told(aldis, "/forget yes")
         assert await aldis.count("SELECT count(*) FROM unanswered") == 0
         assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
 
@@ -111,7 +111,7 @@ async def test_a_question_that_is_asked_again_disappears_with_its_first_words(st
         await aldis.process(message("And now?"))
         assert "secret" not in words(aldis.model.requests[-1])
         await aldis.maintenance.expire()
-        await aldis.process(message("/forget"))
+        await aldis.process(message("/forget yes"))
         assert await open_words(aldis) == 0
 
 
@@ -268,7 +268,7 @@ async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: Se
         aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("slow one"))
         await aldis.asked(1)
-        await aldis.deliver(message("/forget everything", group=GROUP))
+        await aldis.deliver(message("/forget everything yes", group=GROUP))
         await aldis.answered(1)
         aldis.model.gates["slow"].set()
         await aldis.until(lambda: not aldis.worker.tasks.running())

@@ -105,7 +105,7 @@ async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> N
         assert shown == plain(say(phrases.WRONG_FORM, form="/takeover [LABEL] [30m|2h|off]"))
 
 
-@pytest.mark.parametrize("words", ["/forget", "/forget everything"])
+@pytest.mark.parametrize("words", ["/forget yes", "/forget everything yes"])
 @pytest.mark.parametrize("by_admin", [False, True])
 async def test_nobody_else_ends_it_by_forgetting(store: Store, clock: SetClock, words: str, by_admin: bool) -> None:
     """All that was said goes, and Aldis keeps quiet as it was told to; an admin's own chat begins anew."""

@@ -209,7 +209,7 @@ async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Sto
             await told(aldis, "/stop")
 
 
-@pytest.mark.parametrize("command", ["/forget", "/forget everything"])
+@pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
 @pytest.mark.parametrize("group", [None, GROUP])
 async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, group: str | None) -> None:
     """With everything else."""

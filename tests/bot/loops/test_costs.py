@@ -44,8 +44,8 @@ async def spent_by(aldis: Harness, person: str) -> str:
         "edited",
         "/stop",
         "/undo",
-        "/forget",
-        "/forget everything",
+        "/forget yes",
+        "/forget everything yes",
         "elsewhere",
         "by somebody else",
     ],
@@ -62,7 +62,7 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
 
     look = Echo(name="look", computes_only=is_held, work=lambda _: hang())
     group = GROUP if how in {"elsewhere", "by somebody else"} else None
-    async with app_harness(store, clock, tools=(look,)) as aldis:
+    async with app_harness(store, clock, tools=(look,), admins=frozenset({BOB.uuid})) as aldis:
         aldis.model.script += [calls(("look", {"word": "page"}))]
         sent_at = await aldis.deliver(message("Aldis, look at it.", group=group))
         await began.wait()
@@ -70,8 +70,8 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
         frames: dict[str, Frame] = {
             "taken back": delete(sent_at),
             "edited": edit("Think otherwise.", sent_at),
-            "elsewhere": message("/forget everything"),
-            "by somebody else": message("/forget", author=BOB, group=GROUP),
+            "elsewhere": message("/forget everything yes"),
+            "by somebody else": message("/forget all yes", author=BOB, group=GROUP),
         }
         await aldis.deliver(frames.get(how) or message(how))
         if how == "edited":

@@ -358,7 +358,7 @@ async def test_what_comes_while_its_conversation_is_forgotten_comes_in(
 ) -> None:
     """With all that came beside it: people who forget and write again would keep everybody else from being heard."""
     intake = intake_of(FakeTransport(), store, clock, allowed=replace(ALLOWED, groups=frozenset(map(str, range(20)))))
-    await intake.take(envelope("old", 1), envelope("/forget everything", 2, chat=asked_in))
+    await intake.take(envelope("old", 1), envelope("/forget everything yes", 2, chat=asked_in))
     # The conversations of the others are begun while that of the first, which is looked up before, is forgotten.
     beside = [envelope("hi", 4 + number, chat=f"group:{number}") for number in range(20)]
     forgetting = store.forget_person(

@@ -485,7 +485,7 @@ async def test_it_is_forgotten_with_the_rest(store: Store, clock: SetClock) -> N
     look, post, plan = tools()
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         await asked(aldis)
-        await told(aldis, "/forget")
+        await told(aldis, "/forget yes")
         await told(aldis, "how are you?")
         assert NOTE not in str(aldis.model.requests[-1].messages)
 

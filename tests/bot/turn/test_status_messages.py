@@ -328,7 +328,7 @@ async def test_forgetting_takes_the_status_with_it(store: Store, clock: SetClock
     async with app_harness(store, clock, live="status") as aldis:
         await slowly(aldis)
         await aldis.answered(1)
-        await aldis.deliver(message("/forget"))
+        await aldis.deliver(message("/forget yes"))
         await aldis.transport.until(lambda: bool(aldis.transport.removed))
         await aldis.quiet()
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]

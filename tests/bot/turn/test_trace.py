@@ -119,7 +119,7 @@ async def test_of_a_turn_that_was_forgotten_only_what_was_sent_is_told(store: St
         await aldis.deliver(message("hello"))
         await aldis.answered(1)
         await aldis.quiet()
-        await aldis.deliver(message("/forget"))
+        await aldis.deliver(message("/forget yes"))
         await aldis.answered(2)
         await aldis.quiet()
     told = await trace_text(store, 1)

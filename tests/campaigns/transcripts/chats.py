@@ -28,7 +28,7 @@ async def _forget(stage: Stage) -> None:
     stage.doubles.model.scripted(say("In **May**."))
     await stage.says(ALICE, "When do I sow beans?")
     await stage.answer()
-    for text in ("/export", "/forget", "/export"):
+    for text in ("/export", "/forget", "yes", "/export"):
         await stage.says(ALICE, text)
         await stage.answer({r"\w{3} \d{4}-\d\d-\d\d \d\d:\d\d": "‹day and time›"})
 
@@ -67,8 +67,8 @@ STORIES = (
     ),
     Story(
         title="What is kept, and forgetting it",
-        words="`/export` shows what is kept about the person who asks; `/forget` destroys what was said in the"
-        " conversation, with the key that sealed it, and `/forget everything` also what they asked elsewhere.",
+        words="`/export` shows what is kept about the person who asks; `/forget` asks, and then destroys what was"
+        " said there, with the key that sealed it, and `/forget everything` also what they asked elsewhere.",
         play=_forget,
     ),
     Story(

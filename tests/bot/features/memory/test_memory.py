@@ -140,7 +140,7 @@ async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(stor
         assert await aldis.count("SELECT count(*) FROM facts") == 1
 
 
-@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget", "/forget everything"])
+@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget yes", "/forget everything yes"])
 async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
     """And with the conversation; not a word of it is left on the disk."""
     async with app_harness(store, clock, remembers=True) as aldis:

@@ -225,7 +225,7 @@ async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store
             assert await aldis.count(rows) == left
 
 
-@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget", "/forget everything"])
+@pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget yes", "/forget everything yes"])
 async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
     """And with the conversation; not a word of it is left on the disk."""
     async with haven(store, clock) as aldis:
@@ -252,7 +252,7 @@ async def test_everything_of_a_person_goes_in_groups_too(store: Store, clock: Se
     async with haven(store, clock) as aldis:
         await answer(aldis, predicting(), group=GROUP)
         await answer(aldis, predicting(), group=GROUP, author=BOB)
-        await told(aldis, "/forget everything")
+        await told(aldis, "/forget everything yes")
         assert await found(aldis, group=GROUP) == []
         assert [one["number"] for one in await found(aldis, group=GROUP, author=BOB)] == [2]
 

@@ -143,7 +143,7 @@ async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetCloc
         assert "[Sat 2026-11-21 21:00 Asia/Tokyo" in aldis.model.asked[-1]
         await told(aldis, "and for me?", author=BOB)
         assert "[Sat 2026-11-21 12:00 UTC" in aldis.model.asked[-1]
-        await told(aldis, "/forget everything")
+        await told(aldis, "/forget everything yes")
         assert "UTC" in await told(aldis, "/timezone")
 
 
@@ -584,7 +584,7 @@ async def test_undo_and_retry_take_it_back_too(store: Store, clock: SetClock) ->
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
 
-@pytest.mark.parametrize("command", ["/forget", "/forget everything"])
+@pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
 async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
     """Those of the conversation, or all of the person's, and nobody else's."""
     async with app_harness(store, clock) as aldis:
@@ -716,7 +716,7 @@ async def test_whoever_forgets_everything_is_not_reminded_in_a_group_either(stor
         await told(aldis, "/remind in 1 min secret tulips", group=GROUP)
         clock.move(60)
         await held(aldis)
-        await aldis.deliver(message("/forget everything"))
+        await aldis.deliver(message("/forget everything yes"))
         await back(aldis, clock)
         assert not [text for text in texts(aldis) if "⏰" in text]
 

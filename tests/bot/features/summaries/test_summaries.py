@@ -170,7 +170,7 @@ async def test_what_its_tries_have_cost_is_paid(store: Store, clock: SetClock, t
         assert paid == (3 if then == "is too long" else 1)
 
 
-@pytest.mark.parametrize("how", ["delete", "edit", "/forget", "/forget everything"])
+@pytest.mark.parametrize("how", ["delete", "edit", "/forget yes", "/forget everything yes"])
 async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
     store: Store, clock: SetClock, path: Path, how: str
 ) -> None:
@@ -247,7 +247,7 @@ async def test_a_group_has_its_own(store: Store, clock: SetClock) -> None:
         assert "canary-apples" not in seen(aldis)
         await talk(aldis, "Aldis, hello", group=GROUP, author=BOB)
         assert "canary-apples" in seen(aldis)
-        await told(aldis, "/forget everything")
+        await told(aldis, "/forget everything yes")
         assert await aldis.count("SELECT count(*) FROM summaries") == 0
 
 
