@@ -2,7 +2,9 @@
 
 Refuses what the real one refuses, with its messages (open-meteo/open-meteo, 2026-11-21): parameters out of range,
 unknown variables, a missing or wrong key on the customer host, more than one request at a time. Searches the names at
-home and those of one language, and answers with the names of that one (open-meteo/geocoding-api, 2026-11-24).
+home and those of one language, and answers with the names of that one; takes the best `count` of the bare name, and
+only then leaves out what is not in the area or country asked for; an area is named in full, codes and letters name none
+(open-meteo/geocoding-api 655cd15, `GeocodingapiController.search`, 2026-11-27).
 """
 
 import asyncio
@@ -37,6 +39,7 @@ DAILY = {
     "sunrise": ["2026-11-21T07:41", "2026-11-22T07:42", "2026-11-23T07:44", None],
     "sunset": ["2026-11-21T16:02", "2026-11-22T16:01", "2026-11-23T16:00", None],
     "wind_speed_10m_max": [31.3, 20.0, 5.0, 1.0],
+    "wind_direction_10m_dominant": [251, None, 0, 90],
     "uv_index_max": [0.55, 1.0, 2.0, None],
 }
 HOURLY: dict[str, list[Any]] = {
@@ -45,6 +48,7 @@ HOURLY: dict[str, list[Any]] = {
     "precipitation": [0.0, 0.0, 1.25, 0.5],
     "weather_code": [3, 3, 61, 61, 80, 2],
     "wind_speed_10m": [12.0, 18.5, 24.0],
+    "wind_direction_10m": [250, 270, 338],
 }
 """What comes again and again, hour by hour."""
 AIR = {
@@ -149,17 +153,21 @@ class OpenMeteo(Server):
         count = int(query.get("count", "10"))
         if not 1 <= count <= 100:
             return _refused(400, "Parameter count must be between 1 and 100.")
-        name, _, qualifier = (_folded(part.strip()) for part in query["name"].partition(","))
+        name, qualifier, *_ = (_folded(part.strip()) for part in [*query["name"].split(","), ""])
         known = {number: self._called(number, query) for number in range(len(self.places))}
         found = [
             row
             for number, row in known.items()
             if len(name) > 1 and any(_folded(one["name"]).startswith(name) for one in (row, self.places[number]))
         ]
-        if qualifier:
-            found = [row for row in found if qualifier in {_folded(row["country"]), _folded(row["admin1"])}]
+        found = sorted(found, key=lambda row: -row.get("population", 0))[:count]
+        if code := query.get("countryCode"):
+            found = [row for row in found if row.get("country_code") == code]
+        if len(qualifier) > 1:
+            areas = ("country", "admin1", "admin2", "admin3", "admin4")
+            found = [row for row in found if qualifier in {_folded(row[area]) for area in areas if area in row}]
         body: dict[str, Any] = {"generationtime_ms": 0.5}
-        return web.json_response(body | ({"results": found[:count]} if found else {}))
+        return web.json_response(body | ({"results": found} if found else {}))
 
     def _place(self, query: dict[str, str]) -> web.StreamResponse:
         number = int(query["id"]) - 1

@@ -3,8 +3,8 @@
 Open-Meteo's free hosts accept about one request at a time per address, so callers hold `queue`.
 
 Source: the documentation of open-meteo.com for forecasts, geocoding, air quality and terms, and the server's own
-repository open-meteo/open-meteo for the errors, 2026-11-21; open-meteo/geocoding-api for languages, 2026-11-24. Data
-CC BY 4.0: every answer needs the attribution.
+repository open-meteo/open-meteo for the errors, 2026-11-21; open-meteo/geocoding-api 655cd15 for languages and for
+regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attribution.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator
 
+from tools.cities import fold_name, regions_named
 from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, usual_pause
 from tools.text import clean_text, shorten
@@ -26,7 +27,9 @@ MAX_NAME_CHARS = 100
 """The longest name of a place, in questions and in answers."""
 
 _SERVICE = "Open-Meteo"
-_CANDIDATES = 5
+_CANDIDATES = 10
+_MAX_CANDIDATES = 100
+_SHOWN_REGIONS = 8
 _MAX_REASON_CHARS = 200
 _ENGLISH = "en"
 _NAMING_SHARE = 0.25
@@ -44,15 +47,32 @@ class WeatherPlace(BaseModel):
     latitude: float
     longitude: float
     country: str | None = None
+    country_code: str | None = None
     admin1: str | None = None
+    admin2: str | None = None
+    admin3: str | None = None
     population: int | None = None
 
     @property
     def label(self) -> Mapping[str, str | float]:
         """What distinguishes the place from others with the same name."""
+        return {**self.name_and_region, "latitude": self.latitude, "longitude": self.longitude}
+
+    @property
+    def name_and_region(self) -> Mapping[str, str]:
+        """The same in words alone."""
         words = {"name": self.name, "region": self.admin1, "country": self.country}
-        said = {key: shorten(clean_text(word), MAX_NAME_CHARS) for key, word in words.items() if word}
-        return {**said, "latitude": self.latitude, "longitude": self.longitude}
+        return {key: shorten(clean_text(word), MAX_NAME_CHARS) for key, word in words.items() if word}
+
+    def is_in(self, region: str) -> bool:
+        """Whether it is in a region or country, given by its name, the letters of a state or the code of a country."""
+        wanted = fold_name(region)
+        names = (self.admin1, self.admin2, self.admin3, self.country, self.country_code)
+        if wanted.removesuffix(" county") in {fold_name(name) for name in names if name}:
+            return True
+        return any(
+            one.name == self.admin1 if one.is_state else one.code == self.country_code for one in regions_named(region)
+        )
 
 
 class _Places(BaseModel):
@@ -91,20 +111,30 @@ class OpenMeteo:
         """Returns the places whose names begin like this, at least one; named in English if English knows them.
 
         A search knows the names that a place has at home, and those of one language. English comes first: models call
-        places by English names as well, and in German Cologne is a village in Italy.
+        places by English names as well, and in German Cologne is a village in Italy. Regions and countries may follow
+        behind commas. They are compared here: the service knows neither codes nor letters of states, and compares only
+        the best few of the bare name.
 
         Raises:
-            NotFound: no place has that name.
+            NotFound: no place has that name, or none in that region; the message names those where there is one.
             BadArguments: Open-Meteo refuses the question.
             Disabled: it refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
+        town, *regions = (part.strip() for part in name.split(","))
+        regions = list(filter(None, regions))
+        elsewhere: dict[str, None] = {}
         for one in dict.fromkeys((_ENGLISH, language)):
-            params = {"name": name, "count": str(_CANDIDATES), "language": one, "format": "json"}
+            count = _MAX_CANDIDATES if regions else _CANDIDATES
+            params = {"name": town, "count": str(count), "language": one, "format": "json"}
             answer = await self._ask(f"{self._options.geocoding_base_url}/v1/search", params)
-            if places := answer.parse(_Places, _SERVICE).results:
-                return places
-        raise NotFound(f"No place is named {name!r}; try the bare name of a town.")
+            places = answer.parse(_Places, _SERVICE).results
+            if found := tuple(place for place in places if all(map(place.is_in, regions))):
+                return found
+            elsewhere |= dict.fromkeys(", ".join(filter(None, (place.admin1, place.country))) for place in places)
+        known = "; ".join(list(elsewhere)[:_SHOWN_REGIONS])
+        there = f"there is one in {clean_text(known)}" if known else "try the bare name of a town"
+        raise NotFound(f"No place is named {name!r}; {there}.")
 
     async def named_in(self, language: str, place: WeatherPlace) -> WeatherPlace:
         """Returns the place as it is called in a language; as it is if nobody says that soon."""

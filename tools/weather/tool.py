@@ -1,4 +1,4 @@
-"""The tool `get_weather`: the weather now, by hour and for up to seven days, air quality, and a chart.
+"""The tool `get_weather`: the weather now, by hour and for up to sixteen days, air quality, and a chart.
 
 A place is given by coordinates or by name. If several have the name, the clearly largest is used, or else the model
 gets the list. `tools.weather.open_meteo` queries Open-Meteo, `tools.weather.forecast` describes the answers, and
@@ -8,43 +8,36 @@ gets the list. `tools.weather.open_meteo` queries Open-Meteo, `tools.weather.for
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
-from tools.chart import PNG, line_chart
+from tools.chart import PNG, Panel, line_chart
 from tools.cities import fold_name
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
 from tools.lettering import drawable
 from tools.text import clean_text, shorten
-from tools.weather.forecast import (
-    AIR,
-    CODE,
-    CURRENT,
-    DAILY,
-    HOURLY,
-    ForecastSpan,
-    Part,
-    air,
-    days,
-    days_of,
-    hours,
-    now,
-    panels,
-    present_step,
-    span,
-)
-from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherForecast, WeatherPlace
+from tools.weather.coordinates import coordinates
+from tools.weather.forecast import AIR, CURRENT, DAILY, HOURLY, Part, air, days, hours, now, panels, present_step, span
+from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherPlace
 from tools.weather.options import Units, WeatherOptions
 from tools.weather.words import ChartWords, chart_words
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
-_MAX_DAYS = 7
+_SHOWN_OTHERS = 5
+_USUAL_DAYS = 3
+_MAX_DAYS = 16
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
+_UNITS = {"fahrenheit": "imperial", "f": "imperial", "us": "imperial", "celsius": "metric", "c": "metric"}
 _LABEL_EVERY_HOURS = 3
 _MAX_HOURS_LABELLED = 26  # charts of more hours label the days
+
+
+def _units(given: object) -> object:
+    """Accepts the scale of a thermometer for the units."""
+    return _UNITS.get(given.strip().lower().removeprefix("°"), given.lower()) if isinstance(given, str) else given
 
 
 class WeatherArguments(Arguments):
@@ -53,22 +46,26 @@ class WeatherArguments(Arguments):
     place: str | None = Field(
         default=None,
         max_length=MAX_NAME_CHARS,
-        description="A town, a postal code or an airport, such as Lyon; a country or region may follow: Paris, Texas.",
+        description="A town, postal code or airport, perhaps with a region or country: Paris, Texas; or coordinates.",
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
-    days: int = Field(default=3, ge=1, le=_MAX_DAYS, description="Days to forecast, including today.")
+    days: int | None = Field(
+        default=None,
+        ge=1,
+        description="How many days, at most 16 from today on; default: 3, with day 1, with hours none.",
+    )
     hours: Part | None = Field(
         default=None, description="Also list hours: the next 24, or those of a part of a day (night: 22-6)."
     )
-    day: date | None = Field(
-        default=None, description="The day of these hours, YYYY-MM-DD, at most six days ahead; default: today there."
-    )
+    day: date | None = Field(default=None, description="The first day, YYYY-MM-DD; default: today there.")
     air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
     chart: bool = Field(
         default=False, description="Also send a picture of temperature and chance of rain; only if people want one."
     )
-    units: Units | None = Field(default=None, description="Default: what people here are used to.")
+    units: Annotated[Units | None, BeforeValidator(_units)] = Field(
+        default=None, description="Default: what people here are used to."
+    )
 
     @model_validator(mode="after")
     def _somewhere(self) -> Self:
@@ -76,9 +73,13 @@ class WeatherArguments(Arguments):
             raise ValueError("give latitude and longitude together")
         if not self.place and self.latitude is None:
             raise ValueError("give a place, or latitude and longitude")
-        if self.day is not None and self.hours in {None, "next_24"}:
-            raise ValueError("a day needs hours: morning, afternoon, evening, night or all_day")
         return self
+
+    @property
+    def day_count(self) -> int:
+        """How many days to describe."""
+        usual = _USUAL_DAYS if self.day is None and self.hours is None else 1
+        return min(self.days or usual, _MAX_DAYS)
 
 
 class Weather:
@@ -92,7 +93,7 @@ class Weather:
         name="get_weather",
         rare_arguments=frozenset({"latitude", "longitude", "air_quality", "units"}),
         description=(
-            "Returns the weather of a place now and for up to 7 days; on request by the hour, with air quality and"
+            "Returns the weather of a place now and for up to 16 days; on request by the hour, with air quality and"
             " pollen, or as a picture. If several places have the name, it lists them: ask which one, or call again"
             " with the region. It has no past weather and no official warnings: if asked for those, say so and name the"
             " country's weather service. Give the attribution in your answer."
@@ -110,100 +111,110 @@ class Weather:
             Disabled: it refuses the key.
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
-        needed_days = _needed_days(arguments, context.now)
+        _needed_days(arguments, context.now)
         timeout_seconds = self._options.timeout_seconds
         try:
             async with asyncio.timeout(timeout_seconds), self._service.queue:
-                return await self._weather(arguments, needed_days, context.language)
+                return await self._weather(arguments, context)
         except TimeoutError as error:
             raise TimedOut(f"Open-Meteo did not answer within {timeout_seconds:g} seconds.") from error
 
-    async def _weather(self, arguments: WeatherArguments, needed_days: int, language: str) -> Result:
-        if arguments.latitude is not None and arguments.longitude is not None:
-            here = {"latitude": arguments.latitude, "longitude": arguments.longitude}
-            return await self._answer(here, (), arguments, needed_days, language)
+    async def _weather(self, arguments: WeatherArguments, context: ToolContext) -> Result:
+        here = (arguments.latitude, arguments.longitude)
         asked = shorten(clean_text(arguments.place or ""), MAX_NAME_CHARS)
-        chosen, others = _choose(await self._service.places(asked, language), asked)
+        latitude, longitude = here if None not in here else coordinates(asked) or (None, None)
+        if latitude is not None and longitude is not None:
+            return await self._answer({"latitude": latitude, "longitude": longitude}, (), arguments, context)
+        chosen, others = _choose(await self._service.places(asked, context.language), asked)
         if chosen is not None:
-            chosen = await self._service.named_in(language, chosen)
-            return await self._answer(chosen.label, others, arguments, needed_days, language)
+            chosen = await self._service.named_in(context.language, chosen)
+            return await self._answer(chosen.label, others, arguments, context)
         message = f"Several places are named {asked!r}: which one is meant?"
-        candidates = [place.label for place in others]
-        return Result(data={"ambiguous": True, "message": message, "candidates": candidates})
+        return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
 
     async def _answer(
         self,
         label: Mapping[str, str | float],
         others: Sequence[WeatherPlace],
         arguments: WeatherArguments,
-        needed_days: int,
-        language: str,
+        context: ToolContext,
     ) -> Result:
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
         wanted = {
-            "current": ",".join([*CURRENT, CODE]),
-            "daily": ",".join([*DAILY, CODE]),
-            "forecast_days": str(needed_days),
-            **({"hourly": ",".join([*HOURLY, CODE])} if arguments.hours or arguments.chart else {}),
+            "current": CURRENT,
+            "daily": DAILY,
+            "forecast_days": str(_needed_days(arguments, context.now)),
+            **({"hourly": HOURLY} if arguments.hours or arguments.chart else {}),
             **(_IMPERIAL if (arguments.units or self._options.units) == "imperial" else {}),
         }
         forecast = await self._service.forecast(here | wanted)
+        hourly = span(forecast, arguments.hours, arguments.day, arguments.day_count)
+        daily = days(forecast, arguments.day, arguments.day_count)
         data: dict[str, Any] = {
             "place": label,
             "timezone": f"{forecast.timezone} ({forecast.timezone_abbreviation})".removesuffix(" ()"),
             "current": now(forecast),
-            "hours": hours(forecast, _span(forecast, arguments)) if arguments.hours else {},
-            "days": list(days(forecast))[: arguments.days],
+            "hours": hours(forecast, hourly) if arguments.hours else {},
+            # The hours are long enough, and say the same.
+            "days": () if arguments.hours and arguments.days is None else daily,
+            "note": _note(arguments, daily),
             "air_quality": await self._air(here) if arguments.air_quality else {},
-            "other_places": [place.label for place in others],
+            "other_places": [place.name_and_region for place in others],
             "attribution": ATTRIBUTION,
         }
-        files = (
-            await asyncio.to_thread(_chart, label, forecast, arguments, chart_words(language))
-            if arguments.chart
-            else ()
-        )
-        if arguments.chart and not files:
-            data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
+        files: tuple[ResultFile, ...] = ()
+        if arguments.chart:
+            words = chart_words(context.language)
+            steps, curves = panels(forecast, hourly, words)
+            mark = present_step(forecast, steps)
+            files = await asyncio.to_thread(_chart, label, steps, curves, mark, words)
+            if not files:
+                data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
 
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
         """Returns the air quality, or why it is unknown, which does not affect the weather."""
         try:
-            return air(await self._service.air_quality({**here, "current": ",".join(AIR), "forecast_days": "1"}))
+            return air(await self._service.air_quality({**here, "current": AIR, "forecast_days": "1"}))
         except ToolError as error:
             return {"failed": str(error)}
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
-    """Returns how many days to request so that they include the wanted hours wherever the place is."""
-    if arguments.hours is None:
-        return arguments.days
+    """Returns how many days to request so that they include the wanted ones wherever the place is.
+
+    Raises:
+        BadArguments: the forecast does not reach that far.
+    """
+    if arguments.hours is None and arguments.day is None:
+        return arguments.day_count
     ahead = 0 if arguments.day is None else (arguments.day - present.date()).days
-    if not -1 <= ahead <= _MAX_DAYS:
-        raise BadArguments("The day must be today or at most six days ahead; there is no past weather.")
+    if not -1 <= ahead < _MAX_DAYS + 1:
+        raise BadArguments("The day must be today or at most 15 days ahead; there is no past weather.")
     # Two more: it may still be yesterday at the place, and a night reaches into the next day.
-    return max(arguments.days, ahead + 3)
+    return min(ahead + arguments.day_count + 2, _MAX_DAYS)
 
 
-def _span(forecast: WeatherForecast, arguments: WeatherArguments) -> ForecastSpan:
-    """Returns the hours that the answer covers."""
-    if arguments.hours is None:
-        return days_of(forecast, arguments.days)
-    return span(forecast, arguments.hours, arguments.day)
+def _note(arguments: WeatherArguments, shown: Sequence[Mapping[str, str]]) -> str:
+    """Returns what the model has to know of days that are missing; empty if none are."""
+    if len(shown) >= (arguments.days or 1):
+        return ""
+    return f"The forecast reaches {_MAX_DAYS} days, today included; past days and later ones are left out."
 
 
 def _chart(
-    label: Mapping[str, str | float], forecast: WeatherForecast, arguments: WeatherArguments, words: ChartWords
+    label: Mapping[str, str | float],
+    steps: Sequence[datetime],
+    curves: Sequence[Panel],
+    mark: float | None,
+    words: ChartWords,
 ) -> tuple[ResultFile, ...]:
     """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
-    steps, curves = panels(forecast, _span(forecast, arguments), words)
     place = drawable(str(label.get("name") or f"{label['latitude']}, {label['longitude']}"))
     period = " - ".join(dict.fromkeys(words.date_of(at) for at in (*steps[:1], *steps[-1:])))
-    present = present_step(forecast, steps)
-    mark = None if present is None else (present, words.now)
     title = f"{place}: {period}" if place else period
-    picture = line_chart(title, _labels(steps, words), curves, mark=mark, decimal_point=words.decimal_point)
+    now_mark = None if mark is None else (mark, words.now)
+    picture = line_chart(title, _labels(steps, words), curves, mark=now_mark, decimal_point=words.decimal_point)
     return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
 
 
@@ -226,8 +237,8 @@ def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | 
     largest = {(place.name, place.admin1, place.country): place for place in sorted(exact or places, key=_people)}
     ranked = sorted(largest.values(), key=_people, reverse=True)
     if len(ranked) == 1 or _people(ranked[0]) >= _CLEARLY_LARGER * max(_people(ranked[1]), 1):
-        return ranked[0], tuple(ranked[1:])
-    return None, tuple(ranked)
+        return ranked[0], tuple(ranked[1 : _SHOWN_OTHERS + 1])
+    return None, tuple(ranked[:_SHOWN_OTHERS])
 
 
 def _people(place: WeatherPlace) -> int:
