@@ -337,6 +337,15 @@ class ToolSource(Protocol):
         ...
 
 
+def fit(asked: int, least: int, most: int, what: str) -> tuple[int, Mapping[str, str]]:
+    """Returns the number that a service takes in place of the one asked for, and a `note` for the result if it is
+    another one. `what` names the things in the plural.
+    """
+    number = min(max(asked, least), most)
+    bound = f"At most {most}" if asked > most else f"At least {least}"
+    return number, {} if number == asked else {"note": f"{bound} {what} can be asked for at a time, not {asked}."}
+
+
 def _without_titles(schema: Any, *, is_named: bool = False) -> Any:
     """Drops titles from a schema. `is_named`: the keys are names of arguments, one of which may be "title"."""
     if isinstance(schema, dict):

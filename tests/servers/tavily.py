@@ -67,7 +67,7 @@ class Tavily(Server):
         return web.json_response(
             {
                 "query": body["query"],
-                "answer": None,
+                "answer": "Lamps <b>signal</b>." if body.get("include_answer") else None,
                 "images": [],
                 "results": self.results[: body.get("max_results", 5)],
                 "response_time": 1.09,
@@ -90,4 +90,6 @@ def _wrong(body: dict[str, Any]) -> str:
         return "Invalid topic. Must be 'general' or 'news'."
     if body.get("time_range", "day") not in {"day", "week", "month", "year"}:
         return "Invalid time range."
+    if body.get("search_depth", "basic") not in {"basic", "advanced", "fast", "ultra-fast"}:
+        return "Invalid search depth."
     return "" if 0 <= body.get("max_results", 5) <= 20 else "Invalid max_results."

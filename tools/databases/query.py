@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, cast, get_args
 
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from tools.base import Arguments
 from tools.databases.access import Access
@@ -43,11 +43,24 @@ class ConditionArguments(Arguments):
     )
 
 
+def _conditions(given: object) -> object:
+    """Accepts an object of columns and values: each has to be equal, one of a list, or empty for null."""
+    if not isinstance(given, dict):
+        return given
+    columns = cast("dict[str, object]", given)
+    rows: list[dict[str, object]] = []
+    for column, value in columns.items():
+        op = "is_null" if value is None else "in" if isinstance(value, list) else "="
+        rows.append({"column": column, "op": op, "value": cast("object", value)})
+    return rows
+
+
 # Inlined because not every server with OpenAI's API follows references within a schema.
 _Conditions = Annotated[
     tuple[ConditionArguments, ...],
     WithJsonSchema({"type": "array", "maxItems": _MAX_CONDITIONS, "items": ConditionArguments.model_json_schema()}),
     Field(max_length=_MAX_CONDITIONS),
+    BeforeValidator(_conditions),
 ]
 
 
@@ -56,7 +69,7 @@ class DbQueryArguments(Arguments):
 
     model_config = ConfigDict(str_strip_whitespace=False)
 
-    database: Name = Field(description="Its name from db_describe.")
+    database: Name | None = Field(default=None, description="Its name from db_describe; default: the only one.")
     table: Name
     columns: tuple[Name, ...] = Field(
         default=(), max_length=30, description="The columns to show; default: all readable ones."
@@ -82,7 +95,7 @@ class DbQueryArguments(Arguments):
     order_by: tuple[Name, ...] = Field(
         default=(), max_length=5, description="Columns or figures, such as: day, or sum(total) desc. Empty cells last."
     )
-    limit: int = Field(default=20, ge=1, le=500)
+    limit: int = Field(default=20, ge=1, description="The most rows; `truncated` says whether there are more.")
     offset: int = Field(default=0, ge=0, le=_MAX_ROW, description="Rows to skip; needs order_by.")
 
 

@@ -197,6 +197,7 @@ class VerifyNews:
         lacking = list(_lacking(case, evidence, needed))
         data: dict[str, Any] = {
             "claim": inquiry.claim.wordings[0],
+            "asked_at": now.isoformat(timespec="seconds"),
             "evidence": _evidence_data(evidence, needed, is_incomplete=bool(lacking))
             if case.is_read
             else _unread_data(evidence, needed),

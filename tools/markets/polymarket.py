@@ -84,6 +84,39 @@ class _Event(BaseModel):
         return ", ".join(outcome.name for outcome in self.outcomes if (outcome.probability or 0) >= _WON)
 
 
+class _Parent(BaseModel):
+    """The event of a market."""
+
+    slug: str
+
+
+class _Single(_Traded):
+    """A market that was asked for by its number."""
+
+    slug: str
+    description: str | None = None
+    endDate: Instant = None  # noqa: N815
+    volume: Number = None
+    volume24hr: Number = None
+    liquidity: Number = None
+    events: tuple[_Parent, ...] = ()
+
+    @property
+    def event(self) -> _Event:
+        """The same as an event with this market alone."""
+        return _Event(
+            slug=next((parent.slug for parent in self.events), self.slug),
+            title=self.question,
+            description=self.description,
+            endDate=self.endDate,
+            closed=self.closed,
+            volume=self.volume,
+            volume24hr=self.volume24hr,
+            liquidity=self.liquidity,
+            markets=(self,),
+        )
+
+
 class _Found(BaseModel):
     """The answer to a search; without hits, the events may be null."""
 
@@ -111,11 +144,15 @@ class Polymarket(Exchange):
         return await self._ask("/public-search", params | which)
 
     def _path(self, key: str) -> str:
-        """See `Exchange`. The key is the slug of the event, as in its address."""
-        return f"/events/slug/{key}"
+        """See `Exchange`. The key is the slug of the event, as in its address, or the number of one of its markets."""
+        return f"/markets/{key}" if key.isdigit() else f"/events/slug/{key}"
 
     def _market(self, answer: JsonAnswer) -> Market:
-        event = answer.parse(_Event, self.name)
+        match answer.body:
+            case {"question": str(), "outcomes": _}:
+                event = answer.parse(_Single, self.name).event
+            case _:
+                event = answer.parse(_Event, self.name)
         return _market(event, description=paragraph(event.description or ""))
 
 

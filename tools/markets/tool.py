@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, ToolError
 from tools.http import Http
 from tools.markets.base import Exchange, Market
@@ -20,13 +20,15 @@ from tools.markets.options import MarketsOptions
 from tools.markets.polymarket import Polymarket
 from tools.text import clean_line
 
-_MAX_RESULTS = 10
+_MAX_RESULTS = 20
+_USUAL_RESULTS = 5
 _MAX_QUERY_CHARS = 200
 _MAX_ADDRESS_CHARS = 300
 _FEW_TRADES = 1000  # in the money of the source; below it, a single person moves the price
 
 # How people and models refer to a market: by the id from an earlier answer, or by its address.
 _IDS = (
+    ("polymarket", re.compile(r"(?:polymarket:)?(?P<key>[0-9]{1,20})"), "{}"),
     ("polymarket", re.compile(r"polymarket:(?P<key>[A-Za-z0-9_-]{1,200})"), "{}"),
     (
         "polymarket",
@@ -44,7 +46,7 @@ class MarketSearchArguments(Arguments):
     query: str = Field(
         min_length=1, max_length=_MAX_QUERY_CHARS, description="A few words in English, such as: German election."
     )
-    count: int = Field(default=4, ge=1, le=_MAX_RESULTS, description="The most results per source.")
+    count: int = Field(default=_USUAL_RESULTS, description=f"The most results per source, up to {_MAX_RESULTS}.")
     also_closed: bool = Field(default=False, description="Include questions that are already decided.")
 
 
@@ -54,7 +56,7 @@ class MarketGetArguments(Arguments):
     market: str = Field(
         min_length=1,
         max_length=_MAX_ADDRESS_CHARS,
-        description="The `id` from market_search, or the address of a page of Polymarket or Manifold.",
+        description="The `id` from market_search, a number of Polymarket's, or the address of a page of either.",
     )
 
 
@@ -87,11 +89,12 @@ class MarketSearch:
         query = clean_line(arguments.query)
         if not query:
             raise BadArguments("The query is empty.")
+        count, note = fit(arguments.count, 1, _MAX_RESULTS, "markets per source")
         failures: list[ToolError] = []
 
         async def search(exchange: Exchange) -> Sequence[Market]:
             try:
-                return await exchange.search(query, arguments.count, also_closed=arguments.also_closed)
+                return await exchange.search(query, count, also_closed=arguments.also_closed)
             except ToolError as error:
                 failures.append(error)
                 return ()
@@ -105,7 +108,7 @@ class MarketSearch:
             for exchange, markets in zip(exchanges, answers, strict=True)
             for market in markets
         ]
-        data: dict[str, Any] = {"query": query}
+        data: dict[str, Any] = {"query": query, **note}
         if failures:
             data["failed"] = [str(failure) for failure in failures]
         if not found:

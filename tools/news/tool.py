@@ -33,8 +33,8 @@ class IntelSearchArguments(Arguments):
         max_length=_MAX_QUERY_CHARS,
         description='A few words in the language of the news; "two words" in double quotes have to follow each other.',
     )
-    from_days: Days = 30
-    limit: Limit = 8
+    from_days: Days = 14
+    limit: Limit = 5
 
 
 class IntelRecentArguments(Arguments):

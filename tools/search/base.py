@@ -49,6 +49,10 @@ class Query:
     """Leave out these hosts and their subdomains."""
     language: str | None = None
     """The ISO 639-1 code in lower case; None leaves it to the service."""
+    is_deep: bool = False
+    """Whether to search more thoroughly at a higher price, where a service can."""
+    has_answer: bool = False
+    """Whether to ask for the service's own answer to the words as well, where it gives one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,10 +104,24 @@ class SearchBackend(ABC):
             RateLimited: the pace, the plan or a free amount is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
+        return (await self.find(query))[0]
+
+    async def find(self, query: Query) -> tuple[tuple[Hit, ...], str]:
+        """Returns the hits as `search` does, and the service's own answer; empty if it gives none."""
         answer = await self._ask(query)
         if not answer.ok:
             raise self._refusal(answer)
-        return tuple(islice(self._hits(answer, query), query.count))
+        return tuple(islice(self._hits(answer, query), query.count)), self._summary(answer) if query.has_answer else ""
+
+    def price_usd(self, query: Query) -> Decimal:
+        """Returns what the search costs by the service's price list."""
+        del query
+        return self.cost_usd
+
+    def _summary(self, answer: JsonAnswer) -> str:
+        """Returns the service's own answer to the words, plain and shortened; empty if it gives none."""
+        del answer
+        return ""
 
     @abstractmethod
     async def _ask(self, query: Query) -> JsonAnswer:

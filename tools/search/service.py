@@ -59,6 +59,8 @@ class CachedHits:
     """Why the services before it did not answer, in order; empty if it was the first."""
     cost_usd: Decimal = field(default=Decimal(0))
     """The cost of the search by the service's price list."""
+    answer: str = ""
+    """The service's own answer to the words, if it was asked for one and gives one."""
 
 
 class Recent:
@@ -153,13 +155,19 @@ class SearchService:
         for backend in able:
             try:
                 await self._count(backend)
-                hits = await backend.search(query)
+                hits, answer = await backend.find(query)
             except ToolError as error:
                 _log.warning("%s failed, kind %s", backend.name, error.code)
                 failures.append(error)
                 continue
             wanted = _filter(hits, query)
-            return CachedHits(source=backend.name, hits=wanted, failures=tuple(failures), cost_usd=backend.cost_usd)
+            return CachedHits(
+                source=backend.name,
+                hits=wanted,
+                failures=tuple(failures),
+                cost_usd=backend.price_usd(query),
+                answer=answer,
+            )
         last = failures[-1]
         raise type(last)(" ".join(map(str, failures))) from last
 

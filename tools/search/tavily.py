@@ -14,11 +14,13 @@ from tools.errors import RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer
 from tools.search.base import Hit, Query, SearchBackend, SearchRow, hits, trim_query
 from tools.search.options import SearchOptions
+from tools.text import plain, shorten
 
 MAX_QUERY_CHARS = 400
 
 _USED_UP = frozenset({432, 433})  # Tavily's own statuses: plan limit, pay-as-you-go limit
 _MAX_SNIPPET_CHARS = 600
+_MAX_ANSWER_CHARS = 2_000
 
 
 class _Result(SearchRow):
@@ -28,6 +30,7 @@ class _Result(SearchRow):
 
 class _Answer(BaseModel):
     results: tuple[_Result, ...]
+    answer: str | None = None
 
 
 class Tavily(SearchBackend):
@@ -54,6 +57,14 @@ class Tavily(SearchBackend):
         del query
         return hits(answer.parse(_Answer, self.name).results, max_snippet_chars=_MAX_SNIPPET_CHARS)
 
+    def price_usd(self, query: Query) -> Decimal:
+        """See `SearchBackend`: an advanced search is two credits."""
+        return self.cost_usd * (2 if query.is_deep else 1)
+
+    def _summary(self, answer: JsonAnswer) -> str:
+        """See `SearchBackend`."""
+        return shorten(plain(answer.parse(_Answer, self.name).answer or ""), _MAX_ANSWER_CHARS)
+
     def _refusal(self, answer: JsonAnswer) -> ToolError:
         if answer.status in _USED_UP:
             return RateLimited(f"{self.name}: the plan's credits are used up.")
@@ -64,12 +75,13 @@ def _body(query: Query) -> dict[str, Any]:
     body: dict[str, Any] = {
         "query": trim_query(query.text, max_chars=MAX_QUERY_CHARS),
         "topic": "news" if query.is_news else "general",
-        "search_depth": "basic",
+        "search_depth": "advanced" if query.is_deep else "basic",
         "max_results": query.count,
     }
     more = {
         "time_range": query.freshness,
         "include_domains": list(query.sites),
         "exclude_domains": list(query.without_sites),
+        "include_answer": query.has_answer,
     }
     return body | {name: value for name, value in more.items() if value}

@@ -3,19 +3,19 @@
 `tools.search.service` chooses the service, and has what all searching tools share.
 """
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.search.base import Freshness, Query
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
+from tools.search.base import Freshness, Query, trim_query
 from tools.search.options import MAX_RESULTS, SearchOptions, Site
 from tools.search.service import CachedHits, SearchService, clean_query, row
 
 MAX_QUERY_CHARS = 500
 
 _MAX_SITES = 5
+_TAVILY_NAMES = {"include_domains": "sites", "exclude_domains": "without_sites"}
 
 Sites = Annotated[tuple[Site, ...], Field(max_length=_MAX_SITES)]
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
@@ -25,16 +25,26 @@ class WebSearchArguments(Arguments):
     """The pages to search for."""
 
     query: str = Field(
-        min_length=1, max_length=MAX_QUERY_CHARS, description="A few words. No private details about people."
+        min_length=1, description="A few words, at most 500 characters. No private details about people."
     )
     count: int | None = Field(
-        default=None, ge=1, le=MAX_RESULTS, description="The number of results; default: as usual."
+        default=None, description=f"The number of results, up to {MAX_RESULTS}; default: as usual."
     )
     topic: Literal["web", "news"] = Field(default="web", description="`news` for recent events.")
     freshness: Freshness | None = Field(default=None, description="The maximum age of pages; default: any.")
     sites: Sites = Field(default=(), description="Search only these sites, such as example.org.")
     without_sites: Sites = Field(default=(), description="Exclude these sites.")
     language: Language | None = Field(default=None, description="Of the pages, two letters: en, de, fr, ...")
+    search_depth: Literal["basic", "advanced"] = Field(default="basic", description="Advanced costs more; Tavily only.")
+    include_answer: bool = Field(default=False, description="The service's own short answer, too; Tavily only.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_names_of_tavily(cls, given: Any) -> Any:
+        """Accepts Tavily's names for the sites."""
+        if not isinstance(given, dict):
+            return given
+        return {_TAVILY_NAMES.get(name, name): item for name, item in cast("dict[str, Any]", given).items()}
 
 
 class WebSearch:
@@ -45,7 +55,7 @@ class WebSearch:
         self._search = search
         self.spec = ToolSpec(
             name="web_search",
-            rare_arguments=frozenset({"count", "without_sites", "language"}),
+            rare_arguments=frozenset({"count", "without_sites", "language", "search_depth", "include_answer"}),
             description=(
                 "Searches the web and returns numbered results: title, address, site, snippet and, if known, age."
                 " `source` names the service that answered; Wikipedia has only encyclopaedic subjects, no news or"
@@ -65,23 +75,28 @@ class WebSearch:
             Disabled: no available service supports this kind of search.
             ToolError: no service answered; the error of the last one.
         """
-        query = self._query(arguments)
+        count, note = fit(arguments.count or self._max_results, 1, self._max_results, "results")
+        query = self._query(arguments, count)
         found = await self._search.search(query, context.now)
-        return Result(data=self._data(query, found), cost_usd=found.cost_usd)
+        return Result(data={**note, **self._data(query, found)}, cost_usd=found.cost_usd)
 
-    def _query(self, arguments: WebSearchArguments) -> Query:
+    def _query(self, arguments: WebSearchArguments, count: int) -> Query:
         return Query(
-            text=clean_query(arguments.query),
-            count=min(arguments.count or self._max_results, self._max_results),
+            text=trim_query(clean_query(arguments.query), max_chars=MAX_QUERY_CHARS),
+            count=count,
             is_news=arguments.topic == "news",
             freshness=arguments.freshness,
             sites=arguments.sites,
             without_sites=arguments.without_sites,
             language=arguments.language,
+            is_deep=arguments.search_depth == "advanced",
+            has_answer=arguments.include_answer,
         )
 
-    def _data(self, query: Query, found: CachedHits) -> Mapping[str, Any]:
+    def _data(self, query: Query, found: CachedHits) -> dict[str, Any]:
         data: dict[str, Any] = {"query": query.text, "source": found.source}
+        if found.answer:
+            data["answer"] = found.answer
         if found.failures:
             data["failed_before"] = [str(failure) for failure in found.failures]
         if not found.hits:

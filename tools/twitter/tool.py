@@ -13,6 +13,7 @@ both are read, the older names are sent.
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
@@ -20,7 +21,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer, no_pause
 from tools.ports import Quotas
@@ -34,7 +35,7 @@ KEPT_HOURS = 168
 
 _SERVICE = "X"
 _MIN_POSTS = 10  # the fewest that X accepts
-_MAX_POSTS = 50  # long posts have 25,000 characters, and an answer at most 2 MB
+_MAX_POSTS = 100
 _MAX_HITS = 20
 _MAX_TEXT_CHARS = 600
 _HOURS_OF_A_DAY = 24
@@ -62,7 +63,9 @@ class TwitterArguments(Arguments):
     """The posts to search for."""
 
     query: str = Field(min_length=1, max_length=2_000, description="Words and operators; at most 512 characters.")
-    count: int = Field(default=_MIN_POSTS, ge=_MIN_POSTS, le=_MAX_POSTS, description="The most posts.")
+    count: int = Field(
+        default=_MIN_POSTS, description=f"How many posts, {_MIN_POSTS} to {_MAX_POSTS}; each costs money."
+    )
     order: Literal["newest", "relevant"] = Field(default="relevant", description="Which posts come first.")
     hours: int | None = Field(default=None, ge=1, le=KEPT_HOURS, description="Only posts from the last so many hours.")
 
@@ -102,12 +105,15 @@ class TwitterSearch:
             ToolError: neither X nor a search service answered; the error of the last one.
         """
         query = operators.check_query(clean_query(arguments.query))
+        count, note = fit(arguments.count, _MIN_POSTS, _MAX_POSTS, "posts")
+        fitted = arguments.model_copy(update={"count": count})
         try:
-            return await self._from_x(query, arguments, context)
+            result = await self._from_x(query, fitted, context)
         except BadArguments:
             raise
         except ToolError as error:
             return await self._from_web(query, arguments, context, error)
+        return replace(result, data={**note, **result.data})
 
     async def _from_x(self, query: str, arguments: TwitterArguments, context: ToolContext) -> Result:
         token = self._options.bearer_token
@@ -151,7 +157,7 @@ class TwitterSearch:
         words, hours = operators.in_words(query), arguments.hours
         wanted = Query(
             text=words.text,
-            count=min(arguments.count, _MAX_HITS),
+            count=min(max(arguments.count, 1), _MAX_HITS),
             freshness=None if hours is None else "day" if hours <= _HOURS_OF_A_DAY else "week",
             sites=(SITE,),
             language=words.language,

@@ -7,6 +7,7 @@ Left to others: which addresses a turn can ask for (`bot.policy.trust`), where a
 (`tools.web.fetch`), what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
 """
 
+import math
 import re
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -79,6 +80,7 @@ class PageArguments(Arguments):
     max_chars: int | None = Field(
         default=None, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS, description="The most characters; default: as usual."
     )
+    timeout_ms: int | None = Field(default=None, ge=1, description="The longest wait for the page; default: as usual.")
 
 
 class WebFetch:
@@ -91,7 +93,7 @@ class WebFetch:
         self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
         self.spec = ToolSpec(
             name="web_fetch",
-            rare_arguments=frozenset({"max_chars"}),
+            rare_arguments=frozenset({"max_chars", "timeout_ms"}),
             description=(
                 "Reads a web page or PDF: text, title, date and links, piece by piece; continue with `offset` if there"
                 " is a `next_offset`. Accepts only addresses in the person's message (`example.com` there is"
@@ -115,25 +117,26 @@ class WebFetch:
             RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
         """
         most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
-        page, read = await self._opened(arguments.url, arguments.offset + most, context.person)
+        seconds = min(self._options.timeout_seconds, (arguments.timeout_ms or math.inf) / 1000)
+        page, read = await self._opened(arguments.url, arguments.offset + most, context.person, seconds)
         for _ in range(_MAX_MOVES):
             if not (isinstance(read, PageText) and _sends_on(read)):
                 break
             try:
-                page, read = await self._opened(read.moves_to, arguments.offset + most, context.person)
+                page, read = await self._opened(read.moves_to, arguments.offset + most, context.person, seconds)
             except ToolError:
                 break
         offset = arguments.offset
         piece = _paper_piece(page, read, offset, most) if isinstance(read, Paper) else _piece(page, read, offset, most)
         return Result(data=dict(piece))
 
-    async def _opened(self, url: str, most: int, person: str) -> tuple[FetchedPage, PageText | Paper]:
+    async def _opened(self, url: str, most: int, person: str, seconds: float) -> tuple[FetchedPage, PageText | Paper]:
         """Returns what is at an address, and its content, or of a PDF its first `most` characters and one more."""
         page = await self._fetcher.get(
             url,
             accept=_ACCEPTED,
             max_bytes=MAX_BYTES,
-            timeout_seconds=self._options.timeout_seconds,
+            timeout_seconds=seconds,
             consent=self._robots.consent if self._options.obey_robots else None,
             larger=_LARGER,
         )

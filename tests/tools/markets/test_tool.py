@@ -39,6 +39,24 @@ def ask(polymarket: Polymarket, manifold: Manifold, http: Http, context: ToolCon
     return Asked(polymarket, manifold, http, context)
 
 
+async def test_more_than_there_can_be_is_fitted_and_said(ask: Asked, manifold: Manifold) -> None:
+    """A number beyond the bounds is no reason for a second call."""
+    data = await ask.search("lamp", count=50)
+    assert data["note"] == "At most 20 markets per source can be asked for at a time, not 50."
+    assert manifold.requests[-1].query["limit"] == "20"
+    assert "note" not in await ask.search("lamp", count=20)
+
+
+async def test_a_bare_number_is_a_market_of_polymarket(ask: Asked) -> None:
+    """As other programs name markets; it is told like its event, with the event's address."""
+    for number in ("512724", "polymarket:512724"):
+        data = await ask.get(number)
+        assert (data["question"], data["likelihood"]) == ("Will the lamp be lit?", {"Yes": "61.5%", "No": "38.5%"})
+        assert data["url"] == "https://polymarket.com/event/lamp-2028"
+    with pytest.raises(NotFound):
+        await ask.get("999")
+
+
 async def test_both_exchanges_are_told_in_one_form(ask: Asked) -> None:
     """Source, likelihood in percent, money of its kind, end; what is not known is left out."""
     data = await ask.search("lamp", count=1)
@@ -293,9 +311,7 @@ async def test_silence_has_an_end(polymarket: Polymarket, manifold: Manifold, ht
     assert isinstance(caught.value, ToolError)
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"query": ""}, {"query": "x" * 201}, {"query": "x", "count": 11}, {"query": "x", "count": 0}]
-)
+@pytest.mark.parametrize("arguments", [{"query": ""}, {"query": "x" * 201}, {"query": "x", "count": "many"}])
 def test_arguments_without_bounds_are_refused(arguments: dict[str, Any]) -> None:
     """Before anybody is asked."""
     with pytest.raises(ValidationError):
