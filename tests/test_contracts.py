@@ -38,7 +38,7 @@ HOMES = {
     "feedparser": ["bot.media.feed_parser"],
     "httpcore": ["tools.web.fetch"],
     "httpx": [
-        "tools.http",
+        "tools.connections",
         "tools.web.addresses",
         "bot.transports.signal_cli.event_stream",
         "bot.transports.signal_cli.rpc",

@@ -28,6 +28,8 @@ from .chart import Panel as Panel
 from .chart import bar_chart as bar_chart
 from .cities import ZONES_BY_CITY as ZONES_BY_CITY
 from .cities import fold_name as fold_name
+from .connections import has_certificates as has_certificates
+from .connections import trusted_certificates as trusted_certificates
 from .errors import BadArguments as BadArguments
 from .errors import Denied as Denied
 from .errors import Disabled as Disabled
@@ -38,6 +40,7 @@ from .errors import TooLarge as TooLarge
 from .errors import ToolError as ToolError
 from .errors import Unavailable as Unavailable
 from .errors import UnknownOutcome as UnknownOutcome
+from .errors import Unreachable as Unreachable
 from .extensions import Extension as Extension
 from .extensions import Extensions as Extensions
 from .extensions import ExtensionTools as ExtensionTools
@@ -49,10 +52,7 @@ from .http import BytesAnswer as BytesAnswer
 from .http import FormFile as FormFile
 from .http import Http as Http
 from .http import JsonAnswer as JsonAnswer
-from .http import Unreachable as Unreachable
 from .http import bearer as bearer
-from .http import has_certificates as has_certificates
-from .http import trusted_certificates as trusted_certificates
 from .images.options import ImagesOptions as ImagesOptions
 from .mcp.options import McpOptions as McpOptions
 from .news.options import NewsOptions as NewsOptions

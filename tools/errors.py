@@ -57,6 +57,14 @@ class Unavailable(ToolError):
     code = "unavailable"
 
 
+class Unreachable(Unavailable):
+    """The connection failed; a retry may help."""
+
+
+class BrokenOff(Unreachable):
+    """An open connection failed: the service may have received and carried out the request."""
+
+
 class TooLarge(ToolError):
     """The question or its answer is too large for the tool."""
 

@@ -18,6 +18,7 @@ from tests.tools.conftest import USER_AGENT, memory_below
 from tests.tools.sites import EMPTY_BLOCKS, GZIP_HEAD, answer_bytes, bomb, endless, line
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
+from tools.connections import trusted_certificates
 from tools.http import (
     MAX_BODY_BYTES,
     BytesAnswer,
@@ -25,7 +26,6 @@ from tools.http import (
     JsonAnswer,
     Pause,
     no_pause,
-    trusted_certificates,
     usual_pause,
 )
 

@@ -20,8 +20,18 @@ from typing import Any
 from pydantic import BaseModel, Field, ValidationError
 
 from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
-from tools.errors import BadArguments, Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable, UnknownOutcome
-from tools.http import BrokenOff, BytesAnswer, Http, JsonAnswer, bearer
+from tools.errors import (
+    BadArguments,
+    BrokenOff,
+    Denied,
+    Disabled,
+    TimedOut,
+    TooLarge,
+    ToolError,
+    Unavailable,
+    UnknownOutcome,
+)
+from tools.http import BytesAnswer, Http, JsonAnswer, bearer
 from tools.images.options import OPENAI_URL, ImagesOptions
 from tools.text import clean_text
 from tools.web.fetch import Fetcher

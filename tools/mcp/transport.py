@@ -22,7 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types.methods import parse_server_result
 
-from tools.http import trusted_certificates
+from tools.connections import trusted_certificates
 from tools.mcp.base import ConnectionState
 from tools.mcp.bounds import MAX_ANSWER_BYTES, MAX_ANSWER_VALUES, Count, Volume, cut_lists, values_in
 from tools.mcp.options import ServerOptions
