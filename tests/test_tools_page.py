@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from dataclasses import fields
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 
 from bot.settings import load_settings
+from tests.bot.web.admin.browsers import visited
 from tests.conftest import NOON
 from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import found, put
-from tools import CatalogEntry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, build_extensions
+from tools import CATALOG, CatalogEntry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, build_extensions
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
@@ -59,6 +61,27 @@ async def test_the_test_of_the_example_passes(tmp_path: Path) -> None:
                 await nonsense(answer, http, context)
             with pytest.raises(pytest.fail.Exception):
                 await nonsense('{"metres": 1}', http, context)
+
+
+def test_the_example_keeps_the_start_light(tmp_path: Path) -> None:
+    """Its options are read at every start, which loads no HTTP client then."""
+    (tmp_path / "gauge.py").write_text(TOOL)
+    code = "import sys, gauge; sys.exit('httpx' in sys.modules)"
+    path = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=path)
+
+
+async def test_the_example_has_its_row_on_the_page_of_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set up or not, nothing has to be written for it there; the tool says what it does."""
+    module = ModuleType("gauge")
+    monkeypatch.setitem(sys.modules, "tools.gauge", module)
+    exec(compile(TOOL, "gauge.py", "exec"), module.__dict__)
+    line = eval(f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry})
+    assert isinstance(CATALOG, dict)
+    monkeypatch.setitem(CATALOG, "gauge", line["gauge"])
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        assert "Reads the gauge." in (await visitor.get("/setup/tools")).text
 
 
 def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,12 @@ class CatalogEntry:
     example: Mapping[str, str] = field(default_factory=dict[str, str])
     """Options with which the tool is offered, for the table in docs/tools.md and the tests; empty: the defaults do."""
 
+    @property
+    def summary(self) -> str:
+        """The first sentence of the docstring of the tool's class; empty if the line names no class."""
+        tool = resolve_name(self.maker) if self.maker else None
+        return (inspect.getdoc(tool) or "").partition("\n")[0] if inspect.isclass(tool) else ""
+
     def build(self, options: Options, around: Mapping[str, object]) -> tuple[Tool, ...]:
         """Builds the tools of the line from the dependencies in `around`; none if the options lack something."""
         if not self.maker or (options.missing_settings() is not None and not self.has_stand_in):

@@ -14,7 +14,7 @@ from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.model import looking
 from bot.web.admin.trial import may_be_tried
-from tools import SearchOptions
+from tools import CATALOG, SearchOptions
 
 _TOOLS = "/setup/tools"
 _SERVERS_SECONDS = 5.0
@@ -150,7 +150,9 @@ def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
 
 
 def _first_sentence(group: ToolGroup) -> str:
-    return group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
+    if group.tools:
+        return group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "."
+    return CATALOG[group.name].summary if group.name in CATALOG else ""
 
 
 def _trials(group: ToolGroup, asked: tuple[str, ...]) -> tuple[str, ...]:
