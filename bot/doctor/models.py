@@ -112,6 +112,10 @@ def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Se
                 "with llama.cpp, --max-model-len with vLLM, Context Length in LM Studio"
             ),
         )
+    if told.is_deprecated:
+        when = f"on {told.retires_on}" if told.retires_on else "soon (no day is given yet)"
+        what = f"{server.name}: {model} is deprecated; it stops answering {when}"
+        yield warning(server.area, what, f"set {server.model_variable} (or LLM__CHOICES) to another model before")
     if server.path and told.effort is False and settings.llm.anthropic.effort:
         yield warning(
             server.area,

@@ -1,6 +1,6 @@
 """What a model can do and costs, as its server tells for free, read from any server's format. Pure.
 
-    GET /v1/models (Anthropic)               max_input_tokens, max_tokens, capabilities
+    GET /v1/models (Anthropic)               max_input_tokens, max_tokens, capabilities, lifecycle, retires_at
     GET /v1/models (OpenAI's and all others) vLLM, SGLang: max_model_len; llama.cpp: meta.n_ctx; Groq: context_window;
                                              OpenRouter: context_length, pricing, supported_parameters, architecture
     GET /props (llama.cpp)                   default_generation_settings.n_ctx, modalities, chat_template_caps
@@ -36,6 +36,7 @@ _OUTPUTS = range(256, 10_000_001)
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
 """Names of models that do not chat."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MILLION = Decimal(1_000_000)
 _MAX_PRICE_CHARS = 40
 
@@ -64,6 +65,9 @@ class Capabilities:
     """Whether its server is one that people run on machines of their own, which may be slow: llama.cpp, LM Studio and
     Ollama."""
     price: Price | None = None
+    is_deprecated: bool | None = None
+    retires_on: str | None = None
+    """The day from which it does not answer any more, in ISO format, as planned now."""
 
     @property
     def rates(self) -> tuple[Decimal, Decimal] | None:
@@ -119,6 +123,8 @@ def of_anthropic(entry: object) -> Capabilities:
         documents=supported.get("pdf_input"),
         thinking=supported.get("thinking"),
         effort=supported.get("effort"),
+        is_deprecated=model.get("lifecycle") in {"deprecated", "retired"} or None,
+        retires_on=_day(model.get("retires_at")),
     )
 
 
@@ -226,6 +232,10 @@ def _per_million(rate: object) -> Decimal:
     if not isinstance(rate, str) or len(rate) > _MAX_PRICE_CHARS:
         raise InvalidOperation
     return (Decimal(rate) * _MILLION).normalize() + 0
+
+
+def _day(value: object) -> str | None:
+    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
 
 
 def _window(value: object) -> int | None:

@@ -8,7 +8,7 @@ The rules are in `tests.servers.anthropic_rules`, the scripted answers in `tests
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,6 +41,9 @@ class AnthropicServer(ModelServer):
     lacks: frozenset[str] = frozenset()
     """What its models cannot do."""
 
+    retires: Mapping[str, str] = field(default_factory=lambda: {"claude-sonnet-4-5": "2026-11-30T00:00:00Z"})
+    """When models end, by name: those are deprecated. Source: platform.claude.com (model deprecations), 2026-11-27."""
+
     @property
     def base_url(self) -> str:
         return self.url
@@ -64,7 +67,8 @@ class AnthropicServer(ModelServer):
                 "type": "model",
                 "id": name,
                 "display_name": name,
-                "lifecycle": "active",
+                "lifecycle": "deprecated" if name in self.retires else "active",
+                "retires_at": self.retires.get(name),
                 "max_input_tokens": 1_000_000,
                 "max_tokens": 128_000,
                 "capabilities": {ability: {"supported": ability not in self.lacks} for ability in _ABILITIES},

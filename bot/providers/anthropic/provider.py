@@ -8,8 +8,9 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 """
 
 import logging
+import re
 import secrets
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 from urllib.parse import urlsplit
@@ -32,6 +33,7 @@ from bot.messages import (
     ToolCall,
     ToolMessage,
     UserMessage,
+    without_opaque,
 )
 from bot.providers import bounds, caching, capabilities, media, special_tokens, streams, wire, written
 from bot.providers.anthropic import stream as anthropic_events
@@ -68,9 +70,6 @@ _PHRASES: wire.Phrases = {
     "billing_unavailable": BadKey,
     "overloaded_error": Overloaded,
     # Refusals of the request itself that an operator or developer can act on.
-    "bound to a different conversation": Rejected,
-    "invalid `signature` in `thinking` block": Rejected,
-    "cannot be modified": Rejected,
     "without `tool_result` blocks immediately after": Rejected,
     "unexpected `tool_use_id`": Rejected,
     "must have non-empty content": Rejected,
@@ -80,6 +79,9 @@ _PHRASES: wire.Phrases = {
     "extra inputs are not permitted": Rejected,
     "is not supported": Rejected,
 }
+
+_THINKING = re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation")
+"""Refusals of thinking that is sent back, in whatever way it does not fit."""
 
 _STATUSES: Mapping[str, int] = {
     "invalid_request_error": 400,
@@ -274,6 +276,9 @@ class Anthropic:
                 if (most := wire.max_output_tokens(words, request)) is not None:
                     request = replace(request, max_output_tokens=most)
                     continue
+                if _THINKING.search(words) and _has_opaque(request.messages):
+                    request = replace(request, messages=tuple(map(without_opaque, request.messages)))
+                    continue
                 refused = media.refused_kinds(words, media.kinds_in(request.messages) & takes)
                 if not refused or not isinstance(self._refused(error), Rejected):
                     raise
@@ -323,9 +328,10 @@ class Anthropic:
         `marks` says after which of them the cache should keep everything so far, and for how long.
         """
         turns: list[tuple[bytes, list[bytes]]] = []
+        ids = _vendor_ids(messages)
         for place, (message, blocks) in enumerate(zip(messages, self._encoded.each(messages), strict=True)):
-            if place in marks or not blocks:
-                found = _blocks(message, takes)
+            if place in marks or not blocks or (ids and isinstance(message, ToolMessage)):
+                found = _blocks(message, takes, ids)
                 if found and place in marks:
                     found[-1] |= _kept(marks[place])
                 blocks = wire.items(found)  # noqa: PLW2901
@@ -338,7 +344,7 @@ class Anthropic:
 
     def _read(self, answer: _Answer) -> wire.WireAnswer:
         stop = _STOPS.get(answer.stop_reason, Stop.END)
-        read = wire.wire_answer([_part(block) for block in answer.content], stop, _usage(answer.usage or _Usage()))
+        read = wire.wire_answer(_parts(answer.content), stop, _usage(answer.usage or _Usage()))
         if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
             raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
         return read
@@ -406,19 +412,19 @@ def _stand_ins(messages: Sequence[Message]) -> list[Block]:
 def _encoded(message: Message) -> bytes:
     """The blocks of a message as JSON; empty for one with media, whose blocks depend on what the model takes."""
     has_media = isinstance(message, UserMessage) and message.media
-    return b"" if has_media else wire.items(_blocks(message, media.ALL))
+    return b"" if has_media else wire.items(_blocks(message, media.ALL, {}))
 
 
-def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
+def _blocks(message: Message, takes: media.Kinds, ids: Mapping[CallId, str]) -> list[Block]:
     match message:
         case UserMessage():
             # Media come first, as the vendor recommends.
             shown = [_shown(medium) for medium in media.accepted_media(message, takes)]
             return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
         case ToolMessage():
-            return [_result(answer) for answer in message.answers]
+            return [_result(answer, ids.get(answer.call_id, answer.call_id)) for answer in message.answers]
         case AssistantMessage():
-            return [block for part in message.parts if (block := _block(part)) is not None]
+            return [block for came, part in _followed(message) if (block := _block(part, came)) is not None]
 
 
 def _shown(medium: Medium) -> Block:
@@ -429,23 +435,64 @@ def _shown(medium: Medium) -> Block:
     return {"type": "document", "source": source, "title": media.file_name(medium)}
 
 
-def _result(answer: ToolAnswer) -> Block:
-    result: Block = {"type": "tool_result", "tool_use_id": answer.call_id, "content": answer.content}
+def _result(answer: ToolAnswer, call_id: str) -> Block:
+    result: Block = {"type": "tool_result", "tool_use_id": call_id, "content": answer.content}
     return result if answer.ok else result | {"is_error": True}
 
 
-def _block(part: AssistantPart) -> Block | None:
+def _followed(message: AssistantMessage) -> Iterable[tuple[AssistantPart | None, AssistantPart]]:
+    """Each part with the one before it."""
+    return zip((None, *message.parts), message.parts, strict=False)
+
+
+def _as_it_came(part: AssistantPart | None) -> Block | None:
+    """The call that follows this part, as the vendor sent it; None if it may be written anew."""
+    is_call = isinstance(part, Opaque) and part.vendor == NAME and part.data.get("type") == "tool_use"
+    return dict(part.data) if is_call else None
+
+
+def _vendor_ids(messages: Sequence[Message]) -> Mapping[CallId, str]:
+    """The vendor's own ids of calls that are sent back as they came."""
+    said = (message for message in messages if isinstance(message, AssistantMessage))
+    followed = (pair for message in said for pair in _followed(message))
+    came = ((part.id, _as_it_came(before)) for before, part in followed if isinstance(part, ToolCall))
+    return {call_id: str(block["id"]) for call_id, block in came if block is not None}
+
+
+def _block(part: AssistantPart, before: AssistantPart | None) -> Block | None:
     match part:
         case Text():
             return {"type": "text", "text": part.text}
         case ToolCall():
             name = wire.tool_name(part.name)
-            return {"type": "tool_use", "id": part.id, "name": name, "input": dict(part.arguments)}
+            own: Block = {"type": "tool_use", "id": part.id, "name": name, "input": dict(part.arguments)}
+            return _as_it_came(before) or own
         case Opaque():
-            return dict(part.data) if part.vendor == NAME else None
+            return None if part.vendor != NAME or _as_it_came(part) else dict(part.data)
+
+
+def _has_opaque(messages: Iterable[Message]) -> bool:
+    return any(
+        isinstance(part, Opaque)
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for part in message.parts
+    )
 
 
 # --- what comes back
+
+
+def _parts(content: Sequence[Block]) -> list[AssistantPart]:
+    """The parts of an answer. Thoughts are bound to what precedes them, so a call among them follows its own block."""
+    parts = [_part(block) for block in content]
+    if not any(isinstance(part, Opaque) for part in parts):
+        return parts
+    whole: list[AssistantPart] = []
+    for block, part in zip(content, parts, strict=True):
+        whole += [Opaque(vendor=NAME, data=block)] if isinstance(part, ToolCall) and block.get("id") else []
+        whole.append(part)
+    return whole
 
 
 def _part(block: Block) -> AssistantPart:

@@ -319,6 +319,19 @@ async def test_what_servers_say_of_their_models_is_shown(tmp_path: Path) -> None
     assert wrong_effort in wrong(found)
 
 
+async def test_a_model_that_ends_is_named_before(tmp_path: Path) -> None:
+    """By the vendor's own list, with the day if one is planned."""
+    async with AnthropicServer(retires={"claude-opus-4-5": "", "claude-sonnet-4-5": "2026-11-30T00:00:00Z"}) as server:
+        given = {"ANTHROPIC_API_KEY": KEY, "LLM__ANTHROPIC__BASE_URL": server.url}
+        for model, when in (
+            ("claude-sonnet-4-5", "on 2026-11-30"),
+            ("claude-opus-4-5", "soon (no day is given yet)"),
+        ):
+            [line] = wrong(await examined(tmp_path, {**given, "LLM__ANTHROPIC__MODEL": model}))
+            assert f"{model} is deprecated; it stops answering {when} -> set LLM__ANTHROPIC__MODEL" in line
+        assert wrong(await examined(tmp_path, {**given, "LLM__ANTHROPIC__MODEL": "claude-haiku-5-5"})) == []
+
+
 async def test_a_price_that_a_reseller_says_is_shown(tmp_path: Path) -> None:
     """So that the operator can set it where there is a budget."""
     async with OpenAIServer(local=True, models=("v/m",), host=ModelHost("openrouter")) as server:

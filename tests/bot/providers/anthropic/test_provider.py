@@ -10,10 +10,10 @@ import pytest
 import pytest_asyncio
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
-from bot.messages import AssistantMessage, Opaque, Text, ToolCall, UserMessage
+from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall, UserMessage
 from bot.providers.anthropic.provider import MAX_PAUSES, Anthropic
 from bot.providers.base import Completion, Stop, ToolOffer
-from tests.bot.providers.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, stripped, texts
+from tests.bot.providers.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
 from tests.servers.anthropic import AnthropicServer, error_body
 from tests.servers.base import answer_json
 from tests.servers.script import Tokens, call, pause, say, think, window_full
@@ -53,22 +53,67 @@ async def test_blocks_go_back_in_their_order(vendor: Vendor) -> None:
     vendor.server.scripted(think("a") + say("Let me see.") + think(redacted=True) + call("current_time", {}))
     first = await vendor.provider.complete(QUESTION)
     assert first.message is not None
-    assert [type(part) for part in first.message.parts] == [Opaque, Text, Opaque, ToolCall]
+    assert [type(part) for part in first.message.parts] == [Opaque, Text, Opaque, Opaque, ToolCall]
     await vendor.provider.complete(followed_by(QUESTION, *answered(first.message)))
     content = _content(vendor, 1)
     assert [block["type"] for block in content] == ["thinking", "text", "redacted_thinking", "tool_use"]
     assert content[0]["thinking"] == "a"
 
 
-async def test_thinking_does_not_survive_another_prefix(vendor: Vendor) -> None:
-    """A block replayed after another system prompt is refused: why the history keeps none."""
+async def test_thoughts_between_calls_go_back_as_they_came(vendor: Vendor) -> None:
+    """Thoughts are bound to the calls before them, ids included, whatever ids and names the loop gives to these.
+
+    Source: anthropics/claude-code#63835 and #63269, gotgenes/pi-anthropic-auth#66 (blocks that came back changed).
+    """
+    for first_is_redacted, second_is_redacted in ((False, True), (True, True), (True, False), (False, False)):
+        first_thought, second_thought = think("a", redacted=first_is_redacted), think("", redacted=second_is_redacted)
+        asked = first_thought + call("get_weather", {"place": "Oslo"}) + second_thought + call("current_time", {})
+        vendor.server.scripted(asked)
+        message = (await vendor.provider.complete(QUESTION)).message
+        assert message is not None
+        renamed = AssistantMessage(
+            parts=tuple(
+                replace(part, id=CallId(f"call_{place}"), name=f"own_{part.name}")
+                if isinstance(part, ToolCall)
+                else part
+                for place, part in enumerate(message.parts)
+            )
+        )
+        await vendor.provider.complete(followed_by(QUESTION, *answered(renamed)))
+        kinds = [block["type"].removeprefix("redacted_") for block in _content(vendor, 1)]
+        assert kinds == ["thinking", "tool_use", "thinking", "tool_use"]
+        assert vendor.server.refused == []
+
+
+async def test_thinking_that_is_refused_is_left_out_once(vendor: Vendor) -> None:
+    """A block replayed after another system prompt is refused; without it the same request is answered."""
     vendor.mistakes = True
     vendor.server.scripted(think() + call("current_time", {}))
     first = await vendor.provider.complete(QUESTION)
     moved = replace(followed_by(QUESTION, *answered(first.message)), system="You are another.")
-    with pytest.raises(Rejected, match="bound to a different conversation"):
-        await vendor.provider.complete(moved)
-    assert (await vendor.provider.complete(replace(moved, messages=stripped(moved.messages)))).stop is Stop.END
+    assert (await vendor.provider.complete(moved)).stop is Stop.END
+    assert "bound to a different conversation" in vendor.server.refused[-1]
+    assert [block["type"] for block in _content(vendor, 1)] == ["tool_use"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        # anthropics/claude-code#19539
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+        "messages.1: The final block in an assistant message cannot be `thinking`.",
+    ],
+)
+async def test_a_refusal_of_thinking_without_any_is_an_error(vendor: Vendor, words: str) -> None:
+    """There is nothing left to leave out."""
+    vendor.fails(400, words, "invalid_request_error")
+    with pytest.raises(Rejected):
+        await vendor.provider.complete(QUESTION)
+    vendor.server.scripted(think() + call("current_time", {}))
+    first = await vendor.provider.complete(QUESTION)
+    vendor.fails(400, words, "invalid_request_error")
+    assert (await vendor.provider.complete(followed_by(QUESTION, *answered(first.message)))).stop is Stop.END
 
 
 async def test_the_body_of_a_request(vendor: Vendor) -> None:
