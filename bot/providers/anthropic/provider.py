@@ -179,6 +179,10 @@ class _Client(anthropic.AsyncAnthropic):
         """Nothing."""
         return {}
 
+    def drop_headers_of_environment(self) -> None:
+        """Removes those of ANTHROPIC_CUSTOM_HEADERS, which replace the key and go to whatever server is set."""
+        self._custom_headers = {}
+
 
 class Anthropic:
     """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
@@ -214,7 +218,7 @@ class Anthropic:
             base_url=self._base_url,  # None would be looked up in the environment
             timeout=anthropic.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),
             max_retries=0,
-            open_telemetry=False,
+            open_telemetry=False,  # a tracer anywhere in the process would add to the headers
             http_client=anthropic.DefaultAioHttpClient(
                 verify=trusted_certificates(),
                 trust_env=False,
@@ -223,7 +227,7 @@ class Anthropic:
                 event_hooks={"response": [bounds.limit_answer]},
             ),
         )
-
+        self._client.drop_headers_of_environment()
         self._is_slow = False
         self._encoded = IdentityCache(_encoded)
 

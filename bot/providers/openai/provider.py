@@ -109,6 +109,10 @@ class _Client(openai.AsyncOpenAI):
         """Nothing."""
         return {}
 
+    def drop_headers_of_environment(self) -> None:
+        """Removes those of OPENAI_CUSTOM_HEADERS, which replace the key and go to whatever server is set."""
+        self._custom_headers = {}
+
 
 class OpenAI:
     """A provider: one model of OpenAI, or of a compatible server."""
@@ -172,6 +176,7 @@ class OpenAI:
                 event_hooks={"response": [bounds.limit_answer]},
             ),
         )
+        self._client.drop_headers_of_environment()
         self._client.organization = None
         self._client.project = None
 

@@ -1,6 +1,7 @@
 """One suite over the real providers, whole and streamed: whatever the vendor, the same stories end the same way."""
 
 import asyncio
+import json
 import logging
 import platform
 import traceback
@@ -9,6 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -538,20 +540,45 @@ async def test_the_machine_is_not_described(vendor: Vendor) -> None:
     assert not {platform.system(), platform.machine(), platform.python_version()} & set(headers.values())
 
 
-@pytest.mark.parametrize("kind", ["anthropic", "chat"])
-async def test_the_environment_is_not_read(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settings alone decide: variables that the SDKs would read change neither address nor key nor account."""
-    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY"):
-        monkeypatch.setenv(name, "from-the-environment")
-    for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
-        monkeypatch.setenv(name, "http://127.0.0.1:1")
-    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_WEBHOOK_SECRET", "ANTHROPIC_PROFILE"):
-        monkeypatch.setenv(name, "from-the-environment")
-    async with opened(kind) as vendor:
-        await vendor.provider.complete(QUESTION)
-        seen = vendor.server.requests[-1]
-    assert "from-the-environment" not in str(seen.headers)
+ELSEWHERE = "from-the-environment"
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "chat", "responses"])
+@pytest.mark.parametrize("key", ["test-key", ""])
+async def test_the_environment_is_not_read(
+    kind: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings alone decide: neither variables nor a profile in the home folder change address, key, account or
+    headers, with a key and without one.
+
+    Source: the packages anthropic 2.14.0 and openai 3.57.0 (read 2026-11-27); sashiko-dev/sashiko#202 and
+    ogx-ai/ogx#6228 are programs that set or take such headers.
+    """
+    variables = {
+        "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN OPENAI_API_KEY OPENAI_ADMIN_KEY": ELSEWHERE,
+        "OPENAI_ORG_ID OPENAI_PROJECT_ID OPENAI_WEBHOOK_SECRET ANTHROPIC_WEBHOOK_SIGNING_KEY": ELSEWHERE,
+        "ANTHROPIC_FEDERATION_RULE_ID ANTHROPIC_ORGANIZATION_ID ANTHROPIC_IDENTITY_TOKEN": ELSEWHERE,
+        "ANTHROPIC_BASE_URL OPENAI_BASE_URL HTTP_PROXY HTTPS_PROXY ALL_PROXY": "http://127.0.0.1:1",
+        "ANTHROPIC_CUSTOM_HEADERS OPENAI_CUSTOM_HEADERS": f"Authorization: Bearer {ELSEWHERE}\nX-Api-Key: {ELSEWHERE}\n"
+        f"X-Other: {ELSEWHERE}\nContent-Type: {ELSEWHERE}",
+        "ANTHROPIC_CONFIG_DIR": str(tmp_path),
+    }
+    for names, value in variables.items():
+        for name in names.split():
+            monkeypatch.setenv(name, value)
+    profile = {"authentication": {"type": "user_oauth"}, "base_url": "http://127.0.0.1:1"}
+    token = {"version": "1.0", "type": "oauth_token", "access_token": ELSEWHERE, "expires_at": 4_000_000_000}
+    for folder, content in (("configs", profile), ("credentials", token)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "default.json").write_text(json.dumps(content), encoding="utf-8")
+    server = server_of(kind)
+    server.key = None
+    async with server, aclosing(provider_of(kind, server, key)) as provider:
+        await provider.complete(QUESTION)
+        seen = server.requests[-1]
+    assert ELSEWHERE not in str(seen.headers)
     assert seen.headers["content-type"] == "application/json"
+    assert seen.headers["authorization"] == f"Bearer {key or ('' if kind == 'anthropic' else 'none')}".strip()
 
 
 async def test_without_an_address_it_is_the_vendors_own(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -563,6 +590,7 @@ async def test_without_an_address_it_is_the_vendors_own(monkeypatch: pytest.Monk
         aclosing(OpenAI(api_key="k", model="m")) as openai,
     ):
         assert anthropic._client.base_url.host == "api.anthropic.com"
+        assert not anthropic._client.open_telemetry["traces"]["enabled"]  # a tracer would add to the headers
         assert openai._client.base_url.host == "api.openai.com"
 
 
