@@ -9,7 +9,7 @@
     |  |  '- Unreadable            again once: the server cannot read what its own model wrote
     |  |- ContextTooLong           the bot: ask again with fewer turns
     |  |- BadKey                   the operator: the key or the account was refused
-    |  '- Rejected                 nobody: the request itself was refused
+    |  '- Rejected                 the request itself was refused; again and again: the operator
     |     '- NoSuchModel           the operator: there is nothing at this address, or no model of this name
     '- TransportError              Signal did not take something
        |- NotSent                  again later: it certainly did not go out; may say when
@@ -105,7 +105,18 @@ class BadKey(ProviderError):
 
 
 class Rejected(ProviderError):
-    """The model's service refused the request itself (400, 404, 422): repeating it would not help."""
+    """The model's service refused the request itself (400, 404, 422): repeating it would not help.
+
+    `times` is how many requests in a row this model has refused; `is_setup` whether these are too many for a request of
+    one person to be the cause, so that the operator must act.
+    """
+
+    times: int = 1
+
+    @property
+    def is_setup(self) -> bool:
+        """Whether the model seems to refuse everything."""
+        return self.times > 1
 
 
 class NoSuchModel(Rejected):

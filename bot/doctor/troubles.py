@@ -1,4 +1,4 @@
-"""Failures of models that only the operator can mend: a key is refused, a model is not there.
+"""Failures of models that only the operator can mend: a key is refused, a model is not there or refuses everything.
 
 Each stands until the same model has answered.
 """
@@ -6,7 +6,7 @@ Each stands until the same model has answered.
 from collections.abc import Callable
 
 from bot.doctor.findings import Finding, ok, problem
-from bot.errors import BadKey, NoSuchModel, ProviderError
+from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
 from bot.providers.base import Completion
 from bot.turn.notices import Notice
 
@@ -23,7 +23,8 @@ class ModelTroubles:
 
     def on_error(self, error: ProviderError) -> None:
         """A try has failed."""
-        if not isinstance(error, BadKey | NoSuchModel):
+        is_refused = isinstance(error, Rejected) and error.is_setup
+        if not is_refused and not isinstance(error, BadKey | NoSuchModel):
             return
         model = error.model or "unknown"
         topic, group = _topic(error.provider, model), f"LLM__{error.provider.upper()}"
@@ -31,6 +32,12 @@ class ModelTroubles:
             what = f"{error.provider} refuses the key or the account ({error!s})"
             advice = "look at {name}, and at the account's credit".format(name=f"{group}__API_KEY")
             notice = Notice(kind="key", subject=error.provider)
+        elif not isinstance(error, NoSuchModel):
+            what = f"{error.provider} refuses every request to the model {model} ({error})"
+            advice = (
+                f"look at {group}__MODEL and {group}__BASE_URL; TOOLS__ENABLED=false shows whether a tool is the cause"
+            )
+            notice = Notice(kind="refusal", subject=model)
         else:
             what = f"{error.provider} does not have the model {model} ({error!s})"
             advice = "look at {name} and {other}".format(name=f"{group}__MODEL", other=f"{group}__BASE_URL")

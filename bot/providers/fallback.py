@@ -1,16 +1,20 @@
 """Several models that stand in for each other: a provider made of providers, with the retries.
 
-One request goes through at most three rounds with a short pause in between. A round asks the providers in order; those
-that are cooling down are skipped as long as another is ready; the first completion ends it. A failed provider cools
+One request goes through three rounds with a short pause in between, and through more as long as one is merely busy. A
+round asks the providers in order; those that are cooling down are skipped as long as another is ready; the first
+completion ends it. A failed provider cools
 down, so that the next requests skip it. Together they may be silent for `Request.timeout_seconds`, of which each
-may take half of what is left, and the last of a round all of it; the time in which one writes does not count, and
-`Request.total_seconds` end everything. If none comes to its end, what one of them had written by then is the answer.
+may take half of what is left, and the last of a round all of it; the time in which one writes or is busy does not
+count, and `Request.total_seconds` end everything. If none comes to its end, what one of them had written by then is the
+answer.
 A request for one of the selectable models asks that one first; the others stand in for it with their own models.
 
-    Overloaded, Unavailable    the next provider; asked again in the next round unless it wants too long a pause
+    Overloaded                 the next provider; asked again until the time is over, after the pause that it wants
+    Unavailable                the next provider; asked again in the next two rounds
     Unreadable                 the next provider; not asked again (its adapter has asked twice), no cool-down
     BadKey                     the next provider; not asked again for this request, a long cool-down
-    Rejected                   the next provider; not asked again for this request, no cool-down
+    Rejected                   the next provider; not asked again for this request, no cool-down; how often in a row it
+                               refused is noted, because a model that refuses everything is set up wrongly
     ContextTooLong             raised at once: the caller shortens the history
 
 Left to others: what a vendor's failures mean (its adapter), what people are told about them (`bot.i18n.phrases`).
@@ -44,8 +48,11 @@ from bot.providers.deadline import Deadline
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and third round if no provider names one; jitter adds or subtracts up to half."""
 
+BUSY_SECONDS = 10.0
+"""The same before each further round, which asks only those that are busy."""
+
 MAX_PAUSE_SECONDS = 10.0
-"""A provider that wants a longer pause is not asked again for the same request: a person is waiting."""
+"""One that fails and wants a longer pause is not asked again for the same request, unless it is merely busy."""
 
 COOL_DOWN_SECONDS = 30.0
 """How long a provider that failed without naming a time is skipped."""
@@ -71,6 +78,8 @@ class _Seat:
     model: str = ""
     """Its model, if it has a name among the choices; empty if unknown."""
     cool_until: float = -math.inf
+    refusals: int = 0
+    """How many requests it has refused since its last answer."""
 
 
 @dataclass(kw_only=True)
@@ -80,8 +89,9 @@ class _Run:
     request: Request
     on_text: OnText | None
     silent_until: float
-    """Grows by the time in which somebody wrote."""
+    """Grows by the time in which a model wrote or was busy."""
     ends_at: float
+    rounds: int = 0
     hopeful: list[_Seat]
     errors: list[ProviderError] = field(default_factory=list[ProviderError])
     attempts: list[Attempt] = field(default_factory=list[Attempt])
@@ -168,9 +178,9 @@ class Fallback:
             raise
 
     async def _completed(self, run: _Run) -> Completion:
-        back_offs, failed_before = iter(BACK_OFF_SECONDS), 0
+        failed_before = 0
         while (completion := await self._round(run)) is None:
-            wait_seconds = self._wait_seconds(run, run.errors[failed_before:], next(back_offs, None))
+            wait_seconds = self._wait_seconds(run, run.errors[failed_before:])
             if wait_seconds is None:
                 if (partial := run.partial_answer()) is not None:
                     return partial
@@ -192,6 +202,7 @@ class Fallback:
 
     async def _round(self, run: _Run) -> Completion | None:
         """Asks each that is ready, or all if none is; None if every one failed or the time is up."""
+        run.rounds += 1
         now = self._monotonic()
         ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
         for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
@@ -201,7 +212,7 @@ class Fallback:
             # One that hangs must leave time for those after it, otherwise they could never make up for a time-out.
             completion = await self._try(seat, run, left_seconds / 2 if followers else left_seconds)
             if completion is not None:
-                seat.cool_until = -math.inf
+                seat.cool_until, seat.refusals = -math.inf, 0
                 self._on_answer(completion)
                 return completion
         return None
@@ -224,7 +235,7 @@ class Fallback:
             run.attempts.append(_attempt(name, seat.model, error, latency_seconds=latency_seconds, cost_usd=None))
             raise
         except ProviderError as error:
-            run.silent_until += heard_at - began_at
+            run.silent_until += (self._monotonic() if isinstance(error, Overloaded) else heard_at) - began_at
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
             if isinstance(error, ContextTooLong):
                 error.attempts = tuple(run.attempts)
@@ -238,21 +249,36 @@ class Fallback:
         run.attempts.append(
             _attempt(error.provider, model, error, latency_seconds=latency_seconds, cost_usd=error.cost_usd)
         )
-        if not _worth_repeating(error):
+        if isinstance(error, Rejected):
+            seat.refusals += 1
+            error.times = seat.refusals
+        if not self._is_worth_repeating(error, run):
             run.hopeful.remove(seat)
         seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
         self._on_error(error)
         level = logging.ERROR if isinstance(error, BadKey | NoSuchModel) else logging.WARNING
         _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, error.model or "unknown", kind, error)
 
-    def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError], back_off_seconds: float | None) -> float | None:
+    def _is_worth_repeating(self, error: ProviderError, run: _Run) -> bool:
+        """Whether the same request may succeed at the same provider before a person loses patience."""
+        pause_seconds = error.retry_after_seconds or 0.0
+        if isinstance(error, Overloaded):
+            return pause_seconds < run.ends_at - self._monotonic()
+        return run.rounds <= len(BACK_OFF_SECONDS) and _is_transient(error) and pause_seconds <= MAX_PAUSE_SECONDS
+
+    def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError]) -> float | None:
         """The pause before the next round, which asks `run.hopeful`; None if there must be no further round."""
-        if back_off_seconds is None or not run.hopeful:
+        if not run.hopeful:
             return None
+        back_off_seconds = BACK_OFF_SECONDS[run.rounds - 1] if run.rounds <= len(BACK_OFF_SECONDS) else BUSY_SECONDS
         jittered_seconds = back_off_seconds * (0.5 + self._fraction())
-        pauses = [_asked_pause_seconds(error, jittered_seconds) for error in errors if _worth_repeating(error)]
+        pauses = [
+            _asked_pause_seconds(error, jittered_seconds) for error in errors if self._is_worth_repeating(error, run)
+        ]
         # There is nothing to wait for if the next round asks only those that were skipped in this one.
         wait_seconds = min(pauses, default=0.0)
+        if any(isinstance(error, Overloaded) for error in errors):
+            run.silent_until += wait_seconds
         return wait_seconds if self._monotonic() + wait_seconds < min(run.silent_until, run.ends_at) else None
 
 
@@ -277,11 +303,6 @@ def _attempt(
     return Attempt(
         provider=provider, model=model, error=type(error).__name__, latency_seconds=latency_seconds, cost_usd=cost_usd
     )
-
-
-def _worth_repeating(error: ProviderError) -> bool:
-    """Whether the same request may succeed at the same provider before a person loses patience."""
-    return _is_transient(error) and (error.retry_after_seconds or 0.0) <= MAX_PAUSE_SECONDS
 
 
 def _is_transient(error: ProviderError) -> bool:

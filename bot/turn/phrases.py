@@ -50,6 +50,10 @@ NO_SUCH_MODEL = Sentence(
 REJECTED = Sentence(
     "REJECTED", "The language model refused this request. Please rephrase it, or ask for something shorter."
 )
+REFUSES_ALL = Sentence(
+    "REFUSES_ALL",
+    "Something is wrong with my set-up: the model refuses every question. The person who runs me needs to look at it.",
+)
 TOO_LONG = Sentence(
     "TOO_LONG",
     "That's more text than the language model can take at once. Please send a shorter message, or start "
@@ -191,6 +195,11 @@ _NOTICES: Mapping[str, Sentence] = {
         "The model “{subject}” that I am set up to use does not exist at its service. Please correct its "
         "name; `{command}` says what there is.",
     ),
+    "refusal": Sentence(
+        "NOTICE_REFUSAL",
+        "The model “{subject}” refuses every request, so I can't answer people. `{command}` says what it complains "
+        "about.",
+    ),
     "disk": Sentence(
         "NOTICE_DISK",
         "My disk is nearly full. Please make room: once it is full, I can no longer take in messages. "
@@ -284,6 +293,8 @@ def under_way(tool: str | None) -> str:
 
 def for_error(error: ProviderError) -> str:
     """Returns what a person is told if no model answered."""
+    if isinstance(error, Rejected) and error.is_setup and not isinstance(error, NoSuchModel):
+        return say(REFUSES_ALL)
     return say(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
 
 

@@ -33,6 +33,14 @@ def test_every_error_of_a_provider_has_its_sentence(kind: type[ProviderError], p
     assert phrases.for_error(kind("the vendor's words", provider="openai", model="m")) == phrase
 
 
+def test_a_model_that_refuses_again_and_again_is_set_up_wrongly() -> None:
+    """No other wording of the question would help; a model that is not there has a sentence of its own."""
+    refused, missing = Rejected("", provider="p"), NoSuchModel("", provider="p")
+    refused.times = missing.times = 2
+    assert phrases.for_error(refused) == phrases.REFUSES_ALL.text
+    assert phrases.for_error(missing) == phrases.NO_SUCH_MODEL.text
+
+
 def test_no_kind_of_error_is_forgotten() -> None:
     """A new kind under ProviderError needs a sentence of its own."""
     said = [phrases.for_error(kind("", provider="p")) for kind in ProviderError.__subclasses__()]

@@ -10,7 +10,7 @@ import pytest
 from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.troubles import ModelTroubles
-from bot.errors import BadKey, NoSuchModel, Overloaded
+from bot.errors import BadKey, NoSuchModel, Overloaded, Rejected
 from bot.loops import checkups
 from bot.loops.checkups import Checkups
 from bot.messages import AssistantMessage, Text
@@ -143,6 +143,21 @@ def test_a_model_that_fails_for_the_operator_stands_until_it_answers() -> None:
     assert all(one.level == "ok" for one in troubles.findings())
     troubles.on_error(BadKey("anthropic answered 401", provider="anthropic", model="a"))
     assert [one.notice for one in troubles.findings() if one.notice] == [Notice(kind="key", subject="anthropic")]
+
+
+def test_a_model_that_refuses_everything_is_a_finding() -> None:
+    """From the second refusal in a row on, until it answers."""
+    troubles = ModelTroubles()
+    refused = Rejected("openai answered 400 invalid_function_parameters", provider="openai", model="m")
+    troubles.on_error(refused)
+    assert troubles.findings() == ()
+    refused.times = 2
+    troubles.on_error(refused)
+    [found] = troubles.findings()
+    assert (found.level, found.notice) == ("problem", Notice(kind="refusal", subject="m"))
+    assert "400 invalid_function_parameters" in found.what
+    troubles.on_answer(completion("openai", "m"))
+    assert all(one.level == "ok" for one in troubles.findings())
 
 
 def test_what_models_are_called_does_not_fill_the_memory() -> None:

@@ -170,7 +170,7 @@ async def test_all_cooling_down_are_asked_anyway() -> None:
 async def test_an_answer_ends_the_cool_down() -> None:
     """A provider that answered although it was cooling down is first again."""
     machine = Machine()
-    a, b = scripted(machine, [(Overloaded, 200)], [(Overloaded, 50)])
+    a, b = scripted(machine, [(Overloaded, 200)], [(Overloaded, 70)])
     fallback = fallback_of([a, b], machine)
     with pytest.raises(Overloaded):
         await fallback.complete(REQUEST)
@@ -194,11 +194,45 @@ async def test_one_that_cools_down_is_asked_when_the_ready_ones_fail_for_good() 
 async def test_three_rounds_with_growing_pauses_then_the_last_error() -> None:
     """Transient failures are tried three times with back-off between, and the error carries every try."""
     machine = Machine()
-    a, b = scripted(machine, [Overloaded] * 9, [Unavailable] * 9)
+    a, b = scripted(machine, [Unavailable] * 9, [Unavailable] * 9)
     with pytest.raises(Unavailable) as caught:
         await fallback_of([a, b], machine).complete(REQUEST)
     assert machine.pauses == [0.5, 2.0]
-    assert kinds(caught.value.attempts) == [("a", "Overloaded"), ("b", "Unavailable")] * 3
+    assert kinds(caught.value.attempts) == [("a", "Unavailable"), ("b", "Unavailable")] * 3
+
+
+async def test_a_busy_model_is_asked_as_long_as_the_turn_may_last() -> None:
+    """First the others; then those that are merely busy, also beyond the time in which a model may be silent."""
+    rows: tuple[tuple[Step, str, list[float]], ...] = (
+        (Overloaded, "b", [0.5, 2.0, *[10.0] * 7]),
+        ((Overloaded, 3), "b", [0.5, 2.0, *[3.0] * 7]),
+        ((Overloaded, 45), "b", [0.5, 2.0, *[45.0] * 7]),
+    )
+    for busy, answers, pauses in rows:
+        machine = Machine()
+        a, b = scripted(machine, [Unavailable] * 9, [busy] * 9)
+        fallback = fallback_of([a, b], machine)
+        completion = await fallback.complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
+        assert (completion.provider, machine.pauses) == (answers, pauses)
+        assert a.asked == 3
+    machine = Machine()
+    (lone,) = scripted(machine, [Overloaded] * 99)
+    with pytest.raises(Overloaded):
+        await fallback_of([lone], machine).complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
+    assert 580 < sum(machine.pauses) < 600
+
+
+async def test_refusals_in_a_row_are_counted() -> None:
+    """By model, over requests; an answer ends the row."""
+    machine = Machine()
+    (a,) = scripted(machine, [Rejected, Rejected, ANSWER, Rejected])
+    fallback, told = fallback_of([a], machine), list[bool]()
+    for _ in range(4):
+        try:
+            await fallback.complete(REQUEST)
+        except Rejected as error:
+            told.append(error.is_setup)
+    assert told == [False, True, False]
 
 
 @pytest.mark.parametrize(("fraction", "pause"), [(0.0, 0.25), (0.5, 0.5), (1.0, 0.75)])
@@ -219,15 +253,16 @@ async def test_the_shortest_pause_asked_for_is_honoured() -> None:
 
 
 async def test_an_absurd_pause_is_not_waited_for() -> None:
-    """A provider that wants an hour is given up for this request: nobody waits, nobody asks it again."""
+    """One that wants an hour is given up for this request, and so is one that fails and wants more than a moment."""
     machine = Machine()
     a, b = scripted(machine, [(Overloaded, 3600)], [Unavailable])
     assert (await fallback_of([a, b], machine).complete(REQUEST)).provider == "b"
     assert (a.asked, machine.pauses) == (1, [0.5])
-    (lone,) = scripted(machine, [(Overloaded, 11)])
-    with pytest.raises(Overloaded):
-        await fallback_of([lone], machine).complete(REQUEST)
-    assert lone.asked == 1
+    for step in ((Overloaded, 61), (Unavailable, 11)):
+        (lone,) = scripted(machine, [step])
+        with pytest.raises(step[0]):
+            await fallback_of([lone], machine).complete(REQUEST)
+        assert lone.asked == 1
 
 
 async def test_failures_for_good_are_not_repeated() -> None:

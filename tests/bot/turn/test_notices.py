@@ -123,7 +123,7 @@ async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClo
     assert len(await heard(aldis, BOB)) == 1
 
 
-@pytest.mark.parametrize("kind", ["key", "model", "disk", "deaf"])
+@pytest.mark.parametrize("kind", ["key", "model", "refusal", "disk", "deaf"])
 def test_every_kind_has_its_words_in_every_language(kind: Kind) -> None:
     """With what it is about, and where to look."""
     texts = set[str]()
@@ -132,4 +132,4 @@ def test_every_kind_has_its_words_in_every_language(kind: Kind) -> None:
             texts.add(phrases.notice(kind, "Tavily"))
     assert len(texts) == 4
     assert all(command_line("doctor") in text for text in texts)
-    assert all(("Tavily" in text) == (kind in {"key", "model"}) for text in texts)
+    assert all(("Tavily" in text) == (kind in {"key", "model", "refusal"}) for text in texts)
