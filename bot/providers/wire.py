@@ -16,8 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
-from bot.messages import AssistantMessage, AssistantPart, CallId, Opaque, Text, ToolCall
-from bot.providers.base import Completion, Request, Stop, Usage
+from bot.messages import AssistantMessage, AssistantPart, CallId, IdentityCache, Opaque, Text, ToolCall
+from bot.providers.base import Completion, Request, Stop, ToolOffer, Usage
 from bot.providers.deadline import Deadline
 from bot.providers.prices import Prices
 
@@ -179,9 +179,44 @@ def tool_name(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
 
 
+def schema_of(offer: ToolOffer) -> dict[str, object]:
+    """The JSON schema of a tool's arguments in the form that every server accepts."""
+    return _SCHEMAS.of(offer)
+
+
 def object_schema(parameters: Mapping[str, object]) -> dict[str, object]:
-    """A tool's parameters with what vendors require of every object schema: its type and its properties."""
-    return {"type": "object", "properties": {}, **parameters}
+    """A schema whose objects all name their properties: an open one has none, and says that any other may be given.
+
+    Without them OpenAI's models do not see a nested object, and some servers refuse it; at the root all refuse it.
+    Source: pydantic/pydantic-ai#3654; community.openai.com, thread 1368533; 2026-11-27.
+    """
+    return {"type": "object", "properties": {}, **{key: _told(key, value) for key, value in parameters.items()}}
+
+
+def _told(key: str, value: object) -> object:
+    """What stands in a schema under this key, with its objects made whole."""
+    if key in {"properties", "$defs", "definitions"} and isinstance(value, dict):
+        return {name: _nested(schema) for name, schema in cast("dict[str, object]", value).items()}
+    if key in {"items", "additionalProperties", "anyOf", "oneOf", "allOf", "prefixItems"}:
+        schemas = cast("list[object]", value)
+        return [_nested(schema) for schema in schemas] if isinstance(value, list) else _nested(value)
+    return value
+
+
+def _nested(schema: object) -> object:
+    if not isinstance(schema, dict):
+        return schema
+    whole = {key: _told(key, value) for key, value in cast("dict[str, object]", schema).items()}
+    kind = whole.get("type")
+    is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
+    return (
+        {"additionalProperties": True, **whole, "properties": {}}
+        if is_object and not whole.get("properties")
+        else whole
+    )
+
+
+_SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(lambda offer: object_schema(offer.parameters))
 
 
 def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:

@@ -5,6 +5,7 @@ Source: platform.openai.com (API reference) and the exact messages quoted in pub
 
 import json
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -260,12 +261,27 @@ def _check_function(function: Json, where: str) -> None:
             f"{where}.parameters",
             "invalid_function_parameters",
         )
-    if "properties" not in schema:
+    for context in _bare_objects(schema):
         raise wrong(
-            f"Invalid schema for function '{name}': In context=(), object schema missing properties.",
+            f"Invalid schema for function '{name}': In context={context}, object schema missing properties.",
             f"{where}.parameters",
             "invalid_function_parameters",
         )
+
+
+def _bare_objects(schema: Any, context: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Where an object has no properties. The root is refused by all; a nested one by some servers, and OpenAI's own
+    models do not see it (pydantic/pydantic-ai#3654, 2026-11-27), so that the double refuses it, too.
+    """
+    if isinstance(schema, dict):
+        if schema.get("type") == "object" and "properties" not in schema:
+            yield context
+        for key in ("properties", "$defs", "items", "anyOf", "additionalProperties"):
+            within = schema.get(key)
+            named = within.items() if key in {"properties", "$defs"} and isinstance(within, dict) else [(key, within)]
+            schemas = [(name, one) for name, given in named for one in (given if isinstance(given, list) else [given])]
+            for name, one in schemas:
+                yield from _bare_objects(one, (*context, name))
 
 
 def _check_message(number: int, message: Json, *, strings_only: bool, sees: bool) -> None:

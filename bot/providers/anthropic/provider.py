@@ -403,7 +403,7 @@ def _tools(request: Request) -> dict[str, object]:
 
 
 def _offer(offer: ToolOffer) -> Block:
-    return {"name": offer.name, "description": offer.description, "input_schema": wire.object_schema(offer.parameters)}
+    return {"name": offer.name, "description": offer.description, "input_schema": wire.schema_of(offer)}
 
 
 def _stand_ins(messages: Sequence[Message]) -> list[Block]:

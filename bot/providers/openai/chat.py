@@ -174,7 +174,7 @@ def tools_of(request: Request, offered: Callable[[ToolOffer], Json]) -> Json:
 
 
 def _offer(offer: ToolOffer) -> Json:
-    parameters = wire.object_schema(offer.parameters)
+    parameters = wire.schema_of(offer)
     return {
         "type": "function",
         "function": {"name": offer.name, "description": offer.description, "parameters": parameters},

@@ -123,7 +123,7 @@ def _offer(offer: ToolOffer) -> Json:
         "type": "function",
         "name": offer.name,
         "description": offer.description,
-        "parameters": wire.object_schema(offer.parameters),
+        "parameters": wire.schema_of(offer),
         # The default is true, which requires every property to be required.
         "strict": False,
     }

@@ -64,7 +64,7 @@ def _system(request: Request) -> str:
 
 
 def _described(offer: ToolOffer) -> str:
-    schema = wire.encode_json(wire.object_schema(offer.parameters)).decode()
+    schema = wire.encode_json(wire.schema_of(offer)).decode()
     return f"{offer.name}: {markers.escape_markers(offer.description)}\nArguments: {markers.escaped_json(schema)}"
 
 

@@ -1,7 +1,8 @@
 """What models are told of the tools: little, and enough."""
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
@@ -10,16 +11,20 @@ from bot.app.tools import standalone_deps
 from bot.clock import SetClock
 from bot.events import PersonId
 from bot.messages import CallId, ToolCall, UserMessage
-from bot.providers import more_tools
+from bot.providers import more_tools, wire
 from bot.providers.base import Request, ToolOffer
 from bot.settings import load_settings
-from bot.turn.offers import brief
+from bot.turn.offers import brief, offer
 from bot.turn.toolbox import Toolbox
 from tests.bot.turn.turn_helpers import Echo, toolbox
 from tests.campaigns.bench import bill
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
+from tools import CATALOG, build
+
+OPEN = {"type": "object", "properties": {}, "additionalProperties": True}
+MAP = {"type": "object", "properties": {}, "additionalProperties": {"type": "number"}}
 
 MAX_TOKENS = 1800
 """Of the tools in every request; four bytes of JSON count as one, which is more than any vendor counts."""
@@ -59,6 +64,49 @@ async def test_the_tools_of_every_request_are_small() -> None:
     told = _request(await _offers()).told_tools
     shown = [{"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in told]
     assert len(json.dumps(shown, ensure_ascii=False, separators=(",", ":")).encode()) / 4 <= MAX_TOKENS
+
+
+async def test_every_schema_is_one_that_all_servers_take() -> None:
+    """Each object names its properties, `more_tools` included; an open one says that any may be given."""
+
+    def objects(schema: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(schema, dict):
+            yield from [schema] if schema.get("type") == "object" else []
+            schema = [*schema.values()]
+        for within in schema if isinstance(schema, list) else ():
+            yield from objects(within)
+
+    async with standalone_deps(None) as around:
+        options = {name: entry.options.model_validate(entry.example) for name, entry in CATALOG.items()}
+        offers = [*await _offers(), *(offer(tool.spec) for tool in build(options, around))]
+    found = [one for each in offers for one in objects(wire.schema_of(each))]
+    assert len(found) > len(offers)
+    assert all(isinstance(one.get("properties"), dict) for one in found)
+    [more] = [each for each in offers if each.name == more_tools.NAME]
+    arguments = cast("dict[str, Any]", wire.schema_of(more)["properties"])["arguments"]
+    assert (arguments["properties"], arguments["additionalProperties"]) == ({}, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({}, {"type": "object", "properties": {}}),
+        ({"properties": {"a": {"type": "object"}}}, {"properties": {"a": OPEN}}),  # pydantic/pydantic-ai#3654
+        ({"properties": {"a": {"type": "object", "properties": {}}}}, {"properties": {"a": OPEN}}),
+        ({"properties": {"a": {"items": {"type": "object"}}}}, {"properties": {"a": {"items": OPEN}}}),
+        ({"properties": {"a": {"anyOf": [{"type": "object"}, {}]}}}, {"properties": {"a": {"anyOf": [OPEN, {}]}}}),
+        ({"$defs": {"D": {"type": ["object", "null"]}}}, {"$defs": {"D": {**OPEN, "type": ["object", "null"]}}}),
+        # A map of numbers, and a property that is called as a keyword.
+        ({"properties": {"a": MAP}}, {"properties": {"a": MAP}}),
+        (
+            {"properties": {"items": {"default": {"type": "object"}}}},
+            {"properties": {"items": {"default": {"type": "object"}}}},
+        ),
+    ],
+)
+def test_an_open_object_says_so(given: dict[str, Any], sent: dict[str, Any]) -> None:
+    """At any depth; what is said already stays."""
+    assert wire.object_schema(given) == {"type": "object", "properties": {}, **sent}
 
 
 async def test_every_tool_is_told_or_listed() -> None:
