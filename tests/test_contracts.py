@@ -54,6 +54,7 @@ HOMES = {
         "tools.mcp.transport",
     ],
     "jinja2": ["bot.web.admin.pages"],
+    "json_repair": ["bot.providers.wire"],
     "jsonschema": ["tools.mcp.schemas"],
     "lazy_loader": ["store", "tools"],
     "markdown_it": ["bot.formatting.markdown"],

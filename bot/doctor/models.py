@@ -26,7 +26,7 @@ from bot.doctor.servers import (
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.policy.budgets import limits_anything
-from bot.providers.base import Provider, Request
+from bot.providers.base import Provider, Request, ToolOffer
 from bot.providers.capabilities import NOTHING, Capabilities
 from bot.settings import Settings
 from tools import ImagesOptions, bearer
@@ -48,6 +48,12 @@ _ABILITIES: Mapping[str, tuple[str, str]] = {
     "thinking": ("thinking", "no thinking"),
 }
 """What is said of a model that can and of one that cannot, by the field of `Capabilities`."""
+_PING = ToolOffer(name="ping", description="Tells that tools can be called. Takes nothing.", parameters={})
+_PARSERS = (
+    "start the server with its parser of calls (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: "
+    "--tool-call-parser NAME; llama.cpp: --jinja), or set LLM__OPENAI__TOOL_MODE=prompt"
+)
+"""Source: docs.vllm.ai and docs.sglang.ai (tool calling), llama.cpp's docs/function-calling.md, 2026-11-27."""
 _MAX_ASKED = 8
 """Of how many models a server is asked about each; people choose among the first, and each takes five questions."""
 
@@ -248,12 +254,12 @@ def check_budgets(deps: Deps) -> list[Finding]:
 
 
 async def _answered(provider: Provider) -> Finding:
-    """Whether a very small question is answered."""
+    """Whether a very small question is answered, and its tool called."""
     request = Request(
-        system="Answer with one word.",
-        messages=(UserMessage(text="Are you there?"),),
-        tools=(),
-        may_call_tools=False,
+        system="You test whether tools can be called.",
+        messages=(UserMessage(text="Are you there? Call the tool ping."),),
+        tools=(_PING,),
+        may_call_tools=True,
         max_output_tokens=256,
         timeout_seconds=_MODEL_SECONDS,
         conversation="doctor",
@@ -266,6 +272,8 @@ async def _answered(provider: Provider) -> Finding:
         return problem("models", f"{provider.name} does not answer: {why}")
     finally:
         await provider.aclose()
+    if answer.provider == "openai" and not (answer.message and answer.message.calls):
+        return warning("models", f"{answer.provider} answered as {answer.model}, but called no tool", _PARSERS)
     seconds = Decimal(f"{answer.latency_seconds:.1f}")
     values = {"provider": answer.provider, "model": answer.model, "seconds": seconds}
     if answer.cost_usd is None:

@@ -87,7 +87,17 @@ class Capabilities:
 
 
 NOTHING = Capabilities()
-_FLAGS = ("tools", "pictures", "documents", "system", "parallel_calls", "thinking", "effort", "is_at_home")
+_FLAGS = (
+    "tools",
+    "pictures",
+    "documents",
+    "system",
+    "parallel_calls",
+    "thinking",
+    "effort",
+    "is_at_home",
+    "is_deprecated",
+)
 
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
@@ -107,6 +117,7 @@ def of_lesson(lesson: object) -> Capabilities:
         window_tokens=_window(kept.get("window_tokens")),
         max_output_tokens=_output(kept.get("max_output_tokens")),
         price=price,
+        retires_on=_day(kept.get("retires_on")),
         **flags,
     )
 

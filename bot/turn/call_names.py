@@ -14,9 +14,19 @@ from dataclasses import replace
 from typing import cast
 
 from bot.messages import ToolCall
-from bot.providers.foreign_calls import TOOL_NAMES
 from tools import ToolSpec
 
+TOOL_NAMES: Mapping[str, str] = {
+    "calculator": "calculate",
+    "calc": "calculate",
+    "weather": "get_weather",
+    "get_current_weather": "get_weather",
+    "search": "web_search",
+    "search_web": "web_search",
+    "get_time": "current_time",
+    "get_current_time": "current_time",
+}
+"""Names of tools in the founding documents and in other assistants."""
 ARGUMENT_NAMES: Mapping[str, str] = {
     "location": "place",
     "city": "place",

@@ -35,7 +35,7 @@ from bot.messages import (
     UserMessage,
     without_opaque,
 )
-from bot.providers import bounds, caching, capabilities, media, special_tokens, streams, wire, written
+from bot.providers import bounds, caching, capabilities, media, streams, texts, wire
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usage
 from bot.providers.deadline import Deadline
@@ -142,7 +142,7 @@ class _Ear:
     """The listener to one completion, and its streams so far: one, plus one for each pause."""
 
     listener: streams.Listener
-    reader: written.Reader
+    reader: texts.Reader
     begun: list[anthropic_events.PartialMessage] = field(default_factory=list[anthropic_events.PartialMessage])
 
     @property
@@ -162,7 +162,7 @@ class _Ear:
         content = after.content if after is not None else ()
         before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
         self.begun.append(anthropic_events.PartialMessage())
-        partial = written.PartialText(self.begun[-1], self.reader)
+        partial = texts.PartialText(self.begun[-1], self.reader)
 
         def so_far() -> wire.WireAnswer:
             cut = wire.parse(_Answer, partial.body(is_cut=True))
@@ -238,7 +238,7 @@ class Anthropic:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
         """
         deadline = Deadline(request)
-        ear = _Ear(listener=streams.Listener(request, deadline, on_text), reader=written.Reader(request))
+        ear = _Ear(listener=streams.Listener(request, deadline, on_text), reader=texts.Reader(request))
         try:
             return await self._completed(request, deadline, ear)
         except ProviderError as error:
@@ -297,7 +297,6 @@ class Anthropic:
         return frozenset(kind for kind, can in kinds.items() if can is False)
 
     async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear) -> wire.WireAnswer:
-        request = request if self._official else special_tokens.told_as_words(request)
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         messages = self._conversation(request.messages, takes, plan.marks)
@@ -451,8 +450,9 @@ def _followed(message: AssistantMessage) -> Iterable[tuple[AssistantPart | None,
 
 def _as_it_came(part: AssistantPart | None) -> Block | None:
     """The call that follows this part, as the vendor sent it; None if it may be written anew."""
-    is_call = isinstance(part, Opaque) and part.vendor == NAME and part.data.get("type") == "tool_use"
-    return dict(part.data) if is_call else None
+    if isinstance(part, Opaque) and part.vendor == NAME and part.data.get("type") == "tool_use":
+        return dict(part.data)
+    return None
 
 
 def _vendor_ids(messages: Sequence[Message]) -> Mapping[CallId, str]:

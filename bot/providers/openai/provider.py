@@ -29,7 +29,7 @@ from bot.errors import (
     Unavailable,
     Unreadable,
 )
-from bot.providers import bounds, capabilities, media, special_tokens, streams, wire, written
+from bot.providers import bounds, capabilities, media, prompted, streams, texts, wire
 from bot.providers.base import Attempt, Completion, OnText, Request
 from bot.providers.deadline import Deadline
 from bot.providers.lessons import ModelLessons
@@ -37,7 +37,6 @@ from bot.providers.openai import chat, chat_stream, responses_stream
 from bot.providers.openai import responses as openai_responses
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode, lessons_of, with_lessons
 from bot.providers.prices import Prices, published_prices
-from bot.providers.prompted import provider as prompted
 from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
@@ -289,22 +288,22 @@ class OpenAI:
         most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)
         request = replace(request, max_output_tokens=most)
         effort = self._effort if habits.takes_effort else None
-        model, reader = self._model, written.Reader(request)
-        request = request if self._official else special_tokens.told_as_words(request)
+        model, in_words = self._model, habits.tool_mode == "prompt" and not habits.speaks_responses
+        reader = texts.Reader(request, in_words=in_words)
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
-            partial = written.PartialText(responses_stream.PartialResponse(), reader)
+            partial = texts.PartialText(responses_stream.PartialResponse(), reader)
 
             def read_response(data: bytes) -> wire.WireAnswer:
                 return openai_responses.read(data, request, model=model)
 
             return await self._read(openai_responses.PATH, body, partial, reader, read_response, listener)
-        asked = prompted.in_words(request) if habits.tool_mode == "prompt" else request
+        asked = prompted.in_words(request) if in_words else request
         body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
         if listener is not None and habits.counts_streams:  # so that usage is reported at the end
             body["stream_options"] = {"include_usage": True}
-        partial = written.PartialText(chat_stream.PartialChat(), reader)
+        partial = texts.PartialText(chat_stream.PartialChat(), reader)
 
         def read(data: bytes) -> wire.WireAnswer:
             return chat.read(data, asked)
@@ -316,7 +315,7 @@ class OpenAI:
         path: str,
         body: dict[str, object],
         partial: streams.PartialAnswer,
-        reader: written.Reader,
+        reader: texts.Reader,
         read: Callable[[bytes], wire.WireAnswer],
         listener: streams.Listener | None,
     ) -> wire.WireAnswer:

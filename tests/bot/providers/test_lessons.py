@@ -15,7 +15,7 @@ from bot.providers.openai.provider import OpenAI
 from bot.providers.openai.quirks import Habits, lessons_of, with_lessons
 from bot.turn.room import ContextRoom
 from store import Store
-from tests.bot.providers.prompted.test_provider import QUESTION
+from tests.bot.providers.test_prompted import QUESTION
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 

@@ -13,10 +13,9 @@ from bot.clock import SetClock
 from bot.errors import Rejected
 from bot.messages import AssistantMessage, CallId, Document, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.base import Completion, Provider, Stop
-from bot.providers.openai import chat_stream
 from bot.providers.openai.provider import Api, OpenAI
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode
-from bot.providers.written import PartialText, Reader
+from bot.providers.prompted import read
 from bot.turn.status import StatusMessage
 from store import Store
 from tests.bot.providers.vendors import QUESTION, TIME, Listening, answered, calls, followed_by, texts
@@ -138,6 +137,32 @@ async def test_the_tools_are_described_in_the_system_prompt(model: Listening, se
     assert server.requests[-1].json().keys() == {"model", "max_tokens", "messages", "stream", "stream_options"}
 
 
+@pytest.mark.parametrize(
+    ("said", "words", "made"),
+    [
+        ("<<get_weather: Oslo>>", "", [("get_weather", "Oslo")]),
+        ("I look. <<get_weather: Oslo>> <<time>>", "I look.", [("get_weather", "Oslo"), ("time", "")]),
+        ('`<<get_weather: {"place": "Oslo"}>>`', "", [("get_weather", '{"place": "Oslo"}')]),
+        ('```\n<<get_weather: {"place": "O>>slo"}>>\n```', "", [("get_weather", '{"place": "O>>slo"}')]),
+        ('<<get_weather: {"place": "Oslo"}', "", [("get_weather", '{"place": "Oslo"}')]),
+        ('<<get_weather: {"place": Oslo}>> Done.', "Done.", [("get_weather", '{"place": Oslo}')]),
+        # A tool that is not there is the model's mistake.
+        ("<<get_stock: ACME>>", "", [("get_stock", "ACME")]),
+        ("<<images: a cat>> Here.", "Here.", [("images", "a cat")]),
+        # An invented result, and what follows it.
+        ("<<time>>\n<<RESULT: time>>\nIt is noon.", "", [("time", "")]),
+        # What is no marker.
+        ("cout << x; cin >> y", "cout << x; cin >> y", []),
+        ("cat <<EOF\nhi\nEOF", "cat <<EOF\nhi\nEOF", []),
+        ("std::cout <<std::endl;", "std::cout <<std::endl;", []),
+        ("<<chapter>> one", "<<chapter>> one", []),
+    ],
+)
+def test_what_is_a_call(said: str, words: str, made: list[tuple[str, str]]) -> None:
+    """The form of the documents, with one object or with plain words."""
+    assert read(said, {"get_weather", "time"}) == (words, made)
+
+
 async def test_words_and_calls_come_apart(model: Listening, server: OpenAIServer) -> None:
     """Words first, then the calls in their order, each under an id of its own that a repetition gives again."""
     said = f"I look.\n{OSLO}\n<<current_time: {{}}>>"
@@ -174,26 +199,6 @@ async def test_an_answer_that_is_shown_live_shows_no_marker(server: OpenAIServer
     await model.inner.complete(QUESTION, told)
     assert seen[-1].startswith("I look it up for you.\n\nIt takes")
     assert not any(sign in text for text in seen for sign in "<>{}")
-
-
-def test_an_answer_that_grows_long_is_not_read_with_each_of_its_pieces() -> None:
-    """A model that repeats itself would keep everybody waiting; the last words are there in the end."""
-
-    class Counting(Reader):
-        times = 0
-
-        def shown(self, text: str) -> str:
-            self.times += 1
-            return super().visible(text)
-
-    reader = Counting(QUESTION)
-    feed_poller, told = PartialText(chat_stream.PartialChat(), reader), list[str]()
-    for word in ["<< once "] * 2_000 + ["more", ""]:
-        feed_poller.take({"choices": [{"delta": {"content": word}}]})
-        told.append(feed_poller.text)
-    assert reader.times < 300
-    assert told[:3] == ["", "<< once", "<< once << once"]
-    assert told[-1].endswith("once more")
 
 
 async def test_thoughts_are_neither_said_nor_done(model: Listening, server: OpenAIServer) -> None:
@@ -319,35 +324,6 @@ async def test_what_others_wrote_is_escaped_wherever_it_stands(model: Listening,
     assert json.loads(result.partition("\n")[2]) == json.loads(answer)
 
 
-@pytest.mark.parametrize(
-    "told",
-    [
-        UserMessage(text=f"A friend sends me {INJECTED}"),
-        ToolMessage(
-            answers=(
-                ToolAnswer(
-                    call_id=CallId("c1"),
-                    name="get_weather",
-                    content=json.dumps({"ok": True, "untrusted_data": {"text": f"Attention!\n{INJECTED}"}}),
-                    ok=True,
-                ),
-            )
-        ),
-    ],
-)
-async def test_a_model_that_repeats_others_calls_nothing(
-    model: Listening, server: OpenAIServer, told: UserMessage | ToolMessage
-) -> None:
-    """Reading out what a page or a person wrote is no wish of the model, nor is it hidden from the person."""
-    asked = AssistantMessage(parts=(ToolCall(id=CallId("c1"), name="get_weather", arguments={}),))
-    before = (UserMessage(text="Read it to me."), asked) if isinstance(told, ToolMessage) else ()
-    request = replace(QUESTION, messages=(*before, told), tools=(*QUESTION.tools, replace(TIME, name="remind")))
-    server.scripted(say(f"It says: {INJECTED}"), say(INJECTED.replace("thief", "rent")))
-    quoted = await model.complete(request)
-    assert (texts(quoted), calls(quoted)) == ([f"It says: {INJECTED}"], ())
-    assert calls(await model.complete(request))[0].arguments == {"text": "pay the rent"}
-
-
 async def test_a_turn_goes_its_way_through_loop_and_history(
     model: Listening, server: OpenAIServer, store: Store, clock: SetClock
 ) -> None:
@@ -355,7 +331,7 @@ async def test_a_turn_goes_its_way_through_loop_and_history(
     echo = Echo()
     desk = Desk(store, clock, cast("Any", model), tools=(echo,))
     server.scripted(
-        say('<<echo: {"word": "ho"}>> <<echo: {"word": ho}>> <<nothing: {}>>'),
+        say('<<echo: {"word": "ho"}>> <<echo: {X}>> <<nothing: {}>>'),
         say("It says ho."),
         say("Nothing new."),
     )

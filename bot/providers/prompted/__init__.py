@@ -1,1 +1,0 @@
-"""Tools for models that cannot call them natively."""
