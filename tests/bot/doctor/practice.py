@@ -19,13 +19,18 @@ def tool_deps(fetcher: Fetcher | None = None) -> ToolDeps:
 
 
 async def examined(
-    folder: Path, given: Mapping[str, str], *, is_contained: bool = False, fetcher: Fetcher | None = None
+    folder: Path,
+    given: Mapping[str, str],
+    *,
+    is_contained: bool = False,
+    fetcher: Fetcher | None = None,
+    asks_models: bool = False,
 ) -> tuple[Finding, ...]:
     """What the doctor finds, with the product's own parts; the bridge is away unless `given` names one."""
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
     wanted = settings.load_settings({**usual, **given}, env_file=None)
     deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps(fetcher))
-    return await checkup.examine(wanted, deps, MachineClock())
+    return await checkup.examine(wanted, deps, MachineClock(), asks_models=asks_models)
 
 
 def wrong(findings: tuple[Finding, ...]) -> list[str]:

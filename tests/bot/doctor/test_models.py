@@ -18,6 +18,7 @@ from tests.servers.openai_audio import KEY as AUDIO_KEY
 from tests.servers.openai_audio import OpenAIAudio
 from tests.servers.openai_images import KEY as IMAGES_KEY
 from tests.servers.openai_images import OpenAIImages
+from tests.servers.script import call, say
 from tests.variables import known_names
 
 KEY = "test-key"
@@ -317,6 +318,17 @@ async def test_what_servers_say_of_their_models_is_shown(tmp_path: Path) -> None
         "models: claude-haiku-5-5 of anthropic cannot be told how much to think -> unset LLM__ANTHROPIC__EFFORT"
     )
     assert wrong_effort in wrong(found)
+
+
+async def test_a_server_without_a_parser_of_calls_is_named(tmp_path: Path) -> None:
+    """What its model writes comes as words: the finding names the flag."""
+    async with OpenAIServer(local=True) as server:
+        given = {"OPENAI_BASE_URL": server.base_url}
+        server.scripted(say('<tool_call>{"name": "ping", "arguments": {}}</tool_call>'), call("ping", {}))
+        [line] = [line for line in wrong(await examined(tmp_path, given, asks_models=True)) if "answered as" in line]
+        assert "but called no tool -> start the server with its parser of calls (vLLM: --enable-auto-tool" in line
+        [line] = [line for line in wrong(await examined(tmp_path, given, asks_models=True)) if "answered as" in line]
+        assert "tool" not in line
 
 
 async def test_a_model_that_ends_is_named_before(tmp_path: Path) -> None:
