@@ -17,7 +17,7 @@ from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.script import say
 from tests.waiting import eventually
 
-QUESTION = "What is 17*23, and what time is it in Tokyo?"
+QUESTION = "What is 17*23?"
 PROMPTED = "\x1b[?2004h"
 """What a terminal is told whenever the prompt begins to listen (bracketed paste)."""
 
@@ -42,15 +42,12 @@ def names_in(folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir()]
 
 
-async def test_without_a_key_both_halves_of_a_question_are_answered(tmp_path: Path) -> None:
-    """The answer is all of standard output; on standard error stands a line for each tool call and nothing else."""
+async def test_without_a_key_a_sum_is_answered(tmp_path: Path) -> None:
+    """The answer is all of standard output; on standard error stands a line for the tool call and nothing else."""
     ended = await chatted("--once", QUESTION, settings={}, folder=tmp_path)
     assert ended.status == 0
-    assert re.fullmatch(r"17\*23 = 391\n\nIt's \d\d:\d\d in Tokyo \(.*\)\.\n", ended.stdout)
-    assert sorted(ended.stderr.splitlines()) == [
-        '· calculate {"expression": "17*23"}',
-        '· current_time {"timezone": "Tokyo"}',
-    ]
+    assert ended.stdout == "17*23 = 391\n"
+    assert ended.stderr == '· calculate {"expression": "17*23"}\n'
 
 
 async def test_piped_lines_are_answered_in_order(tmp_path: Path) -> None:
@@ -119,14 +116,13 @@ async def key_of_conversation(name: str, folder: Path) -> int:
     return found
 
 
-async def test_a_first_question_after_something_was_remembered(tmp_path: Path) -> None:
-    """What Aldis remembers stands in front of it and is not taken for words of the person; a reminder has its day."""
-    for text in ("Remember that I live in Kiel", "/new"):
-        await chatted("--once", text, settings={}, folder=tmp_path)
+async def test_without_a_key_a_reminder_has_the_day_of_its_message(tmp_path: Path) -> None:
+    """And what is no form that works without a model is told so, with the keys."""
     ended = await chatted("--once", "Remind me tomorrow at 9 to buy tea", settings={}, folder=tmp_path)
     assert '"text": "buy tea"' in ended.stderr
     assert "local_datetime" in ended.stderr
-    assert "understand" not in ended.stdout
+    ended = await chatted("--once", "Tell me a joke", settings={}, folder=tmp_path)
+    assert "ANTHROPIC_API_KEY" in ended.stdout
 
 
 async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer, tmp_path: Path) -> None:
@@ -164,10 +160,9 @@ async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> No
 async def test_words_are_not_broken_at_the_terminal(tmp_path: Path) -> None:
     """A line that is longer than the screen is wide ends between words."""
     async with seated("chat", "--once", "What can you do?", settings={}, folder=tmp_path) as console:
-        await console.out.until("starts me again")
+        await console.out.until("OPENAI_API_KEY")
         lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.out.text).replace("\r", "").splitlines()
     assert max(map(len, lines)) <= 100
-    assert any(line.endswith("compatible") or "compatible server" in line for line in lines)
     assert sum(len(line) > 80 for line in lines) >= 2
 
 

@@ -1,45 +1,13 @@
-"""Sentences for when no language model is set up."""
+"""Sentences for when no language model is set up, and for answers of tools that no model has put into words."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import quotation
-from bot.i18n.phrases import EXAMPLES
 
-OFFLINE_NOT_UNDERSTOOD = Sentence("OFFLINE_NOT_UNDERSTOOD", "I didn't understand “{words}”.")
-OFFLINE_WAY_OUT = Sentence(
-    "OFFLINE_WAY_OUT",
-    "That takes a language model, and none is set up. Ask “what can you do?” to see what works without one.",
-)
-_OFFLINE_HELLO = Sentence("OFFLINE_HELLO", "Hello!")
-OFFLINE_WELCOME = Sentence("OFFLINE_WELCOME", "You're welcome.")
-_OFFLINE_SELF = Sentence(
-    "OFFLINE_SELF", "No language model is set up, so I can't hold a conversation. Simple requests work, though:"
-)
-_OFFLINE_HOW_TO = Sentence(
-    "OFFLINE_HOW_TO",
-    "`/help` shows the commands. For real answers, whoever runs me sets `ANTHROPIC_API_KEY`, "
-    "`OPENAI_API_KEY` or, for a compatible server such as Ollama, `OPENAI_BASE_URL`, and starts me again.",
-)
-OFFLINE_PRIVACY = Sentence(
-    "OFFLINE_PRIVACY",
-    "`/forget` deletes what was said in this chat, `/forget everything` deletes everything you ever asked, and "
-    "`/export` shows what I keep.",
-)
-OFFLINE_MEMORY = Sentence(
-    "OFFLINE_MEMORY", "`/memory` shows what I remember about you; `/memory forget 2` forgets the second of it."
-)
-OFFLINE_NO_TOOLS = Sentence("OFFLINE_NO_TOOLS", "Right now all my tools are switched off, so even those don't work.")
-OFFLINE_WHICH_PLACE = Sentence("OFFLINE_WHICH_PLACE", "For which place? Ask for “weather in Paris tomorrow”, say.")
-OFFLINE_WHICH_TIME = Sentence(
-    "OFFLINE_WHICH_TIME", "When, and of what? Say “remind me tomorrow at 9 to call Mum”, for instance."
-)
-OFFLINE_NO_MORE_TOOLS = Sentence(
-    "OFFLINE_NO_MORE_TOOLS", "I can't use my tools for this message, so I can't answer that."
-)
-OFFLINE_BLIND = Sentence("OFFLINE_BLIND", "I can't look at pictures or read documents: that takes a language model.")
-OFFLINE_TOOL_OFF = Sentence(
-    "OFFLINE_TOOL_OFF", "My tool for {topic} is switched off here; `/tools` shows how things stand."
+OFFLINE_WORKS = Sentence(
+    "OFFLINE_WORKS",
+    "No language model is set up. I can do sums (`17*23`), units (`5 km in miles`), time and weather in a place, "
+    "reminders and searches, in English. For more, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`.",
 )
 _SKIES = (
     Sentence("SKY_CLEAR_SKY", "clear sky"),
@@ -101,28 +69,6 @@ OFFLINE_FAILED = Sentence("OFFLINE_FAILED", "`{value}` failed.")
 OFFLINE_NO_REMINDER = Sentence("OFFLINE_NO_REMINDER", "I couldn't set a reminder for “{value}”.")
 OFFLINE_NO_FACT = Sentence("OFFLINE_NO_FACT", "I couldn't keep “{value}” in mind.")
 OFFLINE_UNFIT_TIME = Sentence("OFFLINE_UNFIT_TIME", "The time has to lie ahead, within the next five years.")
-_OFFLINE_TOPIC = Sentence("OFFLINE_TOPIC", "{topic}: {example}")
-OFFLINE_TOPICS: Mapping[str, Sentence] = {
-    "calculate": Sentence("TOPIC_CALCULATE", "arithmetic"),
-    "convert": Sentence("TOPIC_CONVERT", "units and money"),
-    "get_weather": Sentence("TOPIC_WEATHER", "the weather"),
-    "current_time": Sentence("TOPIC_TIME", "the time"),
-    "web_search": Sentence("TOPIC_SEARCH", "searching the web"),
-    "remind": Sentence("TOPIC_REMIND", "reminders"),
-    "remember": Sentence("TOPIC_REMEMBER", "remembering things"),
-}
-"""What can be asked without a language model, by the tool that does it."""
-
-
-def offline_introduction(tools: Collection[str], *, says_hello: bool) -> str:
-    """Describes what these tools can do without a language model, with an example of each."""
-    topics = [
-        f"- {say(_OFFLINE_TOPIC, topic=say(topic), example=quotation(say(EXAMPLES[tool])))}"
-        for tool, topic in OFFLINE_TOPICS.items()
-        if tool in tools
-    ]
-    first = f"{say(_OFFLINE_HELLO)} {say(_OFFLINE_SELF)}" if says_hello else say(_OFFLINE_SELF)
-    return "\n".join([first, "", *(topics or [say(OFFLINE_NO_TOOLS)]), "", say(_OFFLINE_HOW_TO)])
 
 
 def the_search() -> str:

@@ -1,14 +1,17 @@
 """The provider that answers without any model, so that Aldis runs without a key; it is also the models' test double.
 
-It uses the same tool loop as a model: the first completion calls the tools that the newest question needs, the next one
-describes their answers. It is deterministic: the same request gives the same completion.
-Left to others: what a sentence asks for (`intents`, `arithmetic`), how a tool's answer reads (`answers`).
+    a message that is, as a whole, one of a few English forms --> the tool's call --> its answer in words (`answers`)
+    anything else                                             --> one line: what works, and which key to set
+
+It uses the same tool loop as a model, and is deterministic: the same request gives the same completion. What is not
+certain is not answered: 1.500 is another number in Berlin than in Boston, and 12:30 + 1:45 is no sum.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import say
 from bot.messages import (
@@ -25,107 +28,213 @@ from bot.messages import (
 from bot.providers.base import Completion, OnText, Request, Stop, Usage
 from bot.providers.offline import phrases
 from bot.providers.offline.answers import describe_answer
-from bot.providers.offline.intents import OfflineIntent, asked_at, clauses, intents, not_understood, people_words
+from bot.settings.values import is_zone
 
 NAME = "offline"
 
-_MAX_SHOWN = 80
+_Asked = tuple[str, Mapping[str, object]]
+"""A tool and its arguments."""
 
-_GREETING = re.compile(
-    r"\W*(?:hi|hello|hey|hallo|hola|salut|bonjour|bonsoir|moin|servus|guten (?:tag|morgen|abend)"
-    r"|good (?:morning|afternoon|evening|day|night)|gute nacht|bonne nuit|buenos días|buenas (?:tardes|noches)"
-    r"|how are you|how's it going|wie geht(?:'s| es dir)|(?:comment )?ça va|c[oó]mo est[aá]s|qué tal)\b",
+_MAX_CHARS = 500
+_OWN_ID = re.compile(rf"{NAME}_(\d+)")
+_RECALLED = "(A note from Aldis:"
+"""The beginning of Aldis's notes from memory, which come before the first message of a request."""
+_HEADER = re.compile(r"^\[[^\]\n]{0,20}\d{4}-\d\d-\d\d[^\]\n]{0,200}\] ?", re.MULTILINE)
+_STAMP = re.compile(r"^\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)", re.MULTILINE)
+_NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
+
+_LEAD = re.compile(r"(?:(?:hi|hello|hey)?[ ,]*aldis[ ,]+|please |(?:can|could|would) you |tell me )+", re.IGNORECASE)
+_TAIL = re.compile(r"(?:,? please|,? thanks|[ .!?=])+$", re.IGNORECASE)
+_QUESTION = r"(?:what(?:'s| is| are)|calculate|compute|how much (?:is|are))"
+
+_NUMBER = r"(?:\d{4,}|\d{1,3})(?:\.(?!\d{3}(?!\d))\d+|(?<=\b0)\.\d+)?(?![\d.,:'’])"
+"""In digits, perhaps with a decimal point; not 1.500, which many people read as 1500, nor 0:30, 1,5 or 5'000."""
+_SIGN = r"(?:\+|-|−|\*\*?|×|/|÷|\^)"
+_ATOM = rf"(?:[-−]?(?:sqrt)?\(*\s*[-−]?(?:{_NUMBER}|pi)\s*%?\s*\)*)"
+_SUM = re.compile(
+    rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|sqrt\(\s*{_NUMBER}\s*\))", re.IGNORECASE
+)
+_SHARE = re.compile(rf"(?:{_QUESTION}\s+)?(?P<share>{_NUMBER})\s*(?:%|percent) of (?P<whole>{_NUMBER})", re.IGNORECASE)
+_NO_SUM = re.compile(r"\d+(?:-\d+)+|\d{4}\s*-\s*\d{1,2}\s*-\s*\d{1,2}.*|\d{1,2}/\d{1,2}/\d{2,4}.*")
+"""A range, a telephone number, a date."""
+_WORDS = (
+    (re.compile(r"\s+plus\s+"), "+"),
+    (re.compile(r"\s+minus\s+"), "-"),
+    (re.compile(r"\s+(?:times|multiplied by)\s+|(?<=\d) ?x ?(?=\d)"), "*"),
+    (re.compile(r"\s+divided by\s+"), "/"),
+)
+
+_UNIT = r"[A-Za-zµ°€$£][\w°²³/]*(?: [a-z]+)?"
+_CONVERT = re.compile(
+    rf"(?:convert |{_QUESTION} )?(?P<amount>[-−]?{_NUMBER})\s?(?P<unit>{_UNIT}) (?:in|into|to) (?P<to>{_UNIT})",
     re.IGNORECASE,
 )
-_THANKS = re.compile(
-    r"\W*(?:thanks?|thank you|thx|danke|vielen dank|merci|gracias)"
-    r"(?:\W+(?:a lot|very much|so much|sehr|schön|dir|beaucoup|bien|muchas|por todo))?\W*",
+_HOW_MANY = re.compile(
+    rf"how (?:many|much) (?P<to>{_UNIT}) (?:is|are|are in|is in|in) (?P<amount>{_NUMBER})\s?(?P<unit>{_UNIT})",
     re.IGNORECASE,
 )
-_NOD = re.compile(
-    r"(?:ok(?:ay)?|k|alles klar|gut|super|cool|prima|great|nice|perfect|got it|d'accord|parfait|génial|vale"
-    r"|perfecto|genial)\W*|[^\w\s?!.,;:/()'\"-]+\s*",
+_CURRENCIES = {"euro": "EUR", "€": "EUR", "dollar": "USD", "$": "USD", "£": "GBP"}
+
+_TIME = re.compile(
+    r"(?:what(?:'s| is) the |the )?(?:current |local )?time(?: is it)?(?: in (?P<place>.+))?"
+    r"|what time is it(?: in (?P<there>.+))?",
     re.IGNORECASE,
 )
-"""What only needs a sign that it was seen: "ok", a thumb."""
-_ABILITIES = re.compile(
-    r"\W*(?:(?:so )?what (?:all )?can you do|what do you do|what are you(?: able to do| capable of)?|who are you"
-    r"|what(?:'s| is) your name|are you (?:an? )?(?:human|person|bot|robot|ai|machine|real)"
-    r"|how do you work|what can i (?:ask|do|say)|what (?:works|is possible)|help(?: me)?"
-    r"|was (?:alles )?kannst du(?: alles)?|was machst du|was kann ich (?:dich )?(?:fragen|tun|machen)|was geht"
-    r"|bist du (?:ein |eine )?(?:mensch|bot|roboter|ki|maschine)|(?:es-tu|tu es) (?:un )?(?:humain|bot|robot)"
-    r"|eres (?:un )?(?:humano|bot|robot)|(?:wer|was) bist du|wie heißt du|wie funktionierst du|hilfe?|hilf mir"
-    r"|(?:que|qu'est-ce que tu) (?:sais|peux)(?:[- ]tu)?(?: faire)?|tu (?:sais|peux) faire quoi|qui es[- ]tu"
-    r"|comment (?:tu t'appelles|t'appelles[- ]tu)|c[oó]mo te llamas"
-    r"|(?:que|qu'est-ce que je) puis[- ]je faire|aide(?:[- ]moi)?|à l'aide"
-    r"|qu[eé] (?:puedes|sabes)(?: hacer)?|qui[eé]n eres|c[oó]mo funcionas|ayuda|ayúdame)"
-    r"(?: for me| here| hier| so| ici| aquí)?\W*",
+_WEATHER = re.compile(
+    r"(?:(?:what|how)(?:'s| is) the |the )?(?:weather|forecast)(?P<before> today| tomorrow)? (?:in|for) "
+    r"(?P<place>.+?)(?P<day> today| tomorrow)?"
+    r"|(?:will it|does it|is it going to) (?:rain|snow) in (?P<there>.+?)(?P<then> today| tomorrow)?",
     re.IGNORECASE,
 )
-_PRIVACY = re.compile(
-    r"\b(?:delete|erase|remove|forget|destroy|wipe)\b.{0,40}\b(?:data|messages?|everything|history|chat|about me)\b"
-    r"|\bprivacy\b|\bwhat do you (?:store|keep|save|know about me)"
-    r"|\b(?:lösch|vergiss|vergess|vernicht)\w*\b.{0,40}\b(?:daten|nachrichten|alles|verlauf|chat)\b"
-    r"|\bdaten\b.{0,40}\blösch|\bdatenschutz\b|\bwas (?:speicherst|weißt) du"
-    r"|\b(?:effac|supprim|oubli)\w*.{0,40}\b(?:données|messages?|tout|historique)\b"
-    r"|\bvie privée\b|\bque gardes[- ]tu"
-    r"|\b(?:borr|elimin|olvid)\w*.{0,40}\b(?:datos|mensajes|todo|historial)\b|\bprivacidad\b|\bqué guardas",
-    re.IGNORECASE,
+_SEARCH = re.compile(r"(?:search(?: the web)?(?: for)?|google|look up|find) (?P<query>.+)", re.IGNORECASE | re.DOTALL)
+
+_DELAY = r"in (?P<count>\d{1,4}|an?) (?P<span>second|minute|min|hour|day|week)s?"
+_CLOCK = (
+    r"(?P<day>today |tomorrow |)at (?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap]\.?m\.?)?"
+    r"(?P<later> tomorrow| today)?"
 )
-_MEMORY = re.compile(
-    r"what (?:do you|can you) (?:remember|know about me)|forget (?:that|this)\b|was (?:weißt du (?:über|von) mich?\b"
-    r"|merkst du dir|hast du dir gemerkt)|vergiss (?:das|dass)\b|que (?:sais|retiens)[- ]tu (?:de|sur) moi\b"
-    r"|oublie (?:que\b|qu'|ça|cela)|qué (?:recuerdas|sabes) de mí\b|olvida (?:que|eso|esto)\b",
-    re.IGNORECASE,
+_REMINDS = tuple(
+    re.compile(form, re.IGNORECASE | re.DOTALL)
+    for when in (_DELAY, _CLOCK)
+    for form in (
+        rf"remind me {when} (?:to|about|of|that) (?P<text>.+)",
+        rf"remind me (?:to|about|of|that) (?P<text>.+) {when}",
+    )
 )
-_AND = re.compile(r",? (?:and|und|et|y) ")
-_OWN_ID = re.compile(rf"{NAME}_(\d+)_\d+")
+_SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+_AWAKE = range(7, 22)
+"""The hours that people mean by an hour without half of the day."""
 
 
 class Offline:
-    """Answers calculations, conversions, look-ups, weather and time through the tools, and says plainly to everything
-    else that no model is set up.
-    """
+    """Answers a few English forms through the tools, and says plainly to everything else what works without a model."""
 
     name = NAME
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Tool calls if the newest question needs offered tools, else the answer in words. Never fails.
+        """The tool's call if the newest message is a form whose tool is offered, else the answer in words. Never fails.
 
         `on_text` is called once with all words.
         """
         question, since = _newest(request.messages)
-        words = people_words(question.text)
-        asked = intents(words, asked_at(question.text))
-        whole = None if asked else _whole_reminder(request.messages, question)
-        if whole is not None:
-            words, asked = whole
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
-        offered = {tool.name for tool in request.tools}
-        usable = offered if request.may_call_tools else set[str]()
-        wanted = [intent for intent in asked if intent.tool in usable and _is_complete(intent)]
-        if wanted and not answers:
-            return _completion(_calls(wanted, request.messages), Stop.TOOLS)
-        paragraphs = [*_results(answers, since), *_regrets(asked, offered, has_answers=bool(answers))]
-        about = _about(words, usable)
-        left = [clause for clause in not_understood(words) if not _is_about(clause)]
-        unread = [say(phrases.OFFLINE_NOT_UNDERSTOOD, words=clause[:_MAX_SHOWN]) for clause in left]
-        shown = dict.fromkeys([*paragraphs, *about, *(unread if asked or about else ())])
-        text = "\n\n".join(shown) if paragraphs or about else self._alone(words, usable, unread)
-        if question.media:
-            text = f"{say(phrases.OFFLINE_BLIND)}\n\n{text}" if words.strip() else say(phrases.OFFLINE_BLIND)
+        if answers:
+            text = "\n\n".join(_results(answers, since))
+        else:
+            asked = asked_for(people_words(question.text), asked_at(question.text))
+            if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
+                return _completion([_call(asked, request.messages)], Stop.TOOLS)
+            text = say(phrases.OFFLINE_WORKS)
         if on_text is not None:
             on_text(text)
         return _completion([Text(text=text)], Stop.END)
 
-    def _alone(self, words: str, usable: AbstractSet[str], unread: Sequence[str]) -> str:
-        """The answer to a message of which nothing was understood: one line, with a way out."""
-        if unread and not _GREETING.match(words):
-            return f"{unread[0]} {say(phrases.OFFLINE_WAY_OUT)}"
-        return phrases.offline_introduction(usable, says_hello=_GREETING.match(words) is not None)
-
     async def aclose(self) -> None:
         """Does nothing: there is no connection."""
+
+
+def asked_for(words: str, now: datetime | None = None) -> _Asked | None:
+    """The tool that answers this message, and its arguments; None if it is none of the forms as a whole.
+
+    Without `now`, in the asker's zone, reminders cannot have an hour.
+    """
+    plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
+    if len(words) > _MAX_CHARS or not plain:
+        return None
+    return (
+        _sum(plain) or _conversion(plain) or _time(plain) or _weather(plain) or _reminder(plain, now) or _search(plain)
+    )
+
+
+def people_words(text: str) -> str:
+    """The people's own words in a user message, without the headers and notes that Aldis adds."""
+    if text.startswith(_RECALLED) and (header := _HEADER.search(text)):
+        text = text[header.start() :]
+    lines = (_HEADER.sub("", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if not _NOTE.match(line)).strip()
+
+
+def asked_at(text: str) -> datetime | None:
+    """Returns when and in which zone a user message was written, according to its header; None without one."""
+    found = _STAMP.search(text)
+    if found is None or not is_zone(found["zone"]):
+        return None
+    try:
+        return datetime.fromisoformat(found["at"]).replace(tzinfo=ZoneInfo(found["zone"]))
+    except ValueError:
+        return None
+
+
+def _sum(text: str) -> _Asked | None:
+    for pattern, sign in _WORDS:
+        text = pattern.sub(sign, text)
+    if share := _SHARE.fullmatch(text):
+        return "calculate", {"expression": f"{share['share']}/100*{share['whole']}"}
+    found = _SUM.fullmatch(text)
+    if found is None or _NO_SUM.fullmatch(found["sum"]) or found["sum"].count("(") != found["sum"].count(")"):
+        return None
+    signs = str.maketrans({"−": "-", "×": "*", "÷": "/"})
+    return "calculate", {"expression": found["sum"].strip().translate(signs)}
+
+
+def _conversion(text: str) -> _Asked | None:
+    found = _CONVERT.fullmatch(text) or _HOW_MANY.fullmatch(text)
+    if found is None:
+        return None
+    amount = float(found["amount"].replace("−", "-"))
+    return "convert", {"amount": amount, "unit": _unit(found["unit"]), "to": _unit(found["to"])}
+
+
+def _unit(word: str) -> str:
+    return _CURRENCIES.get(word.lower().removesuffix("s"), word)
+
+
+def _time(text: str) -> _Asked | None:
+    found = _TIME.fullmatch(text)
+    place = found and (found["place"] or found["there"])
+    return None if found is None else ("current_time", {"timezone": place} if place else {})
+
+
+def _weather(text: str) -> _Asked | None:
+    found = _WEATHER.fullmatch(text)
+    if found is None:
+        return None
+    day = (found["before"] or found["day"] or found["then"] or "").strip().lower()
+    days = {"today": {"days": 1}, "tomorrow": {"days": 2}}.get(day, {})
+    return "get_weather", {"place": found["place"] or found["there"], **days}
+
+
+def _search(text: str) -> _Asked | None:
+    found = _SEARCH.fullmatch(text)
+    return None if found is None else ("web_search", {"query": found["query"]})
+
+
+def _reminder(text: str, now: datetime | None) -> _Asked | None:
+    found = next((match for form in _REMINDS if (match := form.fullmatch(text))), None)
+    if found is None:
+        return None
+    planned: dict[str, object] = {"action": "set", "text": found["text"]}
+    named = found.groupdict()
+    if (count := named.get("count")) is not None:
+        seconds = (int(count) if count.isdigit() else 1) * _SECONDS[named["span"].lower()]
+        return "remind", planned | {"delay_seconds": seconds}
+    due = None if now is None else _due(named, now)
+    return None if due is None else ("remind", planned | {"local_datetime": due.strftime("%Y-%m-%dT%H:%M")})
+
+
+def _due(named: Mapping[str, str | None], now: datetime) -> datetime | None:
+    """The next time that is meant; None if there is no such time."""
+    hour, minute, half = int(named["hour"] or 0), int(named["minute"] or 0), (named["half"] or "")[:1].lower()
+    if hour > (12 if half else 23) or minute > 59 or (half and not hour):  # noqa: PLR2004  (a clock's)
+        return None
+    hours = [hour % 12 + (12 if half == "p" else 0)] if half else [hour]
+    if not half and 0 < hour <= 12:  # noqa: PLR2004
+        hours = [one for one in (hour, hour % 12 + 12) if one in _AWAKE]
+    day = f"{named['day'] or ''}{named['later'] or ''}".strip().lower()
+    days = {"today": [0], "tomorrow": [1]}.get(day, [0, 1])
+    midnight = now.replace(hour=0, minute=0)
+    times = [midnight.replace(hour=one, minute=minute) + timedelta(days=later) for later in days for one in hours]
+    return min((time for time in times if time > now), default=None)
 
 
 def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]]:
@@ -137,43 +246,11 @@ def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]
     raise ValueError("a request holds at least one user message")
 
 
-def _whole_reminder(messages: Sequence[Message], answer: UserMessage) -> tuple[str, Sequence[OfflineIntent]] | None:
-    """The words of a reminder that lacked its time or its text, together with this answer, and what they ask for; None
-    if nothing was lacking before, or still is.
-    """
-    said = [message for message in messages if isinstance(message, UserMessage)]
-    at = next(place for place in reversed(range(len(said))) if said[place] is answer)
-    before = people_words(said[at - 1].text) if at else ""
-    if not before or intents(before, asked_at(said[at - 1].text)) != (_UNFINISHED,):
-        return None
-    words, now = _PLEASE.sub("", people_words(answer.text)), asked_at(answer.text)
-    tries = (f"remind me {words}", f"{before.rstrip(' .!?')} {words}")
-    found = ((whole, intents(whole, now)) for whole in tries)
-    return next((one for one in found if len(one[1]) == 1 and _is_planned(one[1][0])), None)
-
-
-_PLEASE = re.compile(r"[\s,]*\b(?:please|bitte|s['’]il (?:te|vous) pla[iî]t|por favor)\W*$", re.IGNORECASE)
-_UNFINISHED = OfflineIntent(tool="remind", arguments={})
-
-
-def _is_planned(intent: OfflineIntent) -> bool:
-    return intent.tool == "remind" and intent.arguments.get("action") == "set"
-
-
-def _is_complete(intent: OfflineIntent) -> bool:
-    """Whether the tool can be called: all except the clock need arguments."""
-    return intent.tool == "current_time" or bool(intent.arguments)
-
-
-def _calls(wanted: Sequence[OfflineIntent], messages: Sequence[Message]) -> Sequence[ToolCall]:
-    """The calls under unused ids: one higher than the highest round so far."""
-    asked = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
-    rounds = [int(own[1]) for own in map(_OWN_ID.fullmatch, asked) if own]
-    count = max(rounds, default=0) + 1
-    return [
-        ToolCall(id=CallId(f"{NAME}_{count}_{number}"), name=intent.tool, arguments=intent.arguments)
-        for number, intent in enumerate(wanted, start=1)
-    ]
+def _call(asked: _Asked, messages: Sequence[Message]) -> ToolCall:
+    """The call under an unused id: one higher than the highest so far."""
+    calls = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
+    count = max((int(own[1]) for own in map(_OWN_ID.fullmatch, calls) if own), default=0) + 1
+    return ToolCall(id=CallId(f"{NAME}_{count}"), name=asked[0], arguments=asked[1])
 
 
 def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterator[str]:
@@ -181,40 +258,6 @@ def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterato
     calls = [call for message in since if isinstance(message, AssistantMessage) for call in message.calls]
     arguments = {call.id: call.arguments for call in calls}
     return (describe_answer(answer, arguments.get(answer.call_id, {})) for answer in answers)
-
-
-def _regrets(asked: Sequence[OfflineIntent], offered: AbstractSet[str], *, has_answers: bool) -> Iterator[str]:
-    """Explains why parts of the request have no answer."""
-    for intent in asked:
-        if intent.tool not in offered:
-            topic = say(phrases.OFFLINE_TOPICS[intent.tool])
-            yield say(phrases.OFFLINE_TOOL_OFF, topic=topic)
-        elif not _is_complete(intent):
-            yield say(phrases.OFFLINE_WHICH_TIME if intent.tool == "remind" else phrases.OFFLINE_WHICH_PLACE)
-        elif not has_answers:
-            yield say(phrases.OFFLINE_NO_MORE_TOOLS)
-
-
-def _about(words: str, usable: AbstractSet[str]) -> Sequence[str]:
-    """The reply to thanks, and to questions about Aldis or what it stores; empty for anything else."""
-    if _THANKS.fullmatch(words):
-        return [say(phrases.OFFLINE_WELCOME)]
-    if _NOD.fullmatch(words):
-        return ["👍"]
-    plain = words.replace("’", "'")
-    about: list[str] = []
-    if any(_ABILITIES.fullmatch(part) for clause in clauses(words) for part in _AND.split(clause)):
-        about.append(phrases.offline_introduction(usable, says_hello=False))
-    if _PRIVACY.search(plain):
-        about.append(say(phrases.OFFLINE_PRIVACY))
-    if _MEMORY.search(plain):
-        about.append(say(phrases.OFFLINE_MEMORY))
-    return about
-
-
-def _is_about(clause: str) -> bool:
-    is_whole = any(pattern.fullmatch(clause) for pattern in (_ABILITIES, _THANKS, _NOD))
-    return is_whole or any(pattern.search(clause) for pattern in (_PRIVACY, _MEMORY))
 
 
 def _completion(parts: Sequence[AssistantPart], stop: Stop) -> Completion:

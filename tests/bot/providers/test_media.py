@@ -15,7 +15,6 @@ from bot.messages import AssistantMessage, Document, Message, Picture, Text, Use
 from bot.providers import media
 from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Request
-from bot.providers.offline.provider import Offline
 from bot.providers.openai import chat as openai_chat
 from bot.providers.openai.provider import OpenAI
 from bot.providers.openai.quirks import Habits
@@ -205,15 +204,6 @@ async def test_a_model_of_anthropic_that_takes_no_pdfs() -> None:
         assert isinstance(vendor.provider, Anthropic)
         assert vendor.provider._takes == {"picture"}
         assert len(vendor.server.requests) == 3
-
-
-async def test_offline_says_that_it_cannot_look() -> None:
-    """Without a model nobody sees anything, and the answer says so first; the rest of the question is answered."""
-    (answer,) = texts(await Offline().complete(_asked(PHOTO, text="Hello")))
-    assert answer.startswith("I can't look at pictures or read documents")
-    assert "Hello!" in answer
-    (answer,) = texts(await Offline().complete(_asked(text="Hello")))
-    assert "pictures" not in answer
 
 
 @pytest.mark.parametrize(

@@ -3,17 +3,10 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from bot.i18n import phrases as common_phrases
-from bot.i18n.catalogues import say
-from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.messages import (
     AssistantMessage,
     CallId,
@@ -24,16 +17,11 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.providers.base import Provider, Request, Stop, ToolOffer, Usage
+from bot.providers.base import Request, Stop, ToolOffer
 from bot.providers.offline import phrases
-from bot.providers.offline.intents import MAX_INTENTS, intents, people_words
-from bot.providers.offline.provider import Offline
-from tests.invariants import is_sendable
+from bot.providers.offline.provider import Offline, asked_for, people_words
 from tests.tools.conftest import USER_AGENT
 from tools import ToolError, errors
-from tools.base import Tool, ToolContext
-from tools.calculator.tool import Calculator
-from tools.clock import CurrentTime, CurrentTimeArguments
 from tools.conversion.options import ConvertOptions
 from tools.conversion.tool import Convert
 from tools.http import Http
@@ -155,244 +143,6 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
     )
 
 
-def convert(amount: float, unit: str, to: str) -> tuple[str, dict[str, object]]:
-    return "convert", {"amount": amount, "unit": unit, "to": to}
-
-
-def calculate(expression: str) -> tuple[str, dict[str, object]]:
-    return "calculate", {"expression": expression}
-
-
-def weather(place: str, **more: object) -> tuple[str, dict[str, object]]:
-    return "get_weather", {"place": place, **more}
-
-
-def time(zone: str) -> tuple[str, dict[str, object]]:
-    return "current_time", {"timezone": zone}
-
-
-def search(query: str) -> tuple[str, dict[str, object]]:
-    return "web_search", {"query": query}
-
-
-HERE = ("current_time", dict[str, object]())
-
-SENTENCES = [
-    ("What is 17*23", calculate("17*23")),
-    ("17*23", calculate("17*23")),
-    ("2^10", calculate("2^10")),
-    ("10 / 4 =", calculate("10 / 4")),
-    ("sqrt(2)*3", calculate("sqrt(2)*3")),
-    ("max(100,200)", calculate("max(100,200)")),
-    ("-3 + 5", calculate("-3 + 5")),
-    ("2π", None),
-    ("2*π", calculate("2*π")),
-    ("17 times 23", calculate("17 * 23")),
-    ("3 x 4", calculate("3*4")),
-    ("What's 10 divided by 4?", calculate("10 / 4")),
-    ("twenty-one plus four", calculate("21 + 4")),
-    ("two million divided by 7", calculate("2000000 / 7")),
-    ("a thousand minus one", calculate("1000 - 1")),
-    ("17 modulo 5", calculate("17 % 5")),
-    ("square root of 2", calculate("sqrt(2)")),
-    ("What is the square root of two?", calculate("sqrt(2)")),
-    ("the cube root of 27", calculate("cbrt(27)")),
-    ("3 squared plus 4 cubed", calculate("3^2 + 4^3")),
-    ("2 to the power of 8", calculate("2^8")),
-    ("2 to the 8th power", calculate("2^8")),
-    ("what's 15% of 80?", calculate("15/100*80")),
-    ("how much is 12 percent of 250", calculate("12/100*250")),
-    ("sum of 3 and 4", calculate("3 + 4")),
-    ("The product of 3, 4 and 5", calculate("3 * 4 * 5")),
-    ("difference between 10 and 4", calculate("10 - 4")),
-    ("quotient of 10 and 4", calculate("10 / 4")),
-    ("average of 3, 4, and 8", calculate("mean(3, 4, 8)")),
-    ("add 3 to 4", calculate("3 + 4")),
-    ("subtract 3 from 10", calculate("10 - 3")),
-    ("multiply 12 by 12", calculate("12 * 12")),
-    ("divide 10 by 4", calculate("10 / 4")),
-    ("half of 7", calculate("7/2")),
-    ("twice 21", calculate("2*21")),
-    ("what is 5!", calculate("factorial(5)")),
-    ("80 plus 15%", calculate("80*(1+15/100)")),
-    ("100 - 20 percent", calculate("100*(1-20/100)")),
-    ("what is 20% off 80?", calculate("80*(1-20/100)")),
-    ("I paid 3*4 + 15% of it", None),
-    ("factorial of 20", calculate("factorial(20)")),
-    ("1,234.5 * 2", calculate("1234.5 * 2")),
-    ("$20 * 3", calculate("20 * 3")),
-    ("Please calculate (3+4)*2 for me", calculate("(3+4)*2")),
-    ("What does 17*23 make, roughly?", calculate("17*23")),
-    ("2026-11-21", None),
-    ("call +49 170 1234567", None),
-    ("what is 7", search("7")),
-    ("(2+3", None),
-    ("weather in Paris", weather("Paris")),
-    ("Weather in Paris tomorrow", weather("Paris", days=2)),
-    ("What's the weather like in Paris today?", weather("Paris", days=1)),
-    ("Paris weather", weather("Paris")),
-    ("weather New York", weather("New York")),
-    ("will it rain in Berlin", weather("Berlin")),
-    ("Will it snow in Oslo on Monday?", weather("Oslo", days=7)),
-    ("how warm is it in Lisbon right now?", weather("Lisbon", days=1)),
-    ("Do I need an umbrella in London this weekend?", weather("London", days=7)),
-    ("5 day forecast for Oslo", weather("Oslo", days=5)),
-    ("forecast for Oslo for the next 9 days", weather("Oslo", days=7)),
-    ("weather in Paris, Texas next week", weather("Paris, Texas", days=7)),
-    ("What’s the temperature in New York in fahrenheit?", weather("New York", units="imperial")),
-    ("temperature in Rome in degrees celsius", weather("Rome", units="metric")),
-    ("weather in St. Petersburg", weather("St. Petersburg")),
-    ("how hot is a volcano?", search("how hot is a volcano")),
-    ("What is rain?", search("rain")),
-    ("what time is it in Tokyo", time("Tokyo")),
-    ("What's the time in New York right now?", time("New York")),
-    ("tell me the time in São Paulo", time("São Paulo")),
-    ("current time in UTC+5:30", time("UTC+5:30")),
-    ("what time is it?", HERE),
-    ("time", HERE),
-    ("what's the date", HERE),
-    ("What day is it today?", HERE),
-    ("how late is it in Sydney", time("Sydney")),
-    ("What time does the shop open?", search("What time does the shop open")),
-    ("search for lighthouses", search("lighthouses")),
-    ("Can you please search the web for weather in space?", search("weather in space")),
-    ("look up Aldis lamps", search("Aldis lamps")),
-    ("look Aldis lamps up", search("Aldis lamps")),
-    ("google python 3.14 release date", search("python 3.14 release date")),
-    ("who is Ada Lovelace?", search("Ada Lovelace")),
-    ("what is a lighthouse?", search("lighthouse")),
-    ("3 miles in km", convert(3, "miles", "km")),
-    ("How many km are 26.2 miles?", convert(26.2, "miles", "km")),
-    ("convert -40 degrees celsius to °F", convert(-40, "celsius", "°F")),
-    ("What is 1,200.50 USD in EUR?", convert(1200.5, "USD", "EUR")),
-    ("how much is €20 in dollars", convert(20, "EUR", "USD")),
-    ("100 km/h in mph please", convert(100, "km/h", "mph")),
-    ("2 tickets to Paris", None),
-    ("5 days in Rome", None),
-    ("Tell me about the Eiffel Tower.", search("Eiffel Tower")),
-    ("When was Rome founded?", search("When was Rome founded")),
-    ("hello", None),
-    ("Hi, who are you?", None),
-    ("how are you", None),
-    ("what can you do?", None),
-    ("I like trains", None),
-    ("?!", None),
-]
-
-
-@pytest.mark.parametrize(("sentence", "call"), SENTENCES)
-async def test_what_a_sentence_asks_for(sentence: str, call: tuple[str, dict[str, object]] | None) -> None:
-    """Each sentence leads to exactly this call, or to none and an answer in words."""
-    assert [(made.name, made.arguments) for made in await calls_for(asking(sentence))] == ([call] if call else [])
-
-
-@pytest.mark.parametrize(
-    ("sentence", "calls"),
-    [
-        ("What is 17*23, and what time is it in Tokyo?", [calculate("17*23"), time("Tokyo")]),
-        ("What is 17*23? What time is it in Tokyo?", [calculate("17*23"), time("Tokyo")]),
-        ("the sum of 3, 4 and 5 and then 2*2", [calculate("3 + 4 + 5"), calculate("2*2")]),
-        ("What's the weather in Paris and what time is it there?", [weather("Paris"), time("Paris")]),
-        ("What time is it in Oslo, and will it rain there?", [time("Oslo"), weather("Oslo")]),
-        ("What's the weather and the time in Rome?", [weather("Rome"), time("Rome")]),
-        ("Weather in Paris, Rome and Oslo", [weather("Paris"), weather("Rome"), weather("Oslo")]),
-        ("what time is it in Tokyo and New York?", [time("Tokyo"), time("New York")]),
-        ("time in New York and in Sydney", [time("New York"), time("Sydney")]),
-        ("time in Tokyo and search for sushi", [time("Tokyo"), search("sushi")]),
-        ("Good morning! What's the temperature in Rome? Thanks!", [weather("Rome")]),
-        ("was ist 3*7 und wie spät ist es in Lima?", [calculate("3*7"), time("Lima")]),
-        ("wie spät ist es in Lima und dann was ist 3*7?", [time("Lima"), calculate("3*7")]),
-        ("quelle heure est-il à Lima et combien font 3*7 ?", [time("Lima"), calculate("3*7")]),
-        ("¿qué hora es en Lima y cuánto es 3*7?", [time("Lima"), calculate("3*7")]),
-        ("What is 3*7 and wie spät ist es in Lima?", [calculate("3*7"), time("Lima")]),
-        ("What is 2+2, and welche Farbe hat der Himmel?", [calculate("2+2"), search("welche Farbe hat der Himmel")]),
-        ("was ist 3*7, und what time is it in Lima?", [calculate("3*7"), time("Lima")]),
-        ("2+2\n2+2\n3+3", [calculate("2+2"), calculate("3+3")]),
-        ("wie spät ist es in Lima und Wetter in Rom", [time("Lima"), weather("Rom")]),
-        ("Wetter in Rom und 3 plus 4", [weather("Rom"), calculate("3 + 4")]),
-        ("quelle heure est-il à Lima et 5 km en miles", [time("Lima"), convert(5, "km", "miles")]),
-        ("15% of 80 and 20% of 50", [calculate("15/100*80"), calculate("20/100*50")]),
-        ("5!, 6! und 7!", [calculate(f"factorial({n})") for n in (5, 6, 7)]),
-        ("5! Wie spät ist es in Lima?", [calculate("factorial(5)"), time("Lima")]),
-        (
-            "what is 2+2, wie spät ist es in Lima, quel temps fait-il à Lyon",
-            [calculate("2+2"), time("Lima"), weather("Lyon")],
-        ),
-        (
-            "what time is it in Tokyo, please, and also in Lima & what's 2+2?",
-            [time("Tokyo"), time("Lima"), calculate("2+2")],
-        ),
-        ("Wie ist das Wetter in Rom und wie spät ist es dort?", [weather("Rom"), time("Rom")]),
-        ("who is Ada Lovelace and what's the time there?", [search("Ada Lovelace"), time("there")]),
-        ("Wetter in Köln oder Frankfurt an der Oder", [weather("Köln"), weather("Frankfurt an der Oder")]),
-        ("Wetter in Köln und in Bonn heute und morgen", [weather("Köln", days=2), weather("Bonn", days=2)]),
-        ("météo à Lyon et à Paris", [weather("Lyon"), weather("Paris")]),
-        ("weather in Washington, D.C. and Boston", [weather("Washington"), weather("D.C."), weather("Boston")]),
-        ("search for cats and tell me the weather in Rome", [search("cats"), weather("Rome")]),
-        (
-            "wer ist Ada Lovelace und welche Farbe hat der Mond",
-            [search("Ada Lovelace"), search("welche Farbe hat der Mond")],
-        ),
-        ("Wo ist das Haus, wo Goethe wohnte?", [search("Wo ist das Haus, wo Goethe wohnte")]),
-        ("who wrote Pride and Prejudice", [search("who wrote Pride and Prejudice")]),
-        ("Who is Ada Lovelace, who was Alan Turing?", [search("Ada Lovelace"), search("Alan Turing")]),
-        ("max(2*3, 4*5, 1)", [calculate("max(2*3, 4*5, 1)")]),
-        ("1+1; 1+2; 1+3; 1+4; 1+5; 1+6; 1+7; 1+8; 1+9", [calculate(f"1+{n}") for n in range(1, MAX_INTENTS + 1)]),
-    ],
-)
-async def test_several_requests_in_one_message(sentence: str, calls: list[tuple[str, dict[str, object]]]) -> None:
-    """All calls stand in one completion, in order, nothing twice, and not without end."""
-    made = await calls_for(asking(sentence))
-    assert [(call.name, call.arguments) for call in made] == calls
-    assert len({call.id for call in made}) == len(calls)
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[Sat 2026-11-21 22:40 UTC] hello", "hello"),
-        ("[Sat 2026-11-21 22:40 Europe/Berlin · Alice] hello\n[Sat 2026-11-21 22:41 UTC · Bob] you", "hello\nyou"),
-        ("[Sat 2026-11-21 22:40 UTC] two\nlines", "two\nlines"),
-        ("(in answer to: 'What is 1+1?')\n[Sat 2026-11-21 22:40 UTC] and 2+2?", "and 2+2?"),
-        ("[Sat 2026-11-21 22:40 UTC]\n📎 a file of type image/png, which cannot be read here", ""),
-        ("[Sat 2026-11-21 22:40 UTC] see\n📎 a text file, its text:\n> What is 1+1?", "see"),
-        ("(A note from Aldis: what to remember.)\n1. What is 1+1?\n\n[Sat 2026-11-21 22:40 UTC] and 2+2?", "and 2+2?"),
-        ("(A note from Aldis: this is what I write myself", "(A note from Aldis: this is what I write myself"),
-        ("no header", "no header"),
-        ("[1, 2] is a list", "[1, 2] is a list"),
-        ("[Sat 2026-11-21 22:40 UTC] [2026-01-01] is a date", "[2026-01-01] is a date"),
-    ],
-)
-def test_only_what_people_wrote_is_read(text: str, words: str) -> None:
-    """The headers and notes that stand around a person's words are none of them."""
-    assert people_words(text) == words
-
-
-@given(st.text(max_size=300) | st.text("0123456789+-*/(),.!^%xe of and is in the what", max_size=300))
-@settings(max_examples=200, deadline=None)
-def test_any_text_is_read(text: str) -> None:
-    """Whatever is written, it is understood or not: never a crash, never a tool unknown or without its words."""
-    for intent in intents(people_words(text)):
-        assert intent.tool in TOOLS
-        assert all(str(value).strip() for value in intent.arguments.values())
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["1" * 1900 + "q", "1 " * 2500, "(" * 5000, "1, " * 1600 + "!", "weather in " * 500, "please " * 700, "=" * 5000],
-)
-def test_no_text_takes_for_ever(text: str) -> None:
-    """Texts on which a careless pattern would hang are read at once: this test would not end."""
-    for lead in ("", "sum of ", "what is ", "weather "):
-        intents(lead + text)
-
-
-async def test_both_results_in_one_answer() -> None:
-    """The issue's own example: two tools asked together, one answer that says both."""
-    text = await answer("What is 17*23, and what time is it in Tokyo?", found(CALCULATED), found(TOKYO))
-    assert text == ("`17*23` = **391**\n\nIt's **07:40** in Tokyo (Sunday, 22 November 2026, Asia/Tokyo, UTC+09:00).")
-
-
 async def test_the_time_here() -> None:
     """Without a place the zone that the tool took is named."""
     text = await answer("what time is it", found({"timezone": "UTC", "date": "2026-11-21", "time": "22:40"}))
@@ -474,23 +224,6 @@ async def test_failures_in_words(sentence: str, words: str) -> None:
     assert await answer(sentence, failed("No.")) == f"{words} {NOTHING}"
 
 
-@pytest.mark.parametrize("error", KINDS_OF_FAILURE)
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_why_is_told_in_the_language_of_whoever_asks(error: str, language: Language) -> None:
-    """Whatever kind of failure it is, and nothing of what the tool says to models; in a sentence of that language."""
-    with use_language(language):
-        text = await answer("2*3", failed("calculate was called too often", error))
-        assert text.endswith(f" {say(common_phrases.TOOL_FAILURES[error])}")
-    assert "called" not in text
-    assert language == "en" or common_phrases.TOOL_FAILURES[error].text not in text
-
-
-async def test_one_failure_beside_one_result() -> None:
-    """What worked is said although something else did not."""
-    text = await answer("2*3 and weather in Nowhere", found({"expression": "2*3", "result": 6}), failed("Not known."))
-    assert text == f"`2*3` = **6**\n\nI have no weather for Nowhere. {NOTHING}"
-
-
 @pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])
 async def test_an_answer_of_another_shape_is_shown_as_it_is(content: str) -> None:
     """Nothing is swallowed and nothing crashes."""
@@ -516,260 +249,123 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
     assert text == f"`read_page` answers: {found({'text': 'words'})}\n\n`17*23` = **391**"
 
 
-async def test_it_says_plainly_what_it_is() -> None:
-    """No model, what it can do with examples, and how to get a model."""
-    text = await words_for(asking("Hello there"))
-    assert text.startswith("Hello! No language model is set up")
-    for part in (
-        "What is 17*23?",
-        "Paris",
-        "Tokyo",
-        "Search for",
-        "ANTHROPIC_API_KEY",
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-        "/help",
-    ):
-        assert part in text
-    assert (await words_for(asking("?"))).startswith("No language model is set up")
-
-
-async def test_it_offers_only_what_it_has() -> None:
-    """A tool that is not offered is no ability of it; without any it says so."""
-    text = await words_for(asking("hello", tools=["calculate"]))
-    assert "17*23" in text
-    assert "Tokyo" not in text
-    for request in (asking("hello", tools=[]), asking("hello", may_call_tools=False)):
-        assert "all my tools are switched off" in await words_for(request)
-
-
-async def test_its_examples_are_understood() -> None:
-    """Each sentence that it suggests leads to a call."""
-    text = await words_for(asking("hello"))
-    examples = [line.partition("“")[2].rstrip("”") for line in text.splitlines() if line.startswith("- ")]
-    assert [(await calls_for(asking(example)))[0].name for example in examples] == list(TOOLS)
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_it_speaks_and_understands_every_language(language: Language) -> None:
-    """Each sentence that it suggests there leads to a call; answers, skies and failures are in that language."""
-    with use_language(language):
-        text = await words_for(asking("hello"))
-        examples = [say(common_phrases.EXAMPLES[name]) for name in phrases.OFFLINE_TOPICS if name in TOOLS]
-        assert all(example in text for example in examples)
-        called = {(await calls_for(asking(example)))[0].name for example in examples}
-        assert called == set(TOOLS)
-        weather = await answer("weather in Paris", found(PARIS))
-        sky = {"en": "slight rain", "de": "leichter Regen", "fr": "pluie faible", "es": "lluvia ligera"}[language]
-        assert sky in weather
-        assert ("feels like" in weather) is (language == "en")
-        assert (await answer("2/0", failed("No."))).replace("\u00a0", " ").isprintable()
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_the_city_of_its_example_is_known(language: Language) -> None:
-    """By what it is called in that language."""
-    with use_language(language):
-        [call] = await calls_for(asking(say(common_phrases.EXAMPLES["current_time"])))
-    context = ToolContext(now=datetime(2026, 11, 21, 22, 40, tzinfo=UTC), timezone="UTC")
-    told = await CurrentTime().run(CurrentTimeArguments.model_validate(call.arguments), context)
-    assert told.data["timezone"] != "UTC"
-
-
-async def test_a_moment_is_told_as_people_there_write_it() -> None:
-    """Not as the tool tells models."""
-    planned = {"number": 1, "when": "Monday 2026-11-23 08:00 Europe/Madrid", "text": "té"}
-    with use_language("es"):
-        told = await answer("Recuérdame en 10 minutos apagar el horno", found(planned), tools=("remind",))
-        assert "lun, 23 nov 2026, 08:00 Europe/Madrid: té" in told
-
-
-ABOUT = {
-    "en": ("What can you do?", "how do I delete my data?", "Thanks!"),
-    "de": ("Was kannst du?", "Wie lösche ich meine Daten?", "danke"),
-    "fr": ("Que sais-tu faire ?", "Comment effacer mes données ?", "Merci beaucoup !"),
-    "es": ("¿Qué puedes hacer?", "¿cómo borro mis datos?", "gracias"),
-}
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-async def test_what_it_can_do_and_how_data_are_deleted_is_answered_truly(language: Language) -> None:
-    """Also both in one message; whatever it has no answer to is one line with the way out."""
-    abilities, privacy, thanks = ABOUT[language]
-    with use_language(language):
-        assert "17*23" in await words_for(asking(abilities))
-        told = await words_for(asking(privacy))
-        assert "`/forget everything`" in told
-        assert "\n" not in told
-        both = await words_for(asking(f"{abilities}\n{privacy}"))
-        assert "`/export`" in both
-        assert "17*23" in both
-        sums = await answer(f"17*23\n{abilities}", found(CALCULATED))
-        assert "**391**" in sums
-        assert abilities.strip("¿ ?") not in sums
-        assert len(await words_for(asking(thanks))) < 20
-        lost = await words_for(asking("zxq vbn wqp"))
-        assert "\n" not in lost
-        assert "zxq vbn wqp" in lost
-        assert say(phrases.OFFLINE_WAY_OUT) in lost
-
-
 @pytest.mark.parametrize(
-    "text",
+    ("sentence", "tool", "arguments"),
     [
-        *("What do you remember about me?", "forget that I like tea", "Was hast du dir gemerkt?", "Vergiss das"),
-        *("Que sais-tu de moi ?", "oublie que j'aime le thé", "¿Qué sabes de mí?", "olvida que me gusta el té"),
+        ("What is 17*23?", "calculate", {"expression": "17*23"}),
+        ("2 + 3 * (4 - 1) =", "calculate", {"expression": "2 + 3 * (4 - 1)"}),
+        ("12 times 4", "calculate", {"expression": "12*4"}),
+        ("3 x 4", "calculate", {"expression": "3*4"}),
+        ("1.50 + 2.25", "calculate", {"expression": "1.50 + 2.25"}),
+        ("0.125 * 8", "calculate", {"expression": "0.125 * 8"}),
+        ("what's 20% of 50", "calculate", {"expression": "20/100*50"}),
+        ("20 % + 5", "calculate", {"expression": "20 % + 5"}),
+        ("sqrt(16)", "calculate", {"expression": "sqrt(16)"}),
+        ("2**10", "calculate", {"expression": "2**10"}),
+        ("5 km in miles", "convert", {"amount": 5.0, "unit": "km", "to": "miles"}),
+        ("How many km are 26 miles?", "convert", {"amount": 26.0, "unit": "miles", "to": "km"}),
+        ("20 euros in dollars", "convert", {"amount": 20.0, "unit": "EUR", "to": "USD"}),
+        ("what time is it", "current_time", {}),
+        ("What time is it in Tokyo?", "current_time", {"timezone": "Tokyo"}),
+        ("time in New York", "current_time", {"timezone": "New York"}),
+        ("weather in Paris", "get_weather", {"place": "Paris"}),
+        ("What's the weather in Paris, Texas today?", "get_weather", {"place": "Paris, Texas", "days": 1}),
+        ("Will it rain in Paris tomorrow?", "get_weather", {"place": "Paris", "days": 2}),
+        ("Search for lighthouses", "web_search", {"query": "lighthouses"}),
+        ("please look up the Eiffel tower", "web_search", {"query": "the Eiffel tower"}),
+        (
+            "Remind me in 10 minutes to turn off the oven",
+            "remind",
+            {"action": "set", "text": "turn off the oven", "delay_seconds": 600},
+        ),
+        ("remind me to call Mum in an hour", "remind", {"action": "set", "text": "call Mum", "delay_seconds": 3600}),
     ],
 )
-async def test_whoever_asks_for_what_is_remembered_hears_where_it_stands(text: str) -> None:
-    """And how it is forgotten."""
-    assert "`/memory forget 2`" in await words_for(asking(text))
-
-
-@pytest.mark.parametrize("text", ["ok", "Alles klar!", "d'accord", "vale", "👍", "😀😀"])
-async def test_a_nod_is_answered_by_one(text: str) -> None:
-    """Not by everything that could be asked."""
-    assert await words_for(asking(text)) == "👍"
+async def test_a_message_of_one_form(sentence: str, tool: str, arguments: Mapping[str, Any]) -> None:
+    """The whole of it, and then its call."""
+    [call] = await calls_for(asking(sentence, tools=(*TOOLS, "remind")))
+    assert (call.name, dict(call.arguments)) == (tool, arguments)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("sentence", "due"),
     [
-        *("Wie heißt du?", "what's your name?", "Comment tu t'appelles ?", "¿Cómo te llamas?"),
-        *("How are you?", "Wie geht's?", "ça va ?", "¿Qué tal?", "Are you a human?", "Bist du ein Roboter?"),
+        ("remind me tomorrow at 9 to buy tea", "2026-11-22T09:00"),
+        ("remind me at 5 to buy tea", "2026-11-22T17:00"),  # it is 22:40, and people sleep at 05:00
+        ("remind me at 5am to buy tea", "2026-11-22T05:00"),
+        ("remind me at 11 pm to buy tea", "2026-11-21T23:00"),
+        ("remind me to buy tea at 12:30 tomorrow", "2026-11-22T12:30"),
+        ("remind me at 22:30 to buy tea", "2026-11-22T22:30"),
+        ("remind me at 23:15 to buy tea", "2026-11-21T23:15"),
+        ("remind me today at 8 to buy tea", None),
+        ("remind me at 25 to buy tea", None),
+        ("remind me on Monday to buy tea", None),
+        ("remind me at 9 on the 3rd to buy tea", None),
+        ("remind me to buy tea", None),
     ],
 )
-async def test_whoever_asks_for_its_name_or_its_health_hears_what_it_is(text: str) -> None:
-    """It has understood them."""
-    assert "17*23" in await words_for(asking(text))
+async def test_the_hour_of_a_reminder(sentence: str, due: str | None) -> None:
+    """The next that people mean by it; no day is guessed for words that were not read."""
+    calls = await calls_for(asking(sentence, tools=("remind",)))
+    planned = {"action": "set", "text": "buy tea", "local_datetime": due}
+    assert [dict(call.arguments) for call in calls] == ([planned] if due else [])
 
 
 @pytest.mark.parametrize(
-    "text", ["What can you tell me about Rome?", "forget it", "que sais-tu de Rome", "was kannst du empfehlen"]
-)
-async def test_what_only_begins_like_it_is_something_else(text: str) -> None:
-    """Neither about what it can do nor about data."""
-    told = await words_for(asking(text))
-    assert "`/forget`" not in told
-    assert "17*23" not in told
+    "sentence",
+    [
+        # What is another number, or another thing, to someone.
+        "12:30 + 1:45", "5'000 * 2", "5’000 * 2", "1.500 + 2.500", "1,5 + 2", "1,500 + 2", "10 000 + 1",
+        "2026-12-24 - 2026-11-27", "24/12/2026 - 1", "+49 155 5000001", "555-1234", "9-5", "3 + ",
+        "(2 + 3", "2 apples + 3",
+        "1e3 + 1",
+        "1.2.3 + 1",
+        "1.500 km in miles", "5'000 euros in dollars",
+        "What is 17*23, and what time is it in Tokyo?", "Wie spät ist es?", "Hello!", "42", "weather",
+        "tell me a joke", "",
+        "Anna said: what time is it in Rome, and he laughed\nweather in Oslo", "17*23 " * 200,
+    ],
+)  # fmt: skip
+async def test_anything_else_is_told_what_works(sentence: str) -> None:
+    """In one line, with the keys to set; nothing is called and nothing guessed."""
+    text = await words_for(asking(sentence))
+    assert text == phrases.OFFLINE_WORKS.text
+    assert "ANTHROPIC_API_KEY" in text
+    assert "\n" not in text
 
 
-async def test_a_tool_that_is_not_offered_is_not_called() -> None:
-    """The part that has a tool is answered, the other regretted in plain words."""
-    text = await answer("17*23 and weather in Paris", found(CALCULATED), tools=["calculate"])
-    assert text == "`17*23` = **391**\n\nMy tool for the weather is switched off here; `/tools` shows how things stand."
-
-
-async def test_with_tools_switched_off_it_does_not_call() -> None:
-    """At the limit of calls it says so, and says once what several parts lack."""
-    text = await words_for(asking("17*23 and 2+2", may_call_tools=False))
-    assert text == "I can't use my tools for this message, so I can't answer that."
-
-
-async def test_weather_nowhere_asks_for_the_place() -> None:
-    """Without a place no call is made: the question goes back to the person."""
-    assert "which place" in await words_for(asking("Is it raining?"))
+async def test_a_tool_that_may_not_be_called_is_not() -> None:
+    """One that is not offered, and any where none may be called."""
+    assert await words_for(asking("17*23", tools=("convert",))) == phrases.OFFLINE_WORKS.text
+    assert await words_for(asking("17*23", may_call_tools=False)) == phrases.OFFLINE_WORKS.text
 
 
 async def test_ids_are_new_in_every_round() -> None:
-    """A conversation of many turns, its history cut at the front, never holds an id twice: it stays sendable."""
-    request = asking("1+1 and 2+2")
-    history: tuple[Message, ...] = ()
-    ids: list[list[CallId]] = []
-    for _ in range(4):
-        messages = (*history, *request.messages)
-        calls = await calls_for(replace(request, messages=messages))
-        answers = tuple(
-            ToolAnswer(call_id=call.id, name=call.name, content=found(CALCULATED), ok=True) for call in calls
-        )
-        messages = (*messages, AssistantMessage(parts=tuple(calls)), ToolMessage(answers=answers))
-        words = await words_for(replace(request, messages=messages))
-        messages = (*messages, AssistantMessage(parts=(Text(text=words),)))
-        assert is_sendable(messages)
-        history = messages[-4:]
-        ids.append([call.id for call in calls])
-    assert ids == [[f"offline_{turn}_1", f"offline_{turn}_2"] for turn in range(1, 5)]
-
-
-async def test_the_day_of_a_reminder_is_that_of_the_message() -> None:
-    """As its header has it."""
-    [call] = await calls_for(asking("Erinnere mich morgen um 9 an den Zahnarzt", tools=["remind"]))
-    assert call.arguments == {"action": "set", "text": "den Zahnarzt", "local_datetime": "2026-11-22T09:00"}
+    """Also where an earlier turn of the history has some."""
+    request = asking("17*23")
+    [first] = await calls_for(request)
+    answers = ToolMessage(answers=(ToolAnswer(call_id=first.id, name=first.name, content=found(CALCULATED), ok=True),))
+    request = followed_by(request, AssistantMessage(parts=(first,)), answers, *asking("2*3").messages)
+    [second] = await calls_for(request)
+    assert first.id != second.id
+    assert second.arguments == {"expression": "2*3"}
 
 
 @pytest.mark.parametrize(
-    ("before", "then", "planned"),
+    ("text", "words"),
     [
-        ("remind me to call Mum", "Tomorrow at 9.", {"text": "call Mum", "local_datetime": "2026-11-22T09:00"}),
-        ("remind me to call Mum.", "in 10 minutes, please", {"text": "call Mum", "delay_seconds": 600}),
-        ("remind me tomorrow at 9", "to call Mum", {"text": "call Mum", "local_datetime": "2026-11-22T09:00"}),
-        (
-            "Remind me to pay",
-            "at 18:00 to pay the rent",
-            {"text": "pay the rent", "local_datetime": "2026-11-22T18:00"},
-        ),
-        ("erinnere mich an Mama", "morgen um 9", {"text": "Mama", "local_datetime": "2026-11-22T09:00"}),
-        ("rappelle-moi de payer", "demain à 9 h", {"text": "payer", "local_datetime": "2026-11-22T09:00"}),
-        ("recuérdame pagar", "mañana a las 9", {"text": "pagar", "local_datetime": "2026-11-22T09:00"}),
-        ("remind me to call Mum", "never mind", None),
-        ("remind me tomorrow at 9 to call Mum", "in 10 minutes", None),
-        ("thanks", "in 10 minutes", None),
+        ("[Sat 2026-11-21 22:40 UTC] 2*3", "2*3"),
+        ("(A note from Aldis: Alice likes tea.)\n[Sat 2026-11-21 22:40 UTC] 2*3\n📎 a picture", "2*3"),
     ],
 )
-async def test_what_a_reminder_lacked_may_follow(before: str, then: str, planned: Mapping[str, Any] | None) -> None:
-    """Its time or its text, in the next message; anything else is about something else."""
-    request = asking(then, tools=["remind"])
-    asked_back = AssistantMessage(parts=(Text(text="When, and of what?"),))
-    messages = (*asking(before).messages, asked_back, *request.messages)
-    calls = await calls_for(replace(request, messages=messages))
-    assert [call.arguments for call in calls] == ([] if planned is None else [{"action": "set", **planned}])
-
-
-async def test_only_the_newest_question_counts() -> None:
-    """Answers to older questions are not said again."""
-    older = AssistantMessage(parts=(Text(text="`1+1` = **2**"),))
-    request = replace(
-        asking(""), messages=(UserMessage(text="1+1"), older, UserMessage(text="[Sat 2026-11-21 22:40 UTC] 2+2"))
-    )
-    assert [call.arguments for call in await calls_for(request)] == [{"expression": "2+2"}]
-
-
-async def test_the_same_request_gives_the_same_completion() -> None:
-    """Deterministic, free, and without tokens or time: the double that tests stand on."""
-    provider: Provider = Offline()
-    first, second = [await provider.complete(asking("What is 17*23?")) for _ in range(2)]
-    assert first == second
-    assert (first.provider, first.model, provider.name) == ("offline", "offline", "offline")
-    assert (first.usage, first.cost_usd, first.attempts) == (Usage(), Decimal(0), ())
-    await provider.aclose()
-
-
-async def test_a_request_without_a_question_is_refused() -> None:
-    """It breaks the request's own rule, so it is a mistake of the caller."""
-    with pytest.raises(ValueError, match="at least one user message"):
-        await Offline().complete(replace(asking(""), messages=()))
+def test_only_what_people_wrote_is_read(text: str, words: str) -> None:
+    """Neither the header nor a note."""
+    assert people_words(text) == words
 
 
 @pytest.mark.parametrize(
-    ("sentence", "tool", "words"),
-    [
-        ("What is 17*23?", Calculator(), "`17*23` = **391**"),
-        ("15% of 80", Calculator(), "`15/100*80` = **12**"),
-        ("the square root of 16", Calculator(), "`sqrt(16)` = **4**"),
-        ("average of 3, 4 and 8", Calculator(), "`mean(3, 4, 8)` = **5**"),
-        ("what is 5!", Calculator(), "`factorial(5)` = **120**"),
-        ("How many km are 3 miles?", CONVERT, "3 miles = **4.828032 kilometres**"),
-        (
-            "What time is it in Tokyo?",
-            CurrentTime(),
-            "It's **07:40** in Tokyo (Sunday, 22 November 2026, Asia/Tokyo, UTC+09:00).",
-        ),
-    ],
+    "text", ["1+" * 250, "(" * 499, "1" * 499, "remind me in " * 38, "weather in " * 45, "sqrt(" * 99]
 )
-async def test_the_real_tools_understand_it(sentence: str, tool: Tool, words: str) -> None:
-    """What it asks for the real tools take, and what they answer it can word."""
-    (call,) = await calls_for(asking(sentence))
-    arguments = tool.spec.arguments.model_validate(call.arguments)
-    context = ToolContext(now=datetime(2026, 11, 21, 22, 40, tzinfo=UTC), timezone="Europe/Berlin")
-    result = await tool.run(arguments, context)
-    assert await answer(sentence, found(result.data)) == words
+def test_no_text_takes_for_ever(text: str) -> None:
+    """The time limit of the suite is the measure."""
+    assert asked_for(text) is None or text.startswith("weather")
