@@ -93,7 +93,7 @@ class Ledger(Repository):
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
         return self.value(
             "SELECT count(*) FROM ledger WHERE conversation_id = ? AND at >= ? AND kind = 'model' "
-            "AND (outcome = 'estimated' OR (outcome NOT IN ('ok', 'empty') AND CAST(cost_usd AS REAL) > 0))",
+            "AND (outcome = 'estimated' OR (outcome NOT IN ('ok', 'empty', 'Lost') AND CAST(cost_usd AS REAL) > 0))",
             (conversation, millis(since)),
         )
 

@@ -2,6 +2,7 @@
 
     kept, or ended with a sentence ----> add          what its outcome lists
     paid beside it, by a tool ---------> add_for      the same
+    broken off, or not to be kept -----> add_lost     the same, as answers that were lost
     given up, its person known --------> add_so_far   what its journal holds
     given up, found in the inbox ------> add_open     the same, for whoever asked last
     killed before a cost was recorded -> add_killed   what the call costs, as far as it was known then
@@ -15,8 +16,9 @@ from bot.clock import Clock
 from bot.event_json import UnreadableEvent, load_envelope
 from bot.events import ChatId, PersonId
 from bot.policy import budgets
+from bot.policy.budgets import Scope
 from bot.turn.journal import Outcome, Turn, failed_outcome, paid_steps
-from bot.turn.ledger_entries import KILLED, ledger_entries
+from bot.turn.ledger_entries import KILLED, ledger_entries, lost_entries
 from bot.turn.paid_calls import SUMMARY
 from bot.turn.steps import journaled_steps
 from store import ConversationId, LedgerEntry, OpenCall, Repositories, StoreError, TurnId
@@ -53,12 +55,27 @@ class Charges:
         entries = ledger_entries(outcome)
         if not keeps_words:
             entries = tuple(replace(entry, details=None) for entry in entries)
+        self._put(repos, conversation, turn, entries, person=person, chat=chat, warned=outcome.warned)
+
+    def add_lost(self, repos: Repositories, turn: Turn, outcome: Outcome) -> None:
+        """Records what a turn paid and could not keep, without any words."""
+        self._put(repos, turn.conversation, turn.id, lost_entries(outcome), person=turn.person, chat=turn.chat)
+
+    def _put(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        turn: TurnId,
+        entries: tuple[LedgerEntry, ...],
+        *,
+        person: PersonId,
+        chat: ChatId,
+        warned: tuple[tuple[Scope, str], ...] = (),
+    ) -> None:
         now = self._clock.settled_now()
         group = chat if chat.is_group else None
         periods = budgets.periods(now, self._timezone)
-        repos.ledger.add(
-            conversation, turn, person, entries, now=now, group=group, periods=periods, warned=outcome.warned
-        )
+        repos.ledger.add(conversation, turn, person, entries, now=now, group=group, periods=periods, warned=warned)
 
     def add_so_far(
         self, repos: Repositories, conversation: ConversationId, turn: TurnId, *, person: PersonId, chat: ChatId

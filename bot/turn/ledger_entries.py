@@ -10,6 +10,8 @@ from store import LedgerEntry
 
 ESTIMATED = "estimated"
 """The outcome of a model call that was answered by a server that did not report its usage."""
+LOST = "Lost"
+"""The outcome of a model call whose completion could not be kept, or came too late: it may be asked again."""
 KILLED = "Killed"
 """The ledger's outcome of a paid call during which the process was killed; its cost may be an estimate."""
 
@@ -23,6 +25,16 @@ def ledger_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
     found += [_model_entry(failure, failure.model, failure.error) for failure in outcome.failures]
     found += [_run_entry(run) for run in outcome.runs]
     return tuple(found)
+
+
+def lost_entries(outcome: Outcome) -> tuple[LedgerEntry, ...]:
+    """The rows of what was paid and not kept, without any words: no completion among them has answered anything."""
+    entries = (replace(entry, details=None) for entry in ledger_entries(outcome))
+    answers = {"ok", "empty", ESTIMATED}
+    return tuple(
+        replace(entry, outcome=LOST) if entry.kind == "model" and entry.outcome in answers else entry
+        for entry in entries
+    )
 
 
 def _completion_entry(completion: Completion) -> LedgerEntry:

@@ -252,7 +252,7 @@ class Turns:
             lost = journal.broken_off  # only now: a write in progress when it ended may have found no journal
             # If the turn continues later, its tools run again or have an unknown outcome, and are charged then.
             goes_on = repos.journal.is_running(turn.id) and not is_forgotten
-            self.charges.add(repos, turn, replace(lost, runs=()) if goes_on else lost, keeps_words=False)
+            self.charges.add_lost(repos, turn, replace(lost, runs=()) if goes_on else lost)
 
         await self._store.transaction(charge)
 
