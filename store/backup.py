@@ -32,10 +32,10 @@ from store.database import Database
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.feeds import WORDS_TABLE
 from store.files import beside, master_key_path
-from store.migrations import build, definitions, newest, steps_after
+from store.migrations import BASE, build, definitions, newest, steps_after
 from store.restored import OPENINGS_TABLE, create_mark, mark
 from store.sealing import KEYS_TABLE, MasterKey, has_keys, sync
-from store.upgrade import GENERATION_TABLE
+from store.upgrade import FORMER_TABLES, GENERATION_TABLE
 
 NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
@@ -46,6 +46,9 @@ NOT_INCLUDED = (
 _FILES = ("", "-keys")
 _COMPANIONS = ("-wal", "-journal", "-keys-journal")
 """Files that SQLite leaves beside the database and the keys after an unclean stop; they belong to them."""
+
+_FIRST = frozenset({"conversations", "turns", "inbox", "journal", "history", "outbox", "ledger"})
+"""The tables that every schema has."""
 
 _LEFT_SECONDS = 86_400
 """After so long without a write, a draft belongs to no running backup."""
@@ -351,8 +354,10 @@ def others(connection: sqlite3.Connection, version: int) -> tuple[tuple[str, str
 
     Litestream makes two tables in every database that it copies. Source: its 0.5.17, `db.go` (2026-11).
     """
-    with _model(version) as (_, model):
+    with _model(max(version, BASE)) as (_, model):
         known = {name for name, _ in definitions(model, "main")}
+    if version < BASE:
+        known |= FORMER_TABLES
     found = connection.execute("SELECT type, name FROM main.sqlite_master").fetchall()
     return tuple((kind, name) for kind, name in found if name not in known and not name.startswith("sqlite_"))
 
@@ -374,11 +379,12 @@ def _model(version: int) -> Generator[tuple[set[tuple[str, str]], sqlite3.Connec
 
 
 def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
-    """Whether the files contain exactly the tables and indexes of that schema."""
-    with _model(version) as (needed, model):
+    """Whether the files contain exactly the tables and indexes of that schema; of an earlier one, its first tables."""
+    with _model(max(version, BASE)) as (needed, model):
+        found = definitions(connection, "main")
         return (
             version > 0
-            and needed <= definitions(connection, "main") <= definitions(model, "main")
+            and (needed <= found <= definitions(model, "main") if version >= BASE else {n for n, _ in found} >= _FIRST)
             and definitions(connection, "keys") <= definitions(model, "keys")
             and has_keys(connection)
         )

@@ -1,4 +1,6 @@
-"""Schema migrations: numbered SQL files in `store/schema`. SQLite's `user_version` holds the number of the last one."""
+"""The schema: SQL files in `store/schema`, the whole of schema 36 and numbered steps after it. SQLite's `user_version`
+holds the number of the last one. Earlier stores are carried over by `store.upgrade`.
+"""
 
 import re
 import sqlite3
@@ -6,6 +8,9 @@ from importlib.resources import files
 from itertools import takewhile
 
 from store.errors import SchemaTooNew
+
+BASE = 36
+"""The schema that stands in one file."""
 
 _STATISTICS = {
     ("sqlite_stat1", "CREATE TABLE sqlite_stat1 ( tbl , idx , stat )"),
@@ -47,7 +52,7 @@ def has_no_schema(connection: sqlite3.Connection) -> bool:
 
 
 def build(connection: sqlite3.Connection, version: int) -> None:
-    """Creates the tables of schema `version` in an empty file."""
+    """Creates the tables of schema `version` (36 or later) in an empty file."""
     connection.executescript("".join(script for number, script in _scripts() if number <= version))
 
 
@@ -68,13 +73,8 @@ def _tokens(statement: str) -> str:
     return " ".join(token[1:-1] if token[0] in '"`' and token[1:-1].isidentifier() else token for token in tokens)
 
 
-def script(number: int) -> str:
-    """Returns one migration."""
-    return dict(_scripts())[number]
-
-
-def migrate(connection: sqlite3.Connection, *, up_to: int | None = None) -> None:
-    """Brings the schema up to date, or to this number. Missing migrations run in one transaction, all or nothing.
+def migrate(connection: sqlite3.Connection) -> None:
+    """Brings a new store or one of schema 36 or later up to date, in one transaction; does nothing to an earlier one.
 
     Raises:
         SchemaTooNew: a newer Aldis wrote this file; nothing has changed.
@@ -85,9 +85,8 @@ def migrate(connection: sqlite3.Connection, *, up_to: int | None = None) -> None
     [*_, (last, _)] = scripts
     if version > last:
         raise SchemaTooNew(f"the store has schema {version}, this Aldis knows schemas up to {last}: start a newer one")
-    last = min(last, up_to or last)
-    missing = "\n".join(script for number, script in scripts if version < number <= last)
-    if not missing:
+    missing = "\n".join(script for number, script in scripts if number > version)
+    if not missing or 0 < version < BASE:
         return
     try:
         connection.executescript(f"BEGIN IMMEDIATE; {missing} PRAGMA main.user_version = {last}; COMMIT;")

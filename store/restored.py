@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.resources import files
 
 from store.records import Waiting
 from store.repository import Repository, millis, millis_if, moment_if
@@ -95,7 +94,10 @@ def mark(
 
 def create_mark(connection: sqlite3.Connection) -> None:
     """Creates the table of the mark in a file of any schema."""
-    connection.execute(files("store").joinpath("schema", "015_restored.sql").read_text("utf-8"))
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS restored "
+        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
+    )
 
 
 OPENINGS_TABLE = (

@@ -57,7 +57,7 @@ from store.summaries import Summaries
 from store.tool_shapes import ToolShapes
 from store.traces import Traces
 from store.turns import Turns
-from store.upgrade import FORMER, seal_access
+from store.upgrade import carry_over
 from store.working import Working
 
 T = TypeVar("T")
@@ -367,9 +367,9 @@ async def open_store(
                 f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
             )
-        migrate(connection, up_to=FORMER)
+        migrate(connection)
         keyring = master.unlock(connection)
-        seal_access(connection, keyring)
+        carry_over(connection, keyring)
         migrate(connection)
         if others := sorted(name for kind, name in backup.others(connection, newest()) if kind != "index"):
             _log.warning("tables in the database that another program has made, not restored: %s", ", ".join(others))

@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store import Repositories, open_store
-from store.migrations import migrate, newest
+from store.migrations import newest
 from store.sealing import MasterKey
-from store.upgrade import FORMER
 from tests.conftest import NOON
+from tests.store.earlier import NEWEST_EARLIER, build_earlier
 from tests.store.places import keys_of, master_of
 
 T = TypeVar("T")
@@ -145,7 +145,7 @@ def former(path: Path, *, has_macs: bool) -> None:
     path.parent.mkdir(exist_ok=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
-        migrate(connection, up_to=FORMER)
+        build_earlier(connection, NEWEST_EARLIER)
         keyring = MasterKey(master_of(path)).unlock(connection)
         if has_macs:
             keyring.note_guard()
@@ -207,7 +207,7 @@ async def test_who_pretends_that_rows_are_older_gains_nothing(kept: Path) -> Non
     names = ("people", "pins", "identities", "grants", "tool_shapes", "guard")
     definition = "SELECT sql FROM sqlite_master WHERE name = ?"
     with closing(sqlite3.connect(":memory:")) as model:
-        migrate(model, up_to=FORMER)
+        build_earlier(model, NEWEST_EARLIER)
         tables = [sql for name in names for (sql,) in model.execute(definition, (name,))]
     attack(
         kept,
@@ -215,7 +215,7 @@ async def test_who_pretends_that_rows_are_older_gains_nothing(kept: Path) -> Non
         *tables,
         *(f"ALTER TABLE {table} ADD COLUMN mac BLOB" for table in ("spent", "quotas")),
         f"INSERT INTO people VALUES (x'{mallory}', 0, x'00', NULL)",
-        f"PRAGMA user_version = {FORMER}",
+        f"PRAGMA user_version = {NEWEST_EARLIER}",
     )
     assert (await on(kept, seen))["allowed"] == []
     with closing(sqlite3.connect(kept)) as connection:

@@ -333,7 +333,6 @@ class TestRestoring:
         [
             "PRAGMA user_version = 0",
             "PRAGMA user_version = -1",
-            "PRAGMA user_version = 5",
             "DROP TABLE people",
             "ALTER TABLE spent DROP COLUMN warned",
             "ALTER TABLE people RENAME TO others; CREATE VIEW people AS SELECT * FROM others",

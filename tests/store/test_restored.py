@@ -5,7 +5,6 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from store import Repositories, Restoration, Store, StoreInUse, Waiting, is_undecided, open_store, restore
 from tests.arrivals import arrival
 from tests.conftest import NOON
+from tests.store.earlier import build_earlier
 from tests.store.lives import LATER, asked, taken
 from tests.store.places import keys_of
 from tests.store.places import replace as replace_content
@@ -38,9 +38,7 @@ def as_of_before(copy: Path) -> None:
     """As an older Aldis made it, which knew of no such thing: what the tables and columns of its schema can hold."""
     older = copy.with_name("older.db")
     with closing(sqlite3.connect(older)) as connection:
-        for script in sorted(files("store").joinpath("schema").iterdir(), key=lambda file: file.name)[:BEFORE_THE_MARK]:
-            connection.executescript(script.read_text("utf-8"))
-        connection.execute(f"PRAGMA user_version = {BEFORE_THE_MARK}")
+        build_earlier(connection, BEFORE_THE_MARK)
         connection.execute("ATTACH ? AS newer", (str(copy),))
         names = connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'").fetchall()
         for [table] in names:

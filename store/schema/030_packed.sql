@@ -1,2 +1,0 @@
--- Sealed values may be packed from now on (store/packing.py). The tables do not change; the number alone keeps an older
--- Aldis, which could not read packed values, from opening the store.
