@@ -20,12 +20,12 @@ from .feeds import Article as Article
 from .feeds import Feed as Feed
 from .feeds import FoundArticle as FoundArticle
 from .files import master_key_path as master_key_path
-from .grants import Grant as Grant
 from .ledger import Scope as Scope
 from .ledger import SpentUsage as SpentUsage
 from .ledger import Total as Total
 from .memories import Fact as Fact
 from .people import Approval as Approval
+from .people import Grant as Grant
 from .people import NewIdentity as NewIdentity
 from .people import Pin as Pin
 from .predictions import PredictionRow as PredictionRow

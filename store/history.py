@@ -1,4 +1,4 @@
-"""The history: the messages of conversations, in complete turns only. A tool's answer is a message, too."""
+"""Conversations, their settings, and their history: messages in complete turns only. A tool's answer is one, too."""
 
 import json
 import logging
@@ -8,7 +8,8 @@ from typing import Any
 
 from store.errors import Damaged
 from store.records import ConversationId, Role, StoredMessage, TurnId
-from store.repository import Repository, millis, moment_if
+from store.repository import Repository, millis, millis_if, moment_if
+from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
 
@@ -139,3 +140,65 @@ class History(Repository):
 
 def _place(turn: TurnId, position: int) -> str:
     return f"history.message|{turn}|{position}"
+
+
+class Conversations(Repository):
+    """Conversations. Their words are in the history, their keys in the key file."""
+
+    def at(self, address: str) -> ConversationId | None:
+        """Returns the conversation at this address; None if there never was one."""
+        return self.value("SELECT id FROM conversations WHERE handle = ?", (self.chat_handle(address),))
+
+    def add(self, address: str, *, now: datetime) -> ConversationId:
+        """Returns the conversation at this address; adds a new one. Its data key has to exist (`key`)."""
+        handle = self.chat_handle(address)
+        self.execute(
+            "INSERT INTO conversations (realm, handle, created_at) VALUES (?, ?, ?) ON CONFLICT (handle) DO NOTHING",
+            (self.realm, handle, millis(now)),
+        )
+        found = ConversationId(self.value("SELECT id FROM conversations WHERE handle = ?", (handle,)))
+        self.keyring.refresh(found)
+        return found
+
+    def key(self, address: str) -> None:
+        """Creates the data key of the conversation at this address, in a transaction of its own before `add`.
+
+        The keys are in another file, and the two files do not commit together. A key without a conversation does no
+        harm; a row without a key could never be read.
+        """
+        handle = self.chat_handle(address)
+        generation = self.value("SELECT key_generation FROM conversations WHERE handle = ?", (handle,))
+        self.keyring.make(key_name(handle, generation or 0))
+
+
+class Chats(Repository):
+    """Chats: the settings of each conversation, as one sealed value."""
+
+    def settings(self, conversation: ConversationId) -> bytes | None:
+        """Returns the settings of the conversation; None: none were ever set."""
+        sealed = self.value("SELECT settings FROM chats WHERE conversation_id = ?", (conversation,))
+        return None if sealed is None else self.keyring.open(conversation, _settings_place(conversation), sealed)
+
+    def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
+        """Replaces the settings, sealed. `expires_at`: when words in them disappear."""
+        self.execute(
+            "INSERT INTO chats (conversation_id, settings, expires_at) VALUES (?, ?, ?) ON CONFLICT (conversation_id) "
+            "DO UPDATE SET settings = excluded.settings, expires_at = excluded.expires_at",
+            (
+                conversation,
+                self.keyring.seal(conversation, _settings_place(conversation), settings),
+                millis_if(expires_at),
+            ),
+        )
+
+    def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
+        """Returns the conversations whose settings contain words that must be gone by now."""
+        return self.column("SELECT conversation_id FROM chats WHERE expires_at <= ?", (millis(now),))
+
+    def all(self) -> tuple[ConversationId, ...]:
+        """Returns the conversations that have settings."""
+        return self.column("SELECT conversation_id FROM chats")
+
+
+def _settings_place(conversation: ConversationId) -> str:
+    return f"chats.settings|{conversation}"

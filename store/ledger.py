@@ -1,4 +1,5 @@
-"""The ledger: one row per call, with its cost. The arguments and results of tools are sealed in it.
+"""The ledger: one row per call, with its cost. The arguments and results of tools are sealed in it. Beside it quotas of
+services, and what models were found to accept.
 
 Sums by day and month are kept beside the rows, per person, per group and for all. A budget is checked before each model
 call, and adding up the rows of a month would take too long. The sums outlive the rows.
@@ -238,3 +239,43 @@ def _spending(entries: tuple[LedgerEntry, ...]) -> Spending:
         cost_usd=sum(costs, Decimal(0)),
         unknown_costs=len(entries) - len(costs),
     )
+
+
+class Quotas(Repository):
+    """Quotas: how much each service was used in the current day or month. Contains nothing about people."""
+
+    def take(self, service: str, period: str, *, amount: int, limit: int) -> bool:
+        """Counts `amount` more uses (at least 1) in the period, `2026-11` or `2026-11-21`; returns whether it did.
+
+        It does not if the sum would exceed `limit`.
+        """
+        taken = self.execute(
+            "INSERT INTO quotas (service, period, used) SELECT ?, ?, ? WHERE ? <= ? "
+            "ON CONFLICT (service) DO UPDATE SET "
+            "used = CASE WHEN period = excluded.period THEN used + excluded.used ELSE excluded.used END, "
+            "period = excluded.period WHERE period <> excluded.period OR used + excluded.used <= ?",
+            (service, period, amount, amount, limit, limit),
+        )
+        return taken.rowcount > 0
+
+    def give_back(self, service: str, period: str, *, amount: int) -> None:
+        """Counts `amount` fewer uses in the period; does nothing once another period has begun."""
+        self.execute(
+            "UPDATE quotas SET used = max(0, used - ?) WHERE service = ? AND period = ?", (amount, service, period)
+        )
+
+
+class Lessons(Repository):
+    """Lessons: what models were found to accept, by a digest of server and model. No words of people."""
+
+    def all(self, *, since: datetime) -> Mapping[str, str]:
+        """Returns the lessons by subject, leaving out those from before `since`, as servers and models change."""
+        return dict(self.rows("SELECT subject, lessons FROM lessons WHERE learnt_at >= ?", (millis(since),)))
+
+    def keep(self, subject: str, lessons: str, *, now: datetime) -> None:
+        """Keeps the lessons of a subject in place of the former ones."""
+        self.execute(
+            "INSERT INTO lessons (subject, lessons, learnt_at) VALUES (?, ?, ?) "
+            "ON CONFLICT (subject) DO UPDATE SET lessons = excluded.lessons, learnt_at = excluded.learnt_at",
+            (subject, lessons, millis(now)),
+        )

@@ -15,7 +15,7 @@ single sends, and what receipts prove, belong to `store.attempts`.
 An item can replace an earlier one (`replaces`). Whether that one went out, and under which timestamp, is known by the
 time the item is sent. An item that was taken back has no words any more and is not sent (again).
 
-The items of a held conversation (`store.holds`) wait without becoming due.
+The items of a held conversation (`store.people`) wait without becoming due.
 
 Queries for open items repeat the condition of the partial index (`state IN ('waiting', 'sending', 'unknown')`), because
 SQLite would otherwise not use the index and read all settled items. Queries on one conversation name the index as well.

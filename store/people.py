@@ -1,16 +1,17 @@
 """People: who was let in by pairing, whose account has a phone number on the operator's lists, and whose safety number
-has changed.
+has changed. Beside them the accounts of Aldis, and what was allowed for good, held, or noticed.
 
 Everybody is kept as a handle, so the file alone names nobody. Rows are sealed, each bound to its handle: one that Aldis
 has not written counts as missing, and forbids what a missing row would allow.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from store.repository import Repository, millis, moment, moment_if
+from store.records import ConversationId
+from store.repository import Repository, account_place, millis, moment, moment_if
 
 _Table = Literal["people", "pins", "identities"]
 
@@ -182,3 +183,168 @@ class People(Repository):
 
 def _label(handle: bytes) -> str:
     return handle.hex()[:8]
+
+
+class Accounts(Repository):
+    """The Signal accounts of Aldis, each known by its id whatever happens to its phone number.
+
+    In the handles of other repositories an account goes by its name here (`Repository.account_name`): the id, or the
+    number if the file knew the account by that before it learned the id. Messages, access and compared keys thus stay
+    with the account when an older file is opened, when a bridge fails to tell the id, and when the number is added,
+    changed or removed.
+    """
+
+    def meet(self, account: str, *, number: str | None) -> None:
+        """Records an account of Aldis; `account` is its id, or its number while the id is unknown."""
+        if account == number:
+            return
+        id_, called = self.keyring.handle(account), None if number is None else self.keyring.handle(number)
+        name = number if number is not None and self._was_called(number) else account
+        self.execute(
+            "UPDATE accounts SET number = NULL WHERE realm = ? AND number = ? AND id <> ?", (self.realm, called, id_)
+        )
+        self.execute(
+            "INSERT INTO accounts (realm, id, number, name) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (realm, id) DO UPDATE SET number = excluded.number",
+            (self.realm, id_, called, self.keyring.seal_own(account_place(id_), name.encode())),
+        )
+
+    def _was_called(self, number: str) -> bool:
+        """Whether this file has rows under the number, and the number is no other account's by now.
+
+        People are kept by handles alone. While no account is known by its id, they belong to this one.
+        """
+        known = self.column("SELECT id FROM accounts WHERE realm = ?", (self.realm,))
+        if number in map(self.name_of_account, known):
+            return False
+        if self.exists("SELECT 1 FROM inbox WHERE account = ? LIMIT 1", (self.keyring.handle(number),)):
+            return True
+        return not known and self.exists("SELECT 1 FROM people UNION ALL SELECT 1 FROM identities LIMIT 1")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grant:
+    """A tool that a person has allowed."""
+
+    tool: str
+    shape: str
+    """The shape of the tool at that time."""
+    at: datetime
+
+
+class Grants(Repository):
+    """Grants: tools that somebody has allowed for good, in one conversation and for their own questions there.
+
+    Rows are sealed: one that Aldis has not written counts for nothing.
+    """
+
+    def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
+        """Allows a tool in its present shape."""
+        self.revoke(conversation, person, tool)
+        key = (conversation, self.keyring.handle(person), tool)
+        self.execute(
+            "INSERT INTO grants (conversation_id, person, tool, sealed) VALUES (?, ?, ?, ?)",
+            (*key, self.keyring.seal_row("grants", key, (shape, millis(now)))),
+        )
+
+    def revoke(self, conversation: ConversationId, person: str, tool: str) -> bool:
+        """Revokes a grant; returns whether there was one."""
+        found = self.execute(
+            "DELETE FROM grants WHERE conversation_id = ? AND person = ? AND tool = ?",
+            (conversation, self.keyring.handle(person), tool),
+        )
+        return found.rowcount > 0
+
+    def of(self, conversation: ConversationId, person: str) -> tuple[Grant, ...]:
+        """Returns the grants of this person there, by name."""
+        handle = self.keyring.handle(person)
+        rows = self.rows(
+            "SELECT tool, sealed FROM grants WHERE conversation_id = ? AND person = ? ORDER BY tool",
+            (conversation, handle),
+        )
+        opened = {tool: self.keyring.open_row("grants", (conversation, handle, tool), sealed) for tool, sealed in rows}
+        return tuple(Grant(tool=tool, shape=row[0], at=moment(row[1])) for tool, row in opened.items() if row)
+
+
+class ToolShapes(Repository):
+    """Tool shapes: digests of how MCP servers described their tools when somebody first trusted them.
+
+    Rows are sealed: one that Aldis has not written counts for nothing, but not as one that never existed.
+    """
+
+    def all(self) -> Mapping[str, str]:
+        """Returns the shapes by tool; a row that Aldis has not written has the shape "", which no tool has."""
+        rows = self.rows("SELECT tool, sealed FROM tool_shapes")
+        return {tool: (self.keyring.open_row("tool_shapes", (tool,), sealed) or [""])[0] for tool, sealed in rows}
+
+    def keep(self, tool: str, shape: str, *, now: datetime) -> None:
+        """Keeps the shape of a tool in place of the former one."""
+        sealed = self.keyring.seal_row("tool_shapes", (tool,), (shape, millis(now)))
+        self.execute("INSERT OR REPLACE INTO tool_shapes (tool, sealed) VALUES (?, ?)", (tool, sealed))
+
+
+class Holds(Repository):
+    """Held conversations: they cannot be written to because a new safety number in them is not trusted.
+
+    The items of a held conversation wait in the outbox without becoming due, since retrying does not help, until the
+    hold is released or they are too old.
+    """
+
+    def add(self, conversation: ConversationId, *, now: datetime) -> None:
+        """Holds the conversation: nothing is sent to it until a new safety number is trusted."""
+        self.execute(
+            "INSERT INTO holds (conversation_id, held_at) VALUES (?1, ?2) "
+            "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
+            (conversation, millis(now)),
+        )
+        self.notify("identities")
+
+    def all(self) -> dict[ConversationId, datetime]:
+        """Returns the held conversations, and since when each is held."""
+        return {conversation: moment(at) for conversation, at in self.rows("SELECT * FROM holds")}
+
+    def release(self, conversation: ConversationId) -> None:
+        """Releases a held conversation, so that its items are sent."""
+        self.execute("DELETE FROM holds WHERE conversation_id = ?", (conversation,))
+        self.notify("outbox")
+
+    def give_up_items(self, *, before: datetime, now: datetime) -> int:
+        """Gives up held items of turns that started before `before`; returns how many.
+
+        People are told as soon as something goes out to that conversation.
+        """
+        return self.execute(
+            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ?1, "
+            "unsent = CASE WHEN position >= 0 AND NOT removes THEN 'owed' END "
+            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
+            "AND conversation_id IN (SELECT conversation_id FROM holds) "
+            "AND turn_id IN (SELECT id FROM turns WHERE started_at < ?2)",
+            (millis(now), millis(before)),
+        ).rowcount
+
+
+class Notices(Repository):
+    """Notices: what the admins were told about and is not over yet. Handles only, no words."""
+
+    def is_told(self, name: str) -> bool:
+        """Whether the admins were told of it, under any topic, and it is not over."""
+        return self.exists("SELECT 1 FROM notices WHERE name = ? LIMIT 1", (self.keyring.handle(name),))
+
+    def note(self, topic: str, name: str, *, now: datetime) -> None:
+        """Records that it was found under this topic and told."""
+        self.execute(
+            "INSERT INTO notices (topic, name, seen_at) VALUES (?, ?, ?) "
+            "ON CONFLICT (topic, name) DO UPDATE SET seen_at = excluded.seen_at",
+            (self.keyring.handle(topic), self.keyring.handle(name), millis(now)),
+        )
+
+    def settle(self, topic: str, *, standing: Collection[str]) -> None:
+        """Deletes the notices of the topic that are not in `standing`."""
+        kept = {self.keyring.handle(name) for name in standing}
+        place = self.keyring.handle(topic)
+        gone = set(self.column("SELECT name FROM notices WHERE topic = ?", (place,))) - kept
+        self.execute_many("DELETE FROM notices WHERE topic = ? AND name = ?", [(place, name) for name in gone])
+
+    def prune(self, *, before: datetime) -> None:
+        """Deletes notices that were not seen since `before`."""
+        self.execute("DELETE FROM notices WHERE seen_at < ?", (millis(before),))

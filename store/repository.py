@@ -45,7 +45,7 @@ class Repository:
         return self.keyring.handle(f"{self.realm}|{address}")
 
     def account_name(self, account: str) -> str:
-        """Returns the name that handles use for an account, given its id or its number (see `store.accounts`)."""
+        """Returns the name that handles use for an account, given its id or its number (see `store.people`)."""
         handle = self.keyring.handle(account)
         known = self.rows("SELECT id FROM accounts WHERE realm = ?1 AND (id = ?2 OR number = ?2)", (self.realm, handle))
         return next((name for (id_,) in known if (name := self.name_of_account(id_))), account)

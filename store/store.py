@@ -19,44 +19,33 @@ from pathlib import Path
 from typing import Literal, TypeVar, get_args
 
 from store import backup
-from store.accounts import Accounts
 from store.attempts import Attempts
-from store.chats import Chats
-from store.conversations import Conversations
 from store.copies import Copies
 from store.database import Database
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
-from store.files import beside, master_key_path
-from store.grants import Grants
-from store.history import History
-from store.holds import Holds
+from store.files import DiskReserve, beside, master_key_path
+from store.history import Chats, Conversations, History
 from store.inbox import Inbox
-from store.journal import Journal
-from store.ledger import Ledger
-from store.lessons import Lessons
+from store.ledger import Ledger, Lessons, Quotas
 from store.members import Members
 from store.memories import Facts
 from store.migrations import has_no_schema, migrate, newest
-from store.notices import Notices
 from store.outbox import Outbox
 from store.own_time import OwnTime
-from store.people import People
+from store.people import Accounts, Grants, Holds, Notices, People, ToolShapes
 from store.predictions import Predictions
-from store.quotas import Quotas
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
-from store.reserve import DiskReserve
 from store.restored import Restored, count_opening
 from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent_messages import SentMessages
 from store.statuses import Statuses
 from store.summaries import Summaries
-from store.tool_shapes import ToolShapes
 from store.traces import Traces
-from store.turns import Turns
+from store.turns import Journal, Turns
 from store.upgrade import carry_over
 from store.working import Working
 

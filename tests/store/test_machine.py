@@ -30,7 +30,7 @@ from store import (
     restore,
 )
 from store.database import Database
-from store.reserve import DiskReserve
+from store.files import DiskReserve
 from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.store.lives import Answer, asked, found, ordered, remembered, rows, talked, waiting

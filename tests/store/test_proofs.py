@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.attempts import Attempts
-from store.conversations import Conversations
 from store.copies import Copies
+from store.history import Conversations
 from store.members import Members
 from store.migrations import migrate
 from store.outbox import Outbox
