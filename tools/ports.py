@@ -47,6 +47,10 @@ class Wish:
     timezone: str | None = None
     """An IANA zone; None: the person's own."""
     repeat: Repeat | None = None
+    names_half: bool = True
+    """Whether the half of the day was said; if not ("at 5"), the hour is settled when it is planned."""
+    names_day: bool = True
+    """Whether a day was said; if not, the next time at that hour is meant."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,15 +66,17 @@ class PlannedReminder:
     """The next time: `Monday 2026-11-23 08:00 Europe/Berlin`."""
     due_at: datetime
     """The same as an aware datetime in UTC."""
+    in_seconds: int
+    """The time from now until then; negative if it is over."""
     timezone: str
-    """The IANA zone it follows."""
+    """The IANA zone of the person, in which `when` is told."""
     repeat: Repeat | None
     is_shifted: bool = False
     """Whether the clocks skip the requested time that day, so that it comes an hour later."""
     loses_words: bool = False
     """Whether its words disappear before it is due, with the message they came from."""
     zone_is_known: bool = True
-    """Whether the person has told their time zone, before or with this call."""
+    """Whether the time zone is known; if not, the person is to be asked now."""
     origin: str = ""
     """Where its words come from: opaque, for `Result.origins`."""
 

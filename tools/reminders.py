@@ -43,6 +43,14 @@ class RemindArguments(Arguments):
     delay_seconds: int | None = Field(
         default=None, ge=1, le=_MAX_DELAY_SECONDS, description="Instead: the delay from now, for 'in 10 minutes'."
     )
+    half_of_day_given: bool = Field(
+        default=True,
+        description=(
+            "false if local_datetime is from a bare hour ('at 5', 'um 5'): without morning, evening, am, pm or an hour"
+            " above 12. The tool then finds the half of the day."
+        ),
+    )
+    day_given: bool = Field(default=True, description="false if they named no day, only an hour.")
     timezone: str | None = Field(
         default=None, max_length=60, description="An IANA zone; default: the one in the person's message."
     )
@@ -78,9 +86,11 @@ class Remind:
         rare_arguments=frozenset({"interval", "nth", "count", "until", "timezone"}),
         description=(
             "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them then;"
-            " lists and cancels reminders. Work out the local time from the date and zone at the start of their"
-            " message, and tell them the weekday, date, time and zone that it returns. If zone_is_known is false, ask"
-            " once where they live and save it with action timezone."
+            " lists and cancels reminders. A message that begins with /remind asks for one. Work out the local time"
+            " from the date and zone at the start of their message; never guess an hour that they did not give: ask."
+            " Confirm the time that it returns as people say it: OK, at 20:14 (in 10 minutes): take the pizza out. If"
+            " zone_is_known is false, ask once whether it is that time where they are, and save their zone with action"
+            " timezone."
         ),
         arguments=RemindArguments,
         intent=_intent,
@@ -151,6 +161,8 @@ def _wish(arguments: RemindArguments) -> Wish:
         delay_seconds=arguments.delay_seconds,
         timezone=arguments.timezone,
         repeat=_repeat(arguments),
+        names_half=arguments.half_of_day_given,
+        names_day=arguments.day_given,
     )
 
 
@@ -170,7 +182,12 @@ def _repeat(arguments: RemindArguments) -> Repeat | None:
 
 
 def _data(planned: PlannedReminder) -> Mapping[str, Any]:
-    shown: dict[str, Any] = {"number": planned.number, "when": planned.when, "text": planned.text}
+    shown: dict[str, Any] = {
+        "number": planned.number,
+        "when": planned.when,
+        "in_seconds": planned.in_seconds,
+        "text": planned.text,
+    }
     if planned.prompt is not None:
         shown["prompt"] = planned.prompt
     if planned.repeat is not None:

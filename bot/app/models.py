@@ -48,6 +48,11 @@ def provider(
     return QuestionsFirst(fallback, is_at_home=lambda model: known(model).is_at_home is True)
 
 
+def has_model(settings: Settings) -> bool:
+    """Whether a language model answers, rather than the forms that are understood without one."""
+    return set(settings.llm.providers_in_order) != {"offline"}
+
+
 def _offering(provider: Provider) -> Provider:
     """The provider with a list of rarely used tools; the one without a model knows all of them."""
     return provider if provider.name == "offline" else MoreTools(provider)

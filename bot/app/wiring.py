@@ -144,7 +144,12 @@ class Parts:
             priced=models.priced_models(settings, self._lessons),
         )
         self.reminders = Reminders(
-            store, self._clock, self._turns, account=transport.account, timezone=settings.locale.timezone
+            store,
+            self._clock,
+            self._turns,
+            account=transport.account,
+            timezone=settings.locale.timezone,
+            is_zone_known="timezone" in settings.locale.model_fields_set,
         )
         self.memory = Memory(store, self._clock)
         self.predictions = Predictions(store, self._clock)
@@ -233,8 +238,8 @@ class Parts:
 
     def judge(self, provider: Provider) -> ReportJudge:
         """Judges what pages say about a claim; without a model it judges nothing."""
-        has_model = set(self._settings.llm.providers_in_order) != {"offline"}
-        return ReportJudge(self._store, self._clock, self._turns, provider if has_model else None, self._budget)
+        judge = provider if models.has_model(self._settings) else None
+        return ReportJudge(self._store, self._clock, self._turns, judge, self._budget)
 
     def _notices(self, allowed: Callable[[], AccessList]) -> Notices:
         return Notices(self._store, self._clock, admins_of(self._settings, self._clock, allowed))
@@ -354,6 +359,7 @@ class Parts:
             approvals,
             menu,
             account=self._transport.account,
+            has_reactions=self._realm == "signal",
             reminders=self.reminders,
             memory=self.memory,
             pairing=self._pairing,

@@ -85,10 +85,6 @@ class WrongForm(ValueError):
     """The rest of a command has the wrong form: the person is shown the right one."""
 
 
-class WrongWords(WrongForm):
-    """The same, for a form that needs examples to be understood."""
-
-
 class DoneBefore(Exception):
     """The message was a command with a lasting effect before it was edited: the person is told so."""
 
@@ -372,11 +368,8 @@ class Commands(CommandGroup):
             await entry.run(call)
         except DoneBefore:
             await self._context.reply(call, phrases.DONE_BEFORE)
-        except WrongForm as error:
-            examples = entry.examples if isinstance(error, WrongWords) else ()
-            await self._context.answer(
-                call, lambda _: _with_examples(say(phrases.WRONG_FORM, form=entry.form), examples)
-            )
+        except WrongForm:
+            await self._context.reply(call, phrases.WRONG_FORM, form=entry.form)
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:

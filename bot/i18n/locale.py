@@ -58,9 +58,11 @@ def short_day(at: date) -> str:
     return format_skeleton("MMMd", at, locale=_locale())
 
 
-def long_day(at: date, *, with_weekday: bool = False) -> str:
-    """A date in words: `24 December 2026`, or with its weekday `Thursday, 24 December 2026`."""
+def long_day(at: date, *, with_weekday: bool = False, has_year: bool = True) -> str:
+    """A date in words: `24 December 2026`, or with its weekday `Thursday, 24 December 2026`, or `24 December`."""
     words = format_date(at, "full" if with_weekday else "long", locale=_locale())
+    if not has_year:
+        words = format_skeleton("MMMMd", at, locale=_locale())
     # French says the first of a month in its own way, which CLDR leaves out.
     return words.replace("1 ", "1er ", 1) if current_language() == "fr" and at.day == 1 else words
 
@@ -68,7 +70,12 @@ def long_day(at: date, *, with_weekday: bool = False) -> str:
 def moment(at: datetime) -> str:
     """The weekday, the date and the time to the minute: `Sat, 21 Nov 2026, 22:40`, in the value's own zone."""
     date_and_time = _locale().datetime_formats["medium"]
-    return str(date_and_time).format(f"{at:%H:%M}", format_skeleton("yMMMEd", at.date(), locale=_locale()))
+    return str(date_and_time).format(clock_time(at), format_skeleton("yMMMEd", at.date(), locale=_locale()))
+
+
+def clock_time(at: datetime) -> str:
+    """The time to the minute: `09:05`."""
+    return f"{at:%H:%M}"
 
 
 def weekday(number: int) -> str:
@@ -81,9 +88,10 @@ def short_weekday(number: int) -> str:
     return _locale().days["format"]["abbreviated"][number]
 
 
-def amount(count: int, unit: str) -> str:
-    """A number of units of time, `day`, `hour` or `minute`: `2 hrs`."""
-    return format_unit(count, f"duration-{unit}", length="short", locale=_locale()).replace("\u202f", "\u00a0")
+def amount(count: int, unit: str, *, is_long: bool = False) -> str:
+    """A number of units of time, `day`, `hour` or `minute`: `2 hrs`, or `2 hours`."""
+    words = format_unit(count, f"duration-{unit}", length="long" if is_long else "short", locale=_locale())
+    return words.replace("\u202f", "\u00a0")
 
 
 def decimal_point() -> str:

@@ -6,11 +6,13 @@ is found by its name. The functions use the current language (`bot.i18n.language
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import amount, join_list, quotation
+from bot.i18n.locale import amount, clock_time, join_list, long_day, quotation, weekday
 
 _MAX_EXAMPLES = 3
+_MINUTE, _WEEK = 60, 7
 
 CUT_PARTS = Sentence("CUT_PARTS", "… (cut: the answer was too long for a chat; ask for the rest)")
 FILES_NOT_SENT = Sentence("FILES_NOT_SENT", "(There was a file to go with this, but Signal wouldn't take it.)")
@@ -47,7 +49,12 @@ INVITATION = Sentence(
 )
 KEPT_FACT = Sentence("KEPT_FACT", "I remember: {fact}")
 REMINDER = Sentence("REMINDER", "⏰ {text}")
-REMINDER_SET = Sentence("REMINDER_SET", "I'll remind you on {when}: {text}\n\n`/remind cancel {number}` cancels it.")
+REMINDER_SET = Sentence("REMINDER_SET", "OK, {when}: {text}")
+_AT_TODAY = Sentence("AT_TODAY", "today at {time}")
+_AT_SOON = Sentence("AT_SOON", "at {time} (in {duration})")
+_AT_TOMORROW = Sentence("AT_TOMORROW", "tomorrow at {time}")
+_AT_WEEKDAY = Sentence("AT_WEEKDAY", "on {day} at {time}")
+_AT_DATE = Sentence("AT_DATE", "on {day} at {time}")
 REMINDER_CANCELLED = Sentence("REMINDER_CANCELLED", "Cancelled: {text}")
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
 
@@ -79,11 +86,28 @@ EXAMPLES: Mapping[str, Sentence] = {
 """Example requests for each tool, the most useful first."""
 
 
-def duration(seconds: float) -> str:
-    """A length of time, in its two largest units: `2 h 5 min`."""
+def duration(seconds: float, *, is_long: bool = False) -> str:
+    """A length of time, in its two largest units: `2 h 5 min`, or `2 hours 5 minutes`."""
     minutes = max(1, round(seconds / 60))
     parts = ((minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute"))
-    return " ".join([amount(count, unit) for count, unit in parts if count][:2])
+    return " ".join([amount(count, unit, is_long=is_long) for count, unit in parts if count][:2])
+
+
+def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) -> str:
+    """A time to come as people say it: `tomorrow at 09:00`; both are by the person's clock.
+
+    `tells_how_soon`: within a day, `at 20:14 (in 10 minutes)`.
+    """
+    clock, ahead, seconds = clock_time(at), (at.date() - now.date()).days, (at - now).total_seconds()
+    if tells_how_soon and ahead == 0 and seconds >= _MINUTE:
+        return say(_AT_SOON, time=clock, duration=duration(seconds, is_long=True))
+    if ahead == 0:
+        return say(_AT_TODAY, time=clock)
+    if ahead == 1:
+        return say(_AT_TOMORROW, time=clock)
+    if 1 < ahead < _WEEK:
+        return say(_AT_WEEKDAY, day=weekday(at.weekday()), time=clock)
+    return say(_AT_DATE, day=long_day(at, has_year=at.year != now.year), time=clock)
 
 
 def greeting(name: str, tools: Sequence[str]) -> str:

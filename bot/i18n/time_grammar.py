@@ -1,444 +1,594 @@
-"""Pure: reads times as people write them, after `/remind` and where no model reads them; refuses what it does not know.
+"""Pure: reads the plain forms of a time as people type them after `/remind`; refuses everything else.
 
-    in 2h30m TEXT · in half an hour TEXT      14:30 TEXT · today 14:30 TEXT · tomorrow evening at 8 TEXT
-    monday 9:00 TEXT                          2026-11-23 9:00 TEXT · 3 December at 9 TEXT · am 3.12. um 9 TEXT
-    every day at 8 TEXT · every weekday 8:00 TEXT · mondays at 18:30 TEXT · every monday, thursday at half past 6 TEXT
+    in 20 minutes TEXT · in half an hour TEXT           17:00 TEXT · tomorrow at 9 TEXT · today at 8 pm TEXT
+    on friday at 9 TEXT · on 3 December at 9 TEXT       every day at 8 TEXT · every month on the 15th at 9 TEXT
 
-    next friday TEXT · december 31 TEXT · tomorrow evening TEXT, where an hour may be missing (`lacks_hour`)
-
-The parts of a time can come in any order, and case does not matter. A bare hour needs its `at`, `Uhr` or `pm`: other
-numbers belong to the text. A `TEXT` that begins with `ask:` is asked at that time instead of being told. The same works
-in German, French and Spanish: "in 10 Minuten an den Tee", "demain à 9h", "cada día a las 8".
+The time stands whole before the text or behind it, in words of one language, and names an hour. Nothing is planned if a
+word is left over that may be about time: what such a text means is for the model to find out. A `TEXT` that begins with
+`ask:` is asked at that time instead of being said. Left to others: which half of the day an hour means
+(`bot.policy.schedules`).
 """
 
 import re
-from calendar import monthrange
+import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from functools import cache
 from zoneinfo import ZoneInfo
 
-from tools import Every, Repeat, Weekday, Wish
+from tools import Repeat, Weekday, Wish
 
 _WEEKDAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
-_DAY_NAMES = (  # English, German, French, Spanish
-    "monday montag lundi lunes",
-    "tuesday dienstag mardi martes",
-    "wednesday mittwoch mercredi miércoles miercoles",
-    "thursday donnerstag jeudi jueves",
-    "friday freitag vendredi viernes",
-    "saturday samstag sonnabend samedi sábado sabado",
-    "sunday sonntag dimanche domingo",
-)
-_MONTH_NAMES = (
-    "january jan januar jänner janvier enero",
-    "february feb februar février fevrier febrero",
-    "march mar märz mars marzo",
-    "april apr avril abril",
-    "may mai mayo",
-    "june jun juni juin junio",
-    "july jul juli juillet julio",
-    "august aug août aout agosto",
-    "september sept sep septembre septiembre",
-    "october oct oktober okt octobre octubre",
-    "november nov novembre noviembre",
-    "december dec dezember dez décembre decembre diciembre",
-)
-_HOUR_NAMES = (
-    "one ein eins une una",
-    "two zwei deux dos",
-    "three drei trois tres",
-    "four vier quatre cuatro",
-    "five fünf cinq cinco",
-    "six sechs seis",
-    "seven sieben sept siete",
-    "eight acht huit ocho",
-    "nine neun neuf nueve",
-    "ten zehn dix diez",
-    "eleven elf onze once",
-    "twelve zwölf douze doce",
-)
-_MORE_NUMBERS = {
-    15: "fifteen fünfzehn quinze quince",
-    20: "twenty zwanzig vingt veinte",
-    30: "thirty dreißig dreissig trente treinta",
-    45: "fünfundvierzig quarante-cinq",
-}
-"""Other numbers that people spell out, besides those of the hours."""
-_UNIT_NAMES: Mapping[int, str] = {
-    1: "s sec secs second seconds sek sekunde sekunden seconde secondes segundo segundos",
-    60: "m min mins minute minutes minuten minuto minutos",
-    3600: "h hr hrs hour hours std stunde stunden heure heures hora horas",
-    86_400: "d day days tag tage tagen jour jours día días dia dias",
-    604_800: "w week weeks woche wochen semaine semaines semana semanas",
-}
-_ENGLISH_WORDS = (
-    "in at on the of and an a one this coming next week weekend half past every each daily day days weekday month "
-    "today tomorrow tonight quarter quarters to fifteen twenty thirty after morning afternoon evening night noon "
-    "midday o'clock am pm p t h st nd rd th yesterday before last"
-)
-_ENGLISH = {*_ENGLISH_WORDS.split()} | {names.split()[0] for names in (*_DAY_NAMES, *_MONTH_NAMES, *_HOUR_NAMES)}
-"""Together with the units, which look alike in several languages: a time with other words is not English."""
-
-
-def _numbers(names: tuple[str, ...]) -> Mapping[str, int]:
-    return {word: number for number, words in enumerate(names) for word in words.split()}
-
-
-def _either(words: Mapping[str, int]) -> str:
-    return "|".join(sorted(words, key=len, reverse=True))
-
-
-_DAYS, _HOURS = map(_numbers, (_DAY_NAMES, _HOUR_NAMES))
-MONTHS = {name: number + 1 for name, number in _numbers(_MONTH_NAMES).items()}
-"""The names of months in all languages, each with its number."""
-_UNITS = {word: seconds for seconds, words in _UNIT_NAMES.items() for word in words.split()}
-
-_DAY = rf"(?:{_either(_DAYS)})s?(?!\w)"
-_MONTH = rf"(?P<month>{_either(MONTHS)})(?!\w)\.?"
-_YEAR = r"(?:,?\s+(?:del?\s+)?(?P<year>\d{4})(?![\d:]))?"
-_ON = r"(?:(?:on|this|coming|the|am|den|dem|diesen|kommenden|le|la|ce|el|este|para el|pour le)\s+){0,2}"
-_AND = r"(?:\s*,\s*|\s+(?:and|und|et|y)\s+)"
-_COUNTS = {word: number + 1 for word, number in _HOURS.items()} | {
-    word: number for number, words in _MORE_NUMBERS.items() for word in words.split()
-}
-_LENGTH = (
-    rf"(\d{{1,5}}(?:[.,]\d)?|(?<![^\W\d_])(?:an?|eine[mr]?|un|{_either(_COUNTS)})(?=\s))"
-    rf"\s*({_either(_UNITS)})(?![^\W\d_])"
-)
-_LENGTHS = re.compile(_LENGTH, re.IGNORECASE)
-_SOME = re.sub(r"\((?!\?)", "(?:", _LENGTH)
-_PARTS_OF_AN_HOUR = {
-    1800: r"half an hour|einer halben stunde|une demi[- ]heure|media hora",
-    900: r"a quarter of an hour|einer viertelstunde|un quart d'heure|un cuarto de hora",
-    2700: r"(?:a )?three[- ]quarters of an hour|einer dreiviertelstunde|trois quarts d'heure|tres cuartos de hora",
-    5400: r"an hour and a half|one and a half hours|anderthalb stunden|eineinhalb stunden|une heure et demie"
-    r"|una hora y media",
-}
-_PART_OF_AN_HOUR = "|".join(_PARTS_OF_AN_HOUR.values())
-
-_O_CLOCK = r"(?:uhr|heures?|horas?|h|o'clock)"
-_PAST_THE_HOUR = (
-    rf"(?:(?:[:.]|\s?h\s?|\s*{_O_CLOCK}\s)(?P<minute>\d\d)(?!\d)(?:\s*{_O_CLOCK}(?!\w))?|\s*{_O_CLOCK}(?!\w))?"
-    r"(?:\s*(?P<meridiem>[ap])\.?m\b\.?)?(?:\s+(?:(?P<half_more>y\s+media|et\s+demie)"
-    r"|(?P<quarter_more>y\s+cuarto|et\s+quart)|(?P<quarter_less>menos\s+cuarto|moins\s+le\s+quart)))?(?!\w)"
-)
-_AT = r"(?:at|um|gegen|à|vers|a\s+las?|para\s+las?)\s+"
-_PART = (
-    r"(?:(?P<half_past>half past)|(?P<half_to>halb)|(?:a )?(?:(?P<quarter_past>quarter past|viertel nach)"
-    r"|(?P<quarter_to>quarter to|viertel vor|dreiviertel)))\s+"
-)
-_CLOCKS = (
-    rf"{_AT}(?:{_PART})?(?P<hour>\d{{1,2}}|{_either(_HOURS)})(?!\d){_PAST_THE_HOUR}",
-    rf"(?=\d+(?::\d\d|\s?h\s?\d\d|(?:\.\d\d)?\s*uhr\b|\s*[ap]\.?m\b))(?P<hour>\d{{1,2}}){_PAST_THE_HOUR}",
-    r"(?:at (?:noon|midday)|mittags|um mittag|à midi|al? mediodía)(?!\w)",
-)
-
-_EVERY = (
-    r"(?:every|each|jede[nrms]?|chaque|cada|tous les|toutes les|todos los|todas las)\s+(?:"
-    r"(?:day|tag|jours?|d[ií]as?)(?!\s+(?:de semaine|ouvrés?|laborables?|entre semana))"
-    r"|(?P<month>month|monat|mois|mes(?:es)?)"
-    r"|(?P<weekday>weekday|werktag|wochentag|jours? (?:de semaine|ouvrés?)|d[ií]as? (?:laborables?|entre semana))"
-    r"|(?P<early>morning|morgen|matins?|mañanas?)|(?P<late>evening|abend|soirs?|tardes?|noches?)"
-    rf"|(?P<days>{_DAY}(?:{_AND}{_DAY})*))(?!\w)"
-)
-_EACH_NAME = "|".join(word for names in _DAY_NAMES for word in names.split()[:2])
-_EACH_DAY = rf"(?:(?:{_EACH_NAME}|sonnabend)s|(?:les|los)\s+{_DAY})"
-_ON_DAYS = rf"(?:on\s+)?(?P<days>{_EACH_DAY}(?:{_AND}{_EACH_DAY})*)(?!\w)"
-"""Recurring days: "mondays", "montags", "los lunes"."""
-_PAST_DAY = (
-    r"(?<!from )(?<!of )(?<!von )(?<!vom )(?<!de )"
-    r"(?:(?P<eve>(?:the )?day before yesterday|vorgestern|avant-hier|anteayer)"
-    r"|(?P<yesterday>yesterday|gestern|hier(?= (?:à|vers|matin|soir|midi)\b)|ayer)"
-    rf"|(?:last|letzte[nr]?|vergangene[nr]?)\s+(?P<last>{_DAY})"
-    rf"|(?:le |el )?(?P<passed>{_DAY})\s+(?:dernier|passé|pasado))(?!\w)"
-)
-"""A day in the past, which is refused; "the film of yesterday" is none, nor is the German "hier" (here)."""
-_NEXT = r"(?:next|nächste[nrms]?|naechste[nrms]?|prochain|próximo|proximo)"
-_NEXT_WEEK = (
-    r"next week|nächste[rn]? woche|(?:la )?semaine prochaine|(?:la )?(?:próxima semana|semana (?:próxima|que viene))"
-)
-_WEEKEND = r"(?:this |at the |on the )?weekend|am wochenende|(?:ce|le) week-?end|(?:el|este) fin de semana"
-_NEXT_DAY = (
-    rf"{_ON}{_NEXT}\s+(?P<next>{_DAY})",
-    rf"{_ON}(?P<next>{_DAY})\s+(?:prochain|próximo|proximo|que viene)(?!\w)",
-    rf"(?P<week>{_NEXT_WEEK})(?!\w)",
-    rf"(?P<weekend>{_WEEKEND})(?!\w)",
-)
-"""The next Friday is the coming one, in English, too, where some mean the one after it: a reminder should rather come
-too early than too late, and its reply names the date."""
-_LATER_TODAY = (
-    r"tonight|this (?:afternoon|evening)|heute (?:nachmittag|abend)|ce soir|cet après-midi|esta (?:tarde|noche)"
-)
-_DATES = (
-    rf"{_ON}(?P<iso>\d{{4}}-\d\d-\d\d)(?:t(?=\d)|(?!\w))",
-    rf"{_ON}(?P<day>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s*(?:of |de )?{_MONTH}{_YEAR}",
-    rf"{_ON}{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:]){_YEAR}",
-    rf"{_ON}(?P<day>\d{{1,2}})\.\s?(?P<number>\d{{1,2}})\.(?:\s?(?P<year>\d{{4}}|(?<=\.)\d\d(?!\.))(?![\d:]))?(?!\d)",
-    r"(?:le|el)\s+(?P<day>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year>\d{4}))?(?![\d/])",
-    _PAST_DAY,
-    r"(?P<after>(?:the )?day after tomorrow|übermorgen|après-demain|pasado mañana)(?!\w)",
-    rf"(?P<late>{_LATER_TODAY})(?!\w)",
-    r"(?P<early>this morning|heute (?:früh|morgen|vormittag)|ce matin|esta mañana)(?!\w)",
-    r"(?P<today>today|heute|aujourd'hui|hoy)(?!\w)",
-    r"(?P<tomorrow>tomorrow|morgen|demain|mañana)(?!\w)",
-    *_NEXT_DAY,
-    rf"{_ON}(?P<weekday>{_DAY})",
-)
-_EARLY = r"(?:früh|morgens|vormittags?|am (?:morgen|vormittag)|du matin|(?:de|por) la mañana|in the morning)(?!\w)"
-_LATE = (
-    r"(?:nachmittags?|abends?|am (?:nachmittag|abend)|de l'après-midi|du soir|(?:de|por) la (?:tarde|noche)"
-    r"|in the (?:afternoon|evening)|at night)(?!\w)"
-)
-_MARKS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, patterns in {
-        "delay": [rf"(?:in|dans|en|dentro de)\s+(?:{_PART_OF_AN_HOUR}|{_SOME}(?:(?:{_AND}|\s*){_SOME})*)(?!\w)"],
-        "every": [r"(?:täglich|daily)(?!\w)", _EVERY, _ON_DAYS],
-        "day": _DATES,
-        "clock": _CLOCKS,
-        "early": [_EARLY],
-        "late": [_LATE],
-        # Only right after a day: elsewhere they belong to the text, as in "at 9 evening classes".
-        "early of the day": [r"(?:morning|matin)(?!\w)"],
-        "late of the day": [r"(?:afternoon|evening|night|après-midi|soir)(?!\w)"],
-        "clock of the day": [rf"(?P<hour>\d{{1,2}})(?=\s?h(?!\w)){_PAST_THE_HOUR}"],
-    }.items()
-    for pattern in patterns
-)
-_BETWEEN = re.compile(r"[\s,]*")
-_GAP = re.compile(r"[\s,]*(?:[:;.→–—-]+(?=\s)[\s,]*)*")
-"""Between a time and its text."""
-_COURTESY = re.compile(r"(?:(?:mich|me|moi|bitte|please|por favor)[\s,]+)*", re.IGNORECASE)
-_JOINED = re.compile(r"(?:(?:ans?|daran|dass|zu|de|que|à|to)[\s,]+|(?:d|qu)')+", re.IGNORECASE)
-"""Words that lead from a time to the text, and from the wish to either."""
-_JOINED_IN_ENGLISH = re.compile(r"(?:(?:to|of|about|that)\s+)+", re.IGNORECASE)
-_LAST_WORDS = re.compile(r"[\s,]*(?:bitte|please|por favor|s'il te plaît)?[\s,.!?]*", re.IGNORECASE)
-_ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
-_OVER = ("eve", "yesterday", "last", "passed")
-_DAYS_AHEAD = {"eve": -2, "yesterday": -1, "tomorrow": 1, "after": 2}
-_MAX_TIME_WORDS = 16
-_USUAL, _AFTERNOON, _EVENING = time(9), time(15), time(19)
-"""The hours of a day, and of its parts, where none is named."""
-_BARE_HOUR = re.compile(r"(?:[01]?\d|2[0-4])(?![\d.:])")
-"""What may be meant as the hour: "tomorrow 8 dentist"."""
-_AFTERNOONS = re.compile("afternoon|nachmittag|après-midi|tarde", re.IGNORECASE)
 _NOON = 12
-_DAY_MINUTES = 24 * 60
-_FRACTIONS: Mapping[str, int] = {
-    **dict.fromkeys(["half_past", "half_more"], 30),
-    **dict.fromkeys(["quarter_past", "quarter_more"], 15),
-    **dict.fromkeys(["quarter_to", "quarter_less"], -15),
-    "half_to": -30,
-}
-"""Minutes relative to the named hour, by the group that matches them."""
-_CENTURY = 2000
+_HALF_HOUR = 1800
+_MAX_MONTHLY_DAY = 28
+"""Some months lack the days after it."""
 _MAX_YEARS = 9
 """How far away the next 29 February can be, counting the present year."""
+_PARTS = {"morning": (4, 11), "afternoon": (12, 20), "evening": (17, 23)}
+"""The first and the last hour of each part of the day."""
 
-_Marks = dict[str, re.Match[str]]
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """What one language calls the parts of a time, as patterns without accents and capitals."""
+
+    lead: str
+    """Stands before a time, or before a text with its time behind it."""
+    join: str
+    """Leads from a time to its text."""
+    days: tuple[str, ...]
+    months: tuple[str, ...]
+    units: Mapping[int, str]
+    into: str
+    one: str
+    half_hour: str
+    also: str
+    on: str
+    """Before a day."""
+    of: str
+    """Between the number of a day and its month."""
+    ordinal: str
+    date: str = r"(?!)"
+    """A date in numbers that means one day only."""
+    month_first: str = r"(?!)"
+    today: str
+    tomorrow: str
+    after: str
+    """The day after tomorrow."""
+    later: tuple[str, str, str]
+    """The parts of today."""
+    bare: tuple[str, str, str]
+    """The parts of a day, right behind it."""
+    parts: tuple[str, str, str]
+    """The parts of a day, beside an hour."""
+    every_day: str
+    every_weekday: str
+    every: str
+    """Before a day that returns each week."""
+    plural: str
+    """A day that returns each week by its form alone; `{day}` is its name."""
+    every_month: str
+    """Before the number of a day that returns each month."""
+    at: str
+    minutes: str
+    hours: str
+    """Behind an hour."""
+    noon: str
+    has_halves: bool = False
+    """Whether an hour with its minutes is commonly written without the half of the day."""
 
 
-def read(words: str, *, now: datetime, zone: str, lacks_hour: bool = False) -> Wish | None:
-    """Returns the wish of somebody in this time zone, with the time first; None if it does not fit the grammar.
+_ENGLISH = _Words(
+    lead=r"(?:me|please)[\s,]+",
+    join=r"(?:to|of|about|that)\s+",
+    days=("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    months=(
+        *("january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul", "august|aug"),
+        *("september|sept|sep", "october|oct", "november|nov", "december|dec"),
+    ),
+    units={1: "seconds?|secs?|s", 60: "minutes?|mins?|m", 3600: "hours?|hrs?|h", 86_400: "days?|d", 604_800: "weeks?"},
+    into="in",
+    one="an?|one",
+    half_hour="half an hour",
+    also="and",
+    on="on the|on|this|the",
+    of="of",
+    ordinal="st|nd|rd|th",
+    month_first=r"{month}\s+(?:the\s+)?(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])(?:,?\s+(?P<year2>20\d\d))?",
+    today="today",
+    tomorrow="tomorrow",
+    after="(?:the )?day after tomorrow",
+    later=("this morning", "this afternoon", "this evening|tonight"),
+    bare=("morning", "afternoon", "evening|night"),
+    parts=("in the morning", "in the afternoon", "in the evening"),
+    every_day="every day|daily",
+    every_weekday="every weekday",
+    every="every week on|every|each",
+    plural="(?:on )?{day}s",
+    every_month="every month on(?: the)?",
+    at="at",
+    minutes=":",
+    hours=r"\s?o'?\s?clock",
+    noon="(?:at )?(?:noon|midday)",
+    has_halves=True,
+)
+_GERMAN = _Words(
+    lead=r"(?:mich|bitte)[\s,]+",
+    join=r"(?:ans?|daran,?|dass)\s+",
+    days=("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag|sonnabend", "sonntag"),
+    months=(
+        *("januar|janner|jan", "februar|feb", "marz", "april|apr", "mai", "juni|jun", "juli|jul", "august|aug"),
+        *("september|sept|sep", "oktober|okt", "november|nov", "dezember|dez"),
+    ),
+    units={
+        1: "sekunden?|sek",
+        60: "minuten?|min",
+        3600: "stunden?|std|h",
+        86_400: "tag(?:en?)?",
+        604_800: "wochen?",
+    },
+    into="in",
+    one="eine[mnr]?|ein",
+    half_hour="einer halben stunde",
+    also="und",
+    on="am|den|diesen|an diesem",
+    of="(?!)",
+    ordinal=r"\.",
+    date=r"(?P<day3>\d{1,2})\.\s?(?P<number>\d{1,2})\.(?:\s?(?P<year3>20\d\d)|(?P<short>\d\d)(?![\d.]))?",
+    today="heute",
+    tomorrow="morgen",
+    after="ubermorgen",
+    later=("heute (?:fruh|morgen|vormittag)", "heute nachmittag", "heute abend"),
+    bare=("fruh|vormittag", "nachmittag", "abend"),
+    parts=(
+        "morgens|vormittags|in der fruh|am (?:morgen|vormittag)",
+        "nachmittags|am nachmittag",
+        "abends|am abend",
+    ),
+    every_day="jeden tag|taglich",
+    every_weekday="jeden werktag|werktags",
+    every="jede woche am|jeden",
+    plural="{day}s",
+    every_month="jeden monat am",
+    at="um",
+    minutes="[:.]",
+    hours=r"\s?uhr",
+    noon="(?:(?:um|am|zum) )?mittags?",
+)
+_FRENCH = _Words(
+    lead=r"(?:moi|s'il te plait|stp)[\s,]+",
+    join=r"(?:de|que)\s+|(?:d|qu)'",
+    days=("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
+    months=(
+        *("janvier", "fevrier", "mars", "avril", "mai", "juin", "juillet", "aout", "septembre", "octobre"),
+        *("novembre", "decembre"),
+    ),
+    units={
+        1: "secondes?|sec",
+        60: "minutes?|min|mn",
+        3600: "heures?|h",
+        86_400: "jours?|j",
+        604_800: "semaines?",
+    },
+    into="dans",
+    one="une?",
+    half_hour="une demi[- ]heure",
+    also="et",
+    on="ce|le|pour le",
+    of="(?!)",
+    ordinal="er",
+    date=r"le (?P<day3>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year3>20\d\d))?(?![\d/])",
+    today="aujourd'hui",
+    tomorrow="demain",
+    after="apres[- ]demain",
+    later=("ce matin", "cet apres[- ]midi", "ce soir"),
+    bare=("matin", "apres[- ]midi", "soir"),
+    parts=("du matin", "de l'apres[- ]midi", "du soir"),
+    every_day="tous les jours|chaque jour",
+    every_weekday="(?:tous les|chaque) jours? (?:de semaine|ouvres?)",
+    every="chaque semaine le|chaque|tous les",
+    plural="(?:les {day}s|le {day} chaque semaine)",
+    every_month="(?:chaque|tous les) mois le",
+    at="a|pour",
+    minutes=r"\s?h\s?|:",
+    hours=r"\s?h(?:eures?)?",
+    noon="(?:a )?midi",
+)
+_SPANISH = _Words(
+    lead=r"(?:me|por favor)[\s,]+",
+    join=r"(?:de|que)\s+",
+    days=("lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"),
+    months=(
+        *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre"),
+        *("noviembre", "diciembre"),
+    ),
+    units={
+        1: "segundos?|seg",
+        60: "minutos?|min",
+        3600: "horas?|h",
+        86_400: "dias?",
+        604_800: "semanas?",
+    },
+    into="dentro de|en",
+    one="una?",
+    half_hour="media hora",
+    also="y",
+    on="el|este|para el",
+    of="de",
+    ordinal="(?!)",
+    date=r"el (?P<day3>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year3>20\d\d))?(?![\d/])",
+    today="hoy",
+    tomorrow="manana",
+    after="pasado manana",
+    later=("esta manana", "(?!)", "esta noche"),
+    bare=("por la manana", "(?!)", "por la noche"),
+    parts=("(?:de|por) la manana", "de la tarde", "(?:de|por) la noche"),
+    every_day="todos los dias|cada dia|a diario",
+    every_weekday="(?:todos los|cada) dias? (?:laborables?|entre semana)",
+    every="cada semana el|cada|todos los",
+    plural="los {day}s?",
+    every_month="(?:cada mes|todos los meses) el(?: dia)?",
+    at="a las?",
+    minutes=":",
+    hours=r"\s?h(?:oras?)?",
+    noon="al? mediodia",
+)
+_LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH)
+MONTHS: Mapping[str, int] = {
+    name: number for words in _LANGUAGES for number, names in enumerate(words.months, 1) for name in names.split("|")
+}
+"""The names of months in all languages without accents, each with its number."""
 
-    `lacks_hour`: a day is enough, and a usual hour is taken.
-    """
+_ABOUT_TIME = r"""
+    today tomorrow tonight yesterday mornings? afternoons? evenings? nights? noon midday midnight weekdays? weekends?
+    workdays? fortnight(?:ly)? daily weekly monthly yearly annual(?:ly)? hourly nightly months? years? times? twice
+    thrice once until till except(?:ing)? excluding unless every each next last later earlier ago latest earliest soon
+    now o'?clock since during within per starting beginning ending holidays? christmas xmas easter daytime lunchtime
+    bedtime heute morgen ubermorgen gestern vorgestern fruhmorgens (?:vor|nach)?mittags? abends? nachts? nacht
+    mitternacht fruh morgens wochenendes? werktag\w* wochentag\w* feiertag\w* ferien taglich stundlich
+    wochentlich monatlich jahrlich monat(?:en?|s)? jahr(?:en?|s)? uhr zeit (?:ein|zwei|drei|vier|funf)mal au(?:ss|ß)er
+    bis jede[nrms]? nachste[nrms]? kommende[nrms]? letzte[nrms]? spater fruher spatestens fruhestens jetzt bald seit
+    wahrend halb viertel dreiviertel
+    weihnachten ostern silvester neujahr
+    aujourd'hui demain lendemain matins? matinee midi apres[-\s]midi soirs? soiree nuits? minuit week-?ends? mois
+    quotidien(?:nement)? hebdomadaire mensuel(?:lement)? annees? ans? fois chaque prochaine?s? derniere?s? sauf excepte
+    jusque? jusqu'\w* depuis pendant tot tard bientot maintenant (?:tous|toutes)\sles feries? vacances noel paques
+    hoy manana ayer anteayer tardes? noches? mediodia medianoche madrugada fin\sde\ssemana cada (?:todos|todas)\sl[ao]s
+    diari[oa](?:mente)? semanal(?:mente)? mensual(?:mente)? meses anos? vez veces proxim[oa]s? pasad[oa]s? siguientes?
+    salvo excepto hasta durante luego ahora pronto temprano festivos vacaciones navidad
+"""
+"""Words about time besides the names of days, months and units, which are left over nowhere in a text."""
+_ABOUT_TIME_IN_ENGLISH = r"\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b"
+_YESTERDAY_IN_FRENCH = r"\bhier\b"
+"""Here, in German."""
+_NUMBERS = r"""
+    two three four five six seven eight nine ten eleven twelve \w+teen (?:twenty|thirty|forty|fifty)\S*
+    zwei drei vier funf sechs sieben acht neun zehn elf zwolf \w+(?:zehn|zig|ssig|ßig)
+    deux trois quatre cinq sept huit neuf dix onze douze quinze vingt\S* trente\S* quarante\S* cinquante\S*
+    dos tres cuatro cinco seis siete ocho nueve diez once doce quince veinte treinta cuarenta cincuenta
+"""
+_ABUTTING = rf"""{_NUMBERS}
+    a\. p [ap]\.?m h m s x before after by at on in from for but not and or plus minus past around sharp exactly
+    precisely punctually then than if when whenever while as half quarters? hundred ish only again also instead
+    vor nach ab um am im in gegen von vom fur aber nicht und oder wenn falls sobald genau punkt punktlich nur auch
+    wieder etwa ca circa ungefahr avant apres des vers entre mais pas et ou si quand lorsque pile environ precises?
+    moins encore antes despues desde sobre entre pero no y e o u cuando menos mas en media cuarto demie? quart
+    utc gmt cet cest mez mesz bst est edt cst cdt mst mdt pst pdt ct pt ist jst
+    eastern central pacific mountain local approx approximately roughly nearly almost probably maybe perhaps even
+    starting fast vielleicht wahrscheinlich schon erst peut-etre presque quizas casi
+"""
+"""Words that change a time right beside which they stand."""
+_LEADING_ON = (
+    "about this that the of second third other to der die das den dem des la les le du de d' el los las del a zu"
+)
+"""Words with which a text before a time does not end."""
+_ATTACHING = r"""
+    before after for from by about when if while as vor nach fur von vom uber wenn falls sobald zu zum zur avant apres
+    pour quand lorsque si antes despues para desde sobre cuando
+"""
+"""Words by which a time behind a text may belong to a thing in it: "cake for the party at 8"."""
+_NUMERIC = (
+    r"\d\s?[:h]\s?\d|\d[./-]\d|\d\.(?=\s|$)|\b20\d\d\b|\d\s?(?:[ap]\.?\s?m?|h|d|w|x|st|nd|rd|th|er|eme|[oaº°])\b"
+    r"|\b(?:at|by|before|after|from|since|around|about|on|the|past|um|bis|ab|vor|nach|gegen|von|vom|seit|am|den|dem|alle"
+    rf"|a|a las?|le|el|desde|sobre|vers|des|avant|apres|entre|between|zwischen)"
+    rf"\s+(?:\d|(?:{'|'.join(_NUMBERS.split())})\b)"
+)
+_ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
+_GAP = re.compile(r"[:,;.]?\s+(?:[-–—→]+\s+)?")
+"""Between a time and its text."""
+_BETWEEN = re.compile(r"\s*,\s*|\s+")
+"""Between two parts of a time."""
+_LAST_WORDS = re.compile(r"(?:,?\s+(?:please|bitte|s'il te plait|stp|por favor))?[\s.!]*")
+
+_Time = Mapping[str, re.Match[str]]
+
+
+class _Unread(ValueError):
+    """There is a time, and a word too many or no such hour or day."""
+
+
+def read(words: str, *, now: datetime, zone: str) -> Wish | None:
+    """Returns the wish of a person in this time zone; None if there is no time in it, or one not understood whole."""
     words = words.strip().replace("’", "'")
-    marks, end = _scan(words, _match_end(_COURTESY, words), {})
-    text = words[_match_end(_GAP, words, end) :]
-    if not text or len(text) == len(words) - end:
+    today, folded = now.astimezone(ZoneInfo(zone)).date(), _folded(words)
+    found = [(*place, grammar) for grammar in _grammars() for place in grammar.places(folded)]
+    is_first = any(start == 0 for start, _, _, _ in found)
+    found = [one for one in found if (one[0] == 0) == is_first]
+    longest = max((end - start for start, end, _, _ in found), default=0)
+    try:
+        wishes = {
+            grammar.wish(words, folded, start, end, time, today)
+            for start, end, time, grammar in found
+            if end - start == longest
+        }
+    except _Unread:
         return None
-    if not _is_english(words[:end]):
-        text = text[_match_end(_JOINED, text) :]
-    return _wish(marks, text, now=now.astimezone(ZoneInfo(zone)).replace(tzinfo=None), lacks_hour=lacks_hour)
+    # Languages that share the words of a time lead to its text in their own.
+    is_one_time = len({replace(wish, text="", prompt=None) for wish in wishes}) == 1
+    return min(wishes, key=lambda wish: len(wish.text)) if is_one_time else None
 
 
-def find(words: str, *, now: datetime, zone: str, lacks_hour: bool = False) -> Wish | None:
-    """Returns the wish in a sentence whose time can come, in whole or in part, after the text.
-
-    Such as "to call Mum tomorrow at 9", "tomorrow to call Mum at 9"; None if it has no complete time, or nothing else.
-    `lacks_hour` as for `read`.
-    """
-    words = _without_join(words.strip().replace("’", "'"))
-    marks, end = _scan(words, _match_end(_COURTESY, words), {})
-    text = words[end:]
-    if not _is_whole(marks, lacks_hour=lacks_hour):
-        for start in [found.start() for found in re.finditer(r"(?<=\s)\S", text)][-_MAX_TIME_WORDS:]:
-            more, end = _scan(text, start, marks)
-            if _is_whole(more, lacks_hour=lacks_hour) and _LAST_WORDS.fullmatch(text, end):
-                marks, text = more, text[:start]
-                break
-    text = _without_join(text[_match_end(_GAP, text) :].strip(" ,"))
-    local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-    return _wish(marks, text, now=local, lacks_hour=lacks_hour) if text else None
+def _folded(words: str) -> str:
+    """The words in lower case without accents, with every character in its place."""
+    return "".join(unicodedata.normalize("NFKD", one)[0].lower()[:1] if one.isalpha() else one for one in words)
 
 
-def _without_join(text: str) -> str:
-    text = text[_match_end(_JOINED, text) :]
-    return text[_match_end(_JOINED_IN_ENGLISH, text) :].strip()
+class _Grammar:
+    """The forms of one language."""
+
+    def __init__(self, words: _Words) -> None:
+        self._words = words
+        self._lead = re.compile(rf"(?:{words.lead})*")
+        self._join = re.compile(words.join)
+        self._patterns = tuple(
+            (kind, re.compile(rf"(?:{pattern})(?![\w'])")) for kind, pattern in _patterns(words) if pattern
+        )
+        self._months = {name: number for number, names in enumerate(words.months, 1) for name in names.split("|")}
+        self._left = re.compile(
+            "|".join(
+                (rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{_names()})\b", _NUMERIC)
+                + ((_ABOUT_TIME_IN_ENGLISH,) if words is _ENGLISH else ())
+                + (() if words is _GERMAN else (_YESTERDAY_IN_FRENCH,))
+            )
+        )
+
+    def places(self, text: str) -> Iterator[tuple[int, int, _Time]]:
+        """The time with which the text begins, and one with which it ends, with their places; only whole ones."""
+        at = _end(self._lead, text)
+        time, end = self._scan(text, at)
+        if _is_whole(time):
+            yield 0, end, time
+        for found in re.finditer(r"(?<=\s)\S", text):
+            time, end = self._scan(text, found.start())
+            if _is_whole(time) and _LAST_WORDS.fullmatch(text, end):
+                # A word before a bare "17:00" may change it.
+                if min(time.values(), key=re.Match.start).groupdict().get("hour") is None or "at" in _said(time):
+                    yield found.start(), len(text), time
+                return
+
+    def _scan(self, text: str, at: int) -> tuple[_Time, int]:
+        """The parts of a time that follow one another from here, and where the last one ends."""
+        time: dict[str, re.Match[str]] = {}
+        last, end = "", at
+        while True:
+            for kind, pattern in self._patterns:
+                name, _, after = kind.partition(" after ")
+                match = None if name in time or (after and last not in after.split("/")) else pattern.match(text, at)
+                if match and not ("clock" in time and name == "day" and match.groupdict().get("on", "") is None):
+                    time[name], last, end = match, name, match.end()
+                    break
+            else:
+                return time, end
+            between = _BETWEEN.match(text, end)
+            if between is None:
+                return time, end
+            at = between.end()
+
+    def wish(self, words: str, folded: str, start: int, end: int, time: _Time, today: date) -> Wish:
+        """The wish with this time.
+
+        Raises:
+            _Unread: a word about time is left over, or there is no such time.
+        """
+        text = self._text_behind(words, folded, end) if start == 0 else self._text_before(words, folded, start)
+        asked = _ASK.match(text)
+        prompt = text[asked.end() :] if asked and start == 0 else None
+        if prompt is None and self._left.search(_folded(text)):
+            raise _Unread
+        said = _said(time)
+        if "every" in time and "day" in time:
+            raise _Unread
+        if "delay" in time:
+            return Wish(text=prompt or text, prompt=prompt, delay_seconds=self._delay(time, said))
+        hour, minute, names_half = _clock(said, is_english=self._words.has_halves)
+        repeat, day = (self._repeat(said, today)) if "every" in time else (None, self._day(said, today))
+        return Wish(
+            text=prompt or text,
+            prompt=prompt,
+            local=f"{(day or today).isoformat()}T{hour:02}:{minute:02}",
+            repeat=repeat,
+            names_half=names_half,
+            names_day=day is not None,
+        )
+
+    def _text_behind(self, words: str, folded: str, end: int) -> str:
+        gap = _GAP.match(folded, end)
+        if gap is None:
+            raise _Unread
+        begin = _end(self._join, folded, gap.end())
+        for at in (gap.end(), begin):
+            if re.match(rf"[\W\d]*\d|(?:{'|'.join(_ABUTTING.split())})(?![\w'])", folded[at:]):
+                raise _Unread
+        if not words[begin:].strip(" .!?"):
+            raise _Unread
+        return words[begin:]
+
+    def _text_before(self, words: str, folded: str, start: int) -> str:
+        begin = _end(self._join, folded, _end(self._lead, folded))
+        text = folded[begin:start].rstrip(" ,;:-–—")
+        last = "|".join([*_ABUTTING.split(), *_LEADING_ON.split()])
+        if not text or re.search(rf"(?:^|[\W_])(?:{last}|\S*\d\S*)$", text):
+            raise _Unread
+        if re.search(rf"\b(?:{'|'.join(_ATTACHING.split())})\b", text):
+            raise _Unread
+        return words[begin : begin + len(text)]
+
+    def _delay(self, time: _Time, said: Mapping[str, str]) -> int:
+        if len(time) > 1:
+            raise _Unread
+        if "half_hour" in said:
+            return _HALF_HOUR
+        counted = [(said[f"count{n}"], self._unit(said[f"unit{n}"])) for n in (1, 2) if f"unit{n}" in said]
+        if len(counted) > 1 and counted[0][1] <= counted[1][1]:
+            raise _Unread
+        return sum((int(count) if count.isdigit() else 1) * unit for count, unit in counted)
+
+    def _unit(self, name: str) -> int:
+        return next(seconds for seconds, names in self._words.units.items() if re.fullmatch(names, name))
+
+    def _weekday(self, name: str) -> int:
+        return next(number for number, names in enumerate(self._words.days) if re.fullmatch(rf"(?:{names})s?", name))
+
+    def _repeat(self, said: Mapping[str, str], today: date) -> tuple[Repeat, date]:
+        if "every_day" in said:
+            return Repeat(every="day"), today
+        if "every_weekday" in said:
+            return Repeat(every="week", weekdays=_WEEKDAYS[:5]), today
+        if "monthly" in said:
+            if not 1 <= (day := int(said["monthly"])) <= _MAX_MONTHLY_DAY:
+                raise _Unread
+            return Repeat(every="month"), today.replace(day=day)
+        named = {self._weekday(name) for name in re.findall("|".join(self._words.days), said["days"])}
+        return Repeat(every="week", weekdays=tuple(_WEEKDAYS[number] for number in sorted(named))), today
+
+    def _day(self, said: Mapping[str, str], today: date) -> date | None:
+        """The day that is named; None if none is."""
+        ahead = {"today": 0, "tomorrow": 1, "after": 2}
+        if name := next((name for name in ahead if name in said), None):
+            return today + timedelta(days=ahead[name])
+        if "weekday" in said:
+            if (days := (self._weekday(said["weekday"]) - today.weekday()) % 7) == 0:
+                raise _Unread  # today, or in a week
+            return today + timedelta(days=days)
+        try:
+            day = date.fromisoformat(said["iso"]) if "iso" in said else self._date(said, today)
+        except ValueError:
+            raise _Unread from None
+        if day is not None and "named" in said and day.weekday() != self._weekday(said["named"]):
+            raise _Unread
+        return day
+
+    def _date(self, said: Mapping[str, str], today: date) -> date | None:
+        """The date; without a year the next one. None if there is none."""
+        day = next((int(said[name]) for name in ("day1", "day2", "day3") if name in said), None)
+        if day is None:
+            return None
+        month = self._months[said["month"]] if "month" in said else int(said["number"])
+        year = next((said[name] for name in ("year1", "year2", "year3", "short") if name in said), None)
+        if year is not None:
+            return date(int(year) + (0 if len(year) > len("26") else 2000), month, day)
+        for ahead in range(_MAX_YEARS):
+            try:
+                if (found := date(today.year + ahead, month, day)) >= today:
+                    return found
+            except ValueError:
+                continue
+        raise _Unread
 
 
-def _scan(text: str, at: int, known: _Marks) -> tuple[_Marks, int]:
-    """The parts of a time that follow one another here, each once, besides the known ones; and where they end."""
-    marks, last = dict(known), ""
-    while found := next(_candidates(text, _match_end(_BETWEEN, text, at), marks, last), None):
-        last, match = found
-        marks[last.partition(" ")[0]] = match
-        at = match.end()
-    return marks, at
+def _patterns(words: _Words) -> tuple[tuple[str, str], ...]:
+    """The parts of a time; "after" stands before the parts behind which alone one may stand."""
+    day = rf"(?:{'|'.join(words.days)})"
+    month = rf"(?P<month>{'|'.join(sorted('|'.join(words.months).split('|'), key=len, reverse=True))})\.?"
+    counts = [
+        rf"(?P<count{n}>\d{{1,4}}|(?<![\w])(?:{words.one})(?=\s))\s*(?P<unit{n}>{'|'.join(words.units.values())})"
+        for n in (1, 2)
+    ]
+    on = rf"(?:(?P<on>{words.on})\s+)?"
+    named = rf"(?:(?P<named>{day}),?\s+(?:(?:{words.on})\s+)?)?"
+    year = r"(?:,?\s+(?:del?\s+)?(?P<year1>20\d\d)(?![\d:]))?"
+    half = r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?"
+    minute = rf"(?:(?:{words.minutes})(?P<minute>\d\d))"
+    hour, names = r"(?P<hour>\d{1,2})(?!\d)", ("morning", "afternoon", "evening")
+    bare, parts, later = (
+        "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(names, patterns, strict=True))
+        for patterns in (words.bare, words.parts, words.later)
+    )
+    also = rf"(?:\s*,\s*|\s+(?:{words.also})\s+)"
+    plural = f"(?:{words.plural.format(day=day)})"
+    return (
+        (
+            "delay",
+            rf"(?:{words.into})\s+(?:(?P<half_hour>{words.half_hour})|{counts[0]}(?:(?:\s*|{also}){counts[1]})?)",
+        ),
+        ("every", f"(?P<every_weekday>{words.every_weekday})"),
+        ("every", rf"(?:{words.every_month})\s+(?P<monthly>\d{{1,2}})(?:{words.ordinal})?"),
+        ("every", f"(?P<every_day>{words.every_day})"),
+        ("every", rf"(?:{words.every})\s+(?P<days>{day}(?:{also}{day})*)"),
+        ("every", f"(?P<days>{plural}(?:{also}{plural})*)"),
+        ("day", r"(?P<iso>20\d\d-\d\d-\d\d)"),
+        ("day", rf"{on}{named}(?P<day1>\d{{1,2}})(?:{words.ordinal})?\s*(?:(?:{words.of})\s+)?{month}{year}"),
+        ("day", rf"{on}{named}{words.month_first.format(month=month)}"),
+        ("day", rf"{on}{named}{words.date}"),
+        ("day", f"(?P<after>{words.after})"),
+        ("day", f"(?P<today>(?:{later}))"),
+        ("day", f"(?P<today>{words.today})|(?P<tomorrow>{words.tomorrow})"),
+        ("day", rf"{on}(?P<weekday>{day})"),
+        ("part after day/every", bare),
+        ("part", parts),
+        ("clock", words.noon.join(("(?P<noon>", ")"))),
+        ("clock", rf"(?P<at>{words.at})\s+{hour}{minute}?(?:{words.hours})?{half}"),
+        ("clock", rf"{hour}(?::(?P<minute>\d\d))(?:{words.hours})?{half}"),
+        ("clock", rf"{hour}\s?(?P<half>[ap])\.?\s?m\b\.?"),
+        ("clock", rf"{hour}{minute}?\s?uhr" if words is _GERMAN else ""),
+        ("clock after day/every/part", rf"{hour}h(?P<minute>\d\d)?" if words is _FRENCH else ""),
+    )
 
 
-def _match_end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
+def _names() -> str:
+    """The names of days, months and units in all languages; a day's name also as the beginning of another word."""
+    every = [pattern for words in _LANGUAGES for pattern in (*words.months, *words.units.values())]
+    longer = [name for pattern in every for name in pattern.split("|") if len(name) > len("std")]
+    return "|".join([*longer, *(rf"(?:{names})\w*" for words in _LANGUAGES for names in words.days), "mins?", "std"])
+
+
+@cache
+def _grammars() -> tuple[_Grammar, ...]:
+    return tuple(map(_Grammar, _LANGUAGES))
+
+
+def _said(time: _Time) -> Mapping[str, str]:
+    return {name: value for match in time.values() for name, value in match.groupdict().items() if value}
+
+
+def _is_whole(time: _Time) -> bool:
+    return "clock" in time or "delay" in time
+
+
+def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
     found = pattern.match(text, at)
     return at if found is None else found.end()
 
 
-def _candidates(text: str, at: int, marks: _Marks, last: str) -> Iterator[tuple[str, re.Match[str]]]:
-    for kind, pattern in _MARKS:
-        is_known = kind.partition(" ")[0] in marks or ("every" in marks and kind == "day")
-        if not is_known and (" " not in kind or last == "day") and (match := pattern.match(text, at)):
-            yield kind, match
-
-
-def _is_whole(marks: _Marks, *, lacks_hour: bool) -> bool:
-    return "delay" in marks or "clock" in marks or (lacks_hour and not marks.keys().isdisjoint({"day", "every"}))
-
-
-def _is_english(time: str) -> bool:
-    words = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?", time.lower())
-    return all(word in _ENGLISH or word in _UNITS for word in words)
-
-
-def _wish(marks: _Marks, text: str, *, now: datetime, lacks_hour: bool) -> Wish | None:
-    asked = _ASK.match(text)
-    prompt = text[asked.end() :] if asked else None
-    wish = Wish(text=prompt or text, prompt=prompt)
-    if "delay" in marks:
-        return replace(wish, delay_seconds=_delay(marks["delay"][0])) if len(marks) == 1 else None
-    lacks_hour = lacks_hour and "clock" not in marks
-    clock = _usual_hour(marks, now) if lacks_hour else _clock(marks)
-    if clock is None or (lacks_hour and _BARE_HOUR.match(text)):
-        return None
-    if "every" in marks:
-        return replace(wish, local=f"{now.date().isoformat()}T{clock:%H:%M}", repeat=_repeat(marks["every"]))
-    day = _day(marks.get("day"), now, clock)
-    return None if day is None else replace(wish, local=f"{day.isoformat()}T{clock:%H:%M}")
-
-
-def _delay(words: str) -> int:
-    for seconds, names in _PARTS_OF_AN_HOUR.items():
-        if re.search(rf"(?:{names})$", words, re.IGNORECASE):
-            return seconds
-    return round(sum(_count(count.lower()) * _UNITS[unit.lower()] for count, unit in _LENGTHS.findall(words)))
-
-
-def _count(word: str) -> float:
-    return float(word.replace(",", ".")) if word[0].isdigit() else _COUNTS.get(word, 1)
-
-
-def _clock(marks: _Marks) -> time | None:
-    """The time of day; None if none was given, or there is no such time."""
-    if "clock" not in marks:
-        return None
-    said = marks["clock"].groupdict()
-    if said.get("hour") is None:
-        return time(_NOON)
-    hour = _HOURS[said["hour"].lower()] + 1 if said["hour"].isalpha() else int(said["hour"])
-    minute, meridiem = int(said["minute"] or 0), (said["meridiem"] or "").lower()
-    if not (hour < 24 and minute < 60) or (meridiem and not 1 <= hour <= _NOON):  # noqa: PLR2004  (those of a day)
-        return None
-    if meridiem:
-        hour = hour % _NOON + (_NOON if meridiem == "p" else 0)
-    at = hour * 60 + (minute or next((minutes for name, minutes in _FRACTIONS.items() if said.get(name)), 0))
-    if not meridiem and at < _NOON * 60 and _is_late(marks):
-        at += _NOON * 60
-    return time(*divmod(at % _DAY_MINUTES, 60))
-
-
-def _usual_hour(marks: _Marks, now: datetime) -> time | None:
-    """The hour that is taken where none is named; None if no day is named either, or one that is over."""
-    day = marks["day"].groupdict() if "day" in marks else {}
-    if marks.keys().isdisjoint({"day", "every"}) or any(day.get(name) for name in _OVER):
-        return None
-    if _AFTERNOONS.search(" ".join(match[0] for match in marks.values())):
-        return _AFTERNOON
-    if _is_late(marks):
-        return _EVENING
-    if not day.get("today") or "early" in marks:
-        return _USUAL
-    return next((hour for hour in (_USUAL, _AFTERNOON, _EVENING) if hour > now.time()), _EVENING)
-
-
-def _is_late(marks: _Marks) -> bool:
-    return "late" in marks or any(
-        marks[kind].groupdict().get("late") is not None for kind in ("day", "every") if kind in marks
-    )
-
-
-def _repeat(match: re.Match[str]) -> Repeat:
-    said = match.groupdict()
-    every: Every = "month" if said.get("month") else "week" if said.get("weekday") or said.get("days") else "day"
-    if said.get("weekday"):
-        return Repeat(every=every, weekdays=_WEEKDAYS[:5])
-    named = {_weekday(word) for word in re.findall(r"[^\W\d_]+", said.get("days") or "") if _is_day(word)}
-    return Repeat(every=every, weekdays=tuple(_WEEKDAYS[number] for number in sorted(named)))
-
-
-def _is_day(word: str) -> bool:
-    return re.fullmatch(_DAY, word, re.IGNORECASE) is not None
-
-
-def _weekday(word: str) -> int:
-    name = word.lower()
-    return _DAYS[name if name in _DAYS else name.removesuffix("s")]
-
-
-def _day(match: re.Match[str] | None, now: datetime, clock: time) -> date | None:
-    """The day that is meant; if none is given, the next one with this time ahead. None if there is no such day."""
-    today, is_over = now.date(), clock <= now.time().replace(second=0, microsecond=0)
-    if match is None:
-        return today + timedelta(days=is_over)
-    said = match.groupdict()
-    if named := next((name for name in _DAYS_AHEAD if said.get(name)), None):
-        return today + timedelta(days=_DAYS_AHEAD[named])
-    if passed := said.get("last") or said.get("passed"):
-        return today - timedelta(days=(today.weekday() - _weekday(passed)) % 7 or 7)
-    try:
-        return _coming_day(said, today, is_over=is_over) or _date(said, today, is_over=is_over)
-    except ValueError:
-        return None
-
-
-def _coming_day(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date | None:
-    """The next day of that name, the Monday of the next week, or the next Saturday; None if it is none of these."""
-    if name := said.get("weekday"):
-        ahead = (_weekday(name) - today.weekday()) % 7
-        return today + timedelta(days=7 if ahead == 0 and is_over else ahead)
-    if name := said.get("next"):
-        return today + timedelta(days=(_weekday(name) - today.weekday()) % 7 or 7)
-    if said.get("week"):
-        return today + timedelta(days=7 - today.weekday())
-    if said.get("weekend"):
-        return today + timedelta(days=(_WEEKDAYS.index("sa") - today.weekday()) % 7 or 7)
-    return None
-
-
-def _date(said: Mapping[str, str | None], today: date, *, is_over: bool) -> date:
-    """The date; without a year the next one. Today if none was given.
-
-    Raises:
-        ValueError: the calendar has no such day.
-    """
-    if iso := said.get("iso"):
-        return date.fromisoformat(iso)
-    day = said.get("day")
-    if day is None:
-        return today
-    name = said.get("month")
-    month = MONTHS[name.lower()] if name else int(said.get("number") or 0)
-    if year := said.get("year"):
-        return date(int(year) + _CENTURY * (len(year) == 2), month, int(day))  # noqa: PLR2004  (31.12.26)
-    years = range(today.year, today.year + _MAX_YEARS)
-    days = (date(year, month, int(day)) for year in years if int(day) <= monthrange(year, month)[1])
-    return min(one for one in days if (one, not is_over) >= (today, True))
+def _clock(said: Mapping[str, str], *, is_english: bool) -> tuple[int, int, bool]:
+    """The hour, the minute, and whether the half of the day is certain."""
+    part = next((hours for name, hours in _PARTS.items() if name in said), None)
+    hour, minute = int(said.get("hour") or _NOON), int(said.get("minute") or 0)
+    if hour > 23 or minute > 59:  # noqa: PLR2004  (those of a day)
+        raise _Unread
+    if half := said.get("half"):
+        if not 1 <= hour <= _NOON:
+            raise _Unread
+        hour = hour % _NOON + (_NOON if half == "p" else 0)
+    if part is None:
+        is_digital = "minute" in said and not is_english
+        names_half = "noon" in said or bool(half) or not 1 <= hour < _NOON or is_digital or said["hour"][0] == "0"
+        return hour, minute, names_half
+    is_settled = bool(half) or "noon" in said or not 1 <= hour <= _NOON
+    hours = {hour} if is_settled else {hour % _NOON, hour % _NOON + _NOON}
+    fitting = [one for one in hours if part[0] <= one <= part[1]]
+    if len(fitting) != 1:
+        raise _Unread
+    return fitting[0], minute, True

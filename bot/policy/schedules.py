@@ -1,13 +1,15 @@
 """Pure: when a reminder is due, the first time and each time after.
 
     local time + zone ---> instant     skipped by the clocks: as much later; twice on the clocks: the first of the two
+    hour without its half > local time the next one from 7 to 22, or early in the day for what is done early
     delay ---------------> instant     elapsed time, whatever the clocks do
     repetition ----------> instants    computed on the zone's wall clock, each converted to an instant by itself
 
 Source: the meaning of a skipped or repeated local time: RFC 5545, 3.3.5 (2009).
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Literal, cast
@@ -29,20 +31,37 @@ _FREQUENCIES: Mapping[str, Literal[0, 1, 2, 3]] = {
     "year": rrule.YEARLY,
 }
 _DAYS = {"mo": rrule.MO, "tu": rrule.TU, "we": rrule.WE, "th": rrule.TH, "fr": rrule.FR, "sa": rrule.SA, "su": rrule.SU}
+_NOON = 12
+_FIRST, _LAST = time(7), time(22)
+"""Between them lies an hour that is named without its half of the day."""
+_AT_DAWN = re.compile(
+    r"\b(?:wak(?:e|ing)|woken|alarm|get(?:ting)? up|morning|sunrise|weck\w*|aufsteh\w*|aufwach\w*|morgen\w*|frühst\w*"
+    r"|réveil\w*|me lever|matin\w*|despert\w*|despiert\w*|levant\w*|madrug\w*|por la mañana|breakfast|desayun\w*)\b",
+    re.IGNORECASE,
+)
+"""What is done early, in four languages."""
+_TRAVEL = re.compile(
+    r"\b(?:flights?|flying|plane|airport|train(?! (?:the|my|our)\b)|flug\w*|flieger|zug|bahn\w*|vol|avion|aéroport"
+    r"|vuelo|avión|aeropuerto|tren|gare)\b",
+    re.IGNORECASE,
+)
+"""What is early, but may be late as well."""
 _CLOCKS_CHANGE = timedelta(hours=26)
 """The most by which the order of two local times can differ from that of their instants."""
 
 
-Reason = Literal["zone", "form", "over", "far", "many"]
-"""No such zone, no such time, in the past, too far away; or there are too many reminders."""
+Reason = Literal["zone", "form", "over", "far", "many", "half"]
+"""No such zone, no such time, in the past, too far away; too many reminders; or either half of the day may be meant."""
 
 
 class UnfitWish(ValueError):
     """No such time, or none that can be planned; the message tells a model so in one sentence."""
 
-    def __init__(self, reason: Reason, message: str) -> None:
+    def __init__(self, reason: Reason, message: str, times: tuple[datetime, ...] = ()) -> None:
         super().__init__(message)
         self.reason: Reason = reason
+        self.times = times
+        """By the wall clock: the time that is over, or the times between which the person has to choose."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,10 +89,10 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
         raise UnfitWish("form", "Give either a local time or a delay.")
     if wish.repeat is not None:
         _check(wish.repeat)
-    plan = _delayed(wish, now, zone) if wish.local is None else _at(wish.local, zone, wish.repeat)
+    plan = _delayed(wish, now, zone) if wish.local is None else _at(wish, zone, now)
     due_at = plan.start_at if plan.repeat is None else next_after(plan, now)
     if due_at is None or due_at <= now:
-        raise UnfitWish("over", f"That time is over already: it is {describe_moment(now, zone)}.")
+        raise _over(plan.local, now, zone)
     if due_at > now + MAX_AHEAD:
         raise UnfitWish("far", "That is more than five years away.")
     return plan, due_at
@@ -125,12 +144,59 @@ def describe_moment(at: datetime, zone: str) -> str:
     return f"{at.astimezone(ZoneInfo(zone)):%A %Y-%m-%d %H:%M} {zone}"
 
 
-def _at(text: str, zone: str, repeat: Repeat | None) -> Plan:
+def _over(local: datetime, now: datetime, zone: str) -> UnfitWish:
+    message = f"That time is over already: it is {describe_moment(now, zone)}. Ask the person when they mean."
+    return UnfitWish("over", message, (local,))
+
+
+def _at(wish: Wish, zone: str, now: datetime) -> Plan:
+    text = wish.local or ""
     try:
         local = datetime.strptime(text, "%Y-%m-%dT%H:%M")  # noqa: DTZ007  (a wall clock has no zone)
-        return Plan(start_at=instant(local, zone), local=local, zone=zone, repeat=repeat)
+        local = _settled(wish, local, now.astimezone(ZoneInfo(zone)).replace(tzinfo=None), zone)
+        return Plan(start_at=instant(local, zone), local=local, zone=zone, repeat=wish.repeat)
+    except UnfitWish:
+        raise
     except (ValueError, OverflowError) as error:
         raise UnfitWish("form", f"{text[:40]!r} is no time like 2026-11-23T08:00.") from error
+
+
+def _settled(wish: Wish, said: datetime, now: datetime, zone: str) -> datetime:
+    """The local time that is meant where the half of the day, or the day, was not said.
+
+    An hour without its half is the next one from 7 to 22, or the early one for what is done early.
+
+    Raises:
+        UnfitWish: it may be either half, or is over.
+    """
+    if wish.names_half and wish.names_day:
+        return said
+    hours = [said.hour] if wish.names_half else [said.hour % _NOON, said.hour % _NOON + _NOON]
+    days = [said.date()] if wish.names_day else [now.date(), now.date() + timedelta(days=1)]
+    times = [datetime.combine(day, time(hour, said.minute)) for day in days for hour in hours]
+    if wish.repeat is None:
+        times = [one for one in times if one > now]
+    chosen = times[:1] if wish.names_half else _halves(times, wish, is_today=said.date() == now.date())
+    if not chosen:
+        raise _over(said, instant(now, zone), zone)
+    if len(chosen) > 1:
+        choice = " or ".join(f"{one:%A %H:%M}" for one in chosen)
+        raise UnfitWish("half", f"It is not clear which half of the day is meant: ask the person, {choice}.", chosen)
+    return chosen[0]
+
+
+def _halves(times: Sequence[datetime], wish: Wish, *, is_today: bool) -> tuple[datetime, ...]:
+    """The time that is meant, of those with either half of the day; several: the person has to choose."""
+    daily = tuple(one for one in times if _FIRST <= one.time() <= _LAST)
+    early = tuple(one for one in times if one.hour < _NOON)
+    is_once_today = wish.names_day and is_today and wish.repeat is None
+    if _AT_DAWN.search(wish.text) and early:
+        return early[:1]
+    if _TRAVEL.search(wish.text) and early and wish.repeat is None:
+        if not wish.names_day:
+            return tuple(sorted({early[0], *daily[:1]}))
+        return daily if len(daily) > 1 else early[:1]
+    return daily if is_once_today else daily[:1]
 
 
 def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:

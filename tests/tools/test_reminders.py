@@ -44,6 +44,7 @@ class Diary:
             "prompt": wish.prompt,
             "when": "Saturday 2026-11-21 13:00 UTC",
             "due_at": NOON,
+            "in_seconds": 3600,
             "timezone": "UTC",
             "repeat": wish.repeat,
         }
@@ -75,6 +76,7 @@ async def test_set_hands_on_the_wish_and_tells_the_resolved_time(context: ToolCo
     assert told == {
         "number": 1,
         "when": "Saturday 2026-11-21 13:00 UTC",
+        "in_seconds": 3600,
         "text": "bins out",
         "repeats": {"every": "week", "interval": 1, "weekdays": ["mo"]},
     }

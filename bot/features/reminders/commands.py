@@ -1,22 +1,21 @@
 """The commands about time: a person's reminders, and the time zone that they live in."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot import labels
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongWords, command
+from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.features.reminders import phrases
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.i18n import time_grammar
-from bot.i18n.catalogues import Sentence, say
+from bot.i18n.catalogues import say
+from bot.i18n.language import use_language
 from bot.policy import zones
-from bot.policy.schedules import Reason, UnfitWish
+from bot.policy.schedules import UnfitWish
 from bot.policy.trust import may_carry_out
-from bot.turn import chats
 from bot.turn import phrases as turn_phrases
 from bot.turn.journal import origin_of
 from bot.turn.links import inert
@@ -25,62 +24,53 @@ from tools import PlannedReminder, Weekday
 
 _CANCEL = re.compile(
     r"(?:cancel|cancle|delete|remove|lösche?n?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)"
-    r"(?:\s+(?:n[or]?[.°º]?\s*|#\s*)?(\d{1,9})\.?)?",
+    r"(?:\s+(?:(?P<all>all|alle|alles|tou[ts]|tout|todos?)|(?:n[or]?[.°º]?\s*|#\s*)?(?P<number>\d{1,9})\.?))?",
     re.IGNORECASE,
 )
+_LIST = re.compile(r"(?:list|show|liste|zeige?n?|lister|montrer?|lista|mostrar?)?", re.IGNORECASE)
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
-_REASONS: Mapping[Reason, Sentence] = {
-    "zone": phrases.NO_SUCH_ZONE,
-    "form": phrases.NO_SUCH_TIME,
-    "over": phrases.TIME_IS_OVER,
-    "far": phrases.TIME_TOO_FAR,
-    "many": phrases.TOO_MANY_REMINDERS,
-}
 
 
 class ReminderCommands(CommandGroup):
     """Commands about what is to come, for everybody."""
 
-    def __init__(self, context: CommandContext, reminders: Reminders) -> None:
+    def __init__(self, context: CommandContext, reminders: Reminders, *, has_model: bool, has_reactions: bool) -> None:
+        """`has_model`: what is not understood here becomes a question to it."""
         self._context = context
         self._reminders = reminders
+        self._has_model = has_model
+        self._has_reactions = has_reactions
 
     @command(
-        "/remind [WHEN TEXT|cancel N]",
+        "/remind [WHEN TEXT|list|cancel N|cancel all]",
         phrases.ABOUT_REMIND,
         section="later",
-        examples=(*phrases.REMIND_EXAMPLES, "/remind cancel 2"),
+        examples=(*phrases.REMIND_EXAMPLES, "/remind list", "/remind cancel 2"),
     )
     async def _remind(self, call: Call) -> None:
-        """Reminds of something later, once or repeatedly; without an argument shows what is planned, `cancel N`
-        cancels.
+        """Reminds of something later, once or repeatedly; `list` shows what is planned, `cancel N` cancels one of them
+        and `cancel all` all. A time that is not in a plain form becomes a question to the model.
         """
         rest = call.command.rest
-        if not rest:
+        if _LIST.fullmatch(rest):
             await self._context.answer(call, lambda repos: self._list(repos, call))
         elif match := _CANCEL.fullmatch(rest):
-            number = None if match[1] is None else int(match[1])
-            await self._context.answer(call, lambda repos: self._cancel(repos, call, number))
+            await self._context.answer(call, lambda repos: self._cancel(repos, call, match))
         else:
-            await self._context.answer(call, lambda repos: self._plan(repos, call, rest))
+            language = await self._context.language(call)
 
-    def _plan(self, repos: Repositories, call: Call, rest: str) -> str:
+            def plan(repos: Repositories) -> None:
+                with use_language(language):
+                    self._plan(repos, call, rest)
+
+            await self._context.store.transaction(plan)
+
+    def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
+        """Plans it and says so; what is not understood is asked, if there is a model to answer."""
         message, now = call.message, self._context.clock.wall()
         zone = self._reminders.zone(repos, message.author)
-        # The time is looked for first at the beginning, then at the end, and a bare length last, because "2 hours of
-        # yoga tomorrow at 9" has another time.
-        wish = (
-            time_grammar.read(rest, now=now, zone=zone)
-            or time_grammar.find(rest, now=now, zone=zone)
-            or (time_grammar.read(f"in {rest}", now=now, zone=zone) if rest[0].isdigit() else None)
-        )
-        lacks_hour = wish is None
-        if wish is None:
-            wish = time_grammar.read(rest, now=now, zone=zone, lacks_hour=True)
-        if wish is None:
-            wish = time_grammar.find(rest, now=now, zone=zone, lacks_hour=True)
-        if wish is None:
-            raise WrongWords
+        local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+        wish = time_grammar.read(rest, now=now, zone=zone)
         asker = Asker(
             person=message.author,
             chat=message.chat,
@@ -90,38 +80,73 @@ class ReminderCommands(CommandGroup):
             expires_at=call.urgent_item.item.expires_at,
         )
         try:
-            planned = self._reminders.plan(repos, wish, asker)
+            planned = None if wish is None else self._reminders.plan(repos, wish, asker)
+            reply = None if planned is None else self._reply(planned, local)
         except UnfitWish as error:
-            reason = _REASONS[error.reason]
-            local = phrases.when(now.astimezone(ZoneInfo(zone)), zone)
-            return say(reason, now=local) if error.reason == "over" else say(reason)
-        return _reply(planned, lacks_hour=lacks_hour, assumes_zone=self._is_news(repos, call, planned))
-
-    def _is_news(self, repos: Repositories, call: Call, planned: PlannedReminder) -> bool:
-        """Whether its time zone is assumed, and nobody was told that here before."""
-        now = self._context.clock.now()
-        if planned.zone_is_known or chats.settings_of(repos, call.conversation, now).told_zone:
-            return False
-        chats.change(repos, call.conversation, now, lambda settings: replace(settings, told_zone=True))
-        return True
+            reply = None if error.reason == "half" and self._has_model else phrases.refusal(error, local)
+        if reply is not None:
+            self._context.say(repos, call, call.conversation, reply)
+        elif self._has_model:
+            repos.inbox.as_question(call.urgent_item.item.id, None)
+        else:
+            self._context.say(repos, call, call.conversation, phrases.not_read())
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self._reminders.all(repos, call.message.author, call.conversation)
-        return "\n".join(map(_line, planned)) or say(common_phrases.NO_REMINDERS)
+        return "\n".join(map(self._line, planned)) or say(common_phrases.NO_REMINDERS)
 
-    def _cancel(self, repos: Repositories, call: Call, number: int | None) -> str:
-        """Cancels that one; None: asks which."""
-        if number is None:
-            listed, has_any = (
-                self._list(repos, call),
-                self._reminders.all(repos, call.message.author, call.conversation),
+    def _cancel(self, repos: Repositories, call: Call, match: re.Match[str]) -> str:
+        """Cancels one or all; without a number asks which."""
+        person, conversation = call.message.author, call.conversation
+        if match["number"]:
+            cancelled = self._reminders.cancel_within(repos, person, conversation, int(match["number"]))
+            if cancelled is None:
+                return say(phrases.NO_SUCH_REMINDER, number=match["number"])
+            self._context.once(repos, call)  # the next reminder may get the same number
+            return say(common_phrases.REMINDER_CANCELLED, text=_words(cancelled))
+        planned = self._reminders.all(repos, person, conversation)
+        if not planned or not match["all"]:
+            listed = self._list(repos, call)
+            return f"{listed}\n\n{say(phrases.WHICH_REMINDER)}" if planned else listed
+        for one in planned:
+            self._reminders.cancel_within(repos, person, conversation, one.number)
+        self._context.once(repos, call)
+        return say(phrases.ALL_CANCELLED, count=len(planned))
+
+    def _reply(self, planned: PlannedReminder, now: datetime) -> str:
+        """The reply to a new reminder, with the time as it was understood; `now` is by the person's clock."""
+        what = (
+            (common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN)
+            if planned.prompt is None
+            else (phrases.QUESTION_SET if planned.repeat is None else phrases.QUESTION_SET_AGAIN)
+        )
+        words = _words(planned)
+        text = words if words[-1:] in ".!?…" else f"{words}."
+        remarks = [
+            say(sentence, time=f"{now:%H:%M}", number=planned.number)
+            for sentence, holds in (
+                (phrases.CANCEL_BY_REACTION, self._has_reactions),
+                (phrases.CANCEL_BY_COMMAND, not self._has_reactions),
+                (phrases.REMINDER_SHIFTED, planned.is_shifted),
+                (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
+                (phrases.ASKS_ZONE, not planned.zone_is_known),
             )
-            return f"{listed}\n\n{say(phrases.WHICH_REMINDER)}" if has_any else listed
-        cancelled = self._reminders.cancel_within(repos, call.message.author, call.conversation, number)
-        if cancelled is None:
-            return say(phrases.NO_SUCH_REMINDER)
-        self._context.once(repos, call)  # the next reminder may get the same number
-        return say(common_phrases.REMINDER_CANCELLED, text=_words(cancelled))
+            if holds
+        ]
+        when = phrases.when(planned, tells_how_soon=planned.repeat is None)
+        return "\n\n".join([say(what, when=when, repeats=_repeats(planned), text=text), *remarks])
+
+    @staticmethod
+    def _line(planned: PlannedReminder) -> str:
+        sentence = phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN
+        line = say(
+            sentence,
+            number=planned.number,
+            when=phrases.when(planned),
+            repeats=_repeats(planned),
+            text=_words(planned),
+        )
+        return line if planned.prompt is None else f"{line} {say(phrases.IS_QUESTION)}"
 
     @command(
         "/timezone [NAME]",
@@ -144,48 +169,11 @@ class ReminderCommands(CommandGroup):
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
-            now = phrases.when(self._context.clock.wall().astimezone(ZoneInfo(zone)), zone)
-            told = say(phrases.TIMEZONE, zone=zone, now=now)
-            return f"{told} {say(phrases.REMINDERS_MOVED)}" if moved else told
+            now = f"{self._context.clock.wall().astimezone(ZoneInfo(zone)):%H:%M}"
+            shown = say(phrases.TIMEZONE, zone=zone, now=now)
+            return f"{shown} {say(phrases.REMINDERS_MOVED)}" if moved else shown
 
         await self._context.answer(call, reply)
-
-
-def _reply(planned: PlannedReminder, *, lacks_hour: bool, assumes_zone: bool) -> str:
-    """The reply to a new reminder, with the time as it was understood; `lacks_hour`: its hour was chosen here, and
-    `assumes_zone`: its zone, which is told.
-    """
-    if planned.prompt is None:
-        what = common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN
-    else:
-        what = phrases.QUESTION_SET if planned.repeat is None else phrases.QUESTION_SET_AGAIN
-    remarks = [
-        say(phrase, time=f"{planned.due_at.astimezone(ZoneInfo(planned.timezone)):%H:%M}")
-        for phrase, holds in (
-            (phrases.REMINDER_USUAL_HOUR, lacks_hour),
-            (phrases.REMINDER_SHIFTED, planned.is_shifted),
-            (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
-        )
-        if holds
-    ]
-    if assumes_zone:
-        remarks.append(say(phrases.REMINDER_ZONE, zone=planned.timezone))
-    return "\n\n".join([_filled(what, planned), *remarks])
-
-
-def _line(planned: PlannedReminder) -> str:
-    line = _filled(phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN, planned)
-    return line if planned.prompt is None else f"{line} {say(phrases.IS_QUESTION)}"
-
-
-def _filled(phrase: Sentence, planned: PlannedReminder) -> str:
-    return say(
-        phrase,
-        number=planned.number,
-        when=phrases.when(planned.due_at.astimezone(ZoneInfo(planned.timezone)), planned.timezone),
-        repeats=_repeats(planned),
-        text=_words(planned),
-    )
 
 
 def _repeats(planned: PlannedReminder) -> str:

@@ -31,6 +31,7 @@ from bot.policy import schedules
 from bot.policy.schedules import Plan, UnfitWish
 from bot.policy.trust import may_carry_out
 from bot.settings.values import is_zone
+from bot.turn import chats
 from bot.turn.links import inert
 from bot.turn.prompt import PLANNED, PLANNED_LATE
 from bot.turn.turns import Turns
@@ -120,14 +121,21 @@ def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, no
 
 
 class Reminders:
-    """The reminders of everybody; the port of the tool `remind`. `account` is Aldis's own account."""
+    """The reminders of everybody; the port of the tool `remind`.
 
-    def __init__(self, store: Store, clock: Clock, turns: Turns, *, account: str, timezone: str) -> None:
+    `account` is Aldis's own account, `timezone` that of a person who has told none, and `is_zone_known` whether the
+    operator or the machine has named it.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, turns: Turns, *, account: str, timezone: str, is_zone_known: bool = False
+    ) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._account = account
         self._timezone = timezone
+        self._is_zone_known = is_zone_known
 
     # For the tool
 
@@ -245,7 +253,16 @@ class Reminders:
         )
         if asker.chat.is_group:
             repos.members.want(asker.conversation)
-        return self._shown(repos, asker.person, put)
+        return replace(self._shown(repos, asker.person, put), zone_is_known=not self._asks_zone(repos, asker))
+
+    def _asks_zone(self, repos: Repositories, asker: Asker) -> bool:
+        """Whether the person is to be asked for their time zone now: once in each chat, and where none is known."""
+        now = self._clock.now()
+        if self._is_zone_known or repos.reminders.zone(ChatId.direct(asker.person)) is not None:
+            return False
+        before = chats.settings_of(repos, asker.conversation, now)
+        chats.change(repos, asker.conversation, now, lambda settings: replace(settings, told_zone=True))
+        return not before.told_zone
 
     def _first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
         plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, person))
@@ -386,24 +403,23 @@ class Reminders:
 
     def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> PlannedReminder:
         """The reminder as people and models see it."""
-        own = repos.reminders.zone(ChatId.direct(person))
         plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
         words = _words.validate_json(reminder.words) if reminder.words is not None else None
-        zone = plan.zone if plan else own or self._timezone
-        local = reminder.due_at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
+        zone = self.zone(repos, person)
+        local = reminder.due_at.astimezone(ZoneInfo(plan.zone if plan else zone)).replace(tzinfo=None)
         return PlannedReminder(
             number=reminder.number,
             text=None if words is None else words.text,
             prompt=None if words is None else words.prompt,
             when=schedules.describe_moment(reminder.due_at, zone),
             due_at=reminder.due_at,
+            in_seconds=round((reminder.due_at - self._clock.wall()).total_seconds()),
             timezone=zone,
             repeat=plan.repeat if plan else None,
             is_shifted=plan is not None
             and local.date() == plan.local.date()
-            and schedules.is_skipped(plan.local, zone),
+            and schedules.is_skipped(plan.local, plan.zone),
             loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
-            zone_is_known=own is not None,
             origin="" if words is None else labels.dump_labels(words.scheduled.labels).decode(),
         )
 

@@ -6,7 +6,7 @@ Left to others: which tools are asked (`intents`), what a whole answer consists 
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import decimal_point, long_day, measure, moment, number
+from bot.i18n.locale import decimal_point, long_day, measure, number
+from bot.i18n.phrases import spoken_time
 from bot.messages import ToolAnswer
 from bot.providers.offline import phrases
 
@@ -234,16 +235,19 @@ def _hit(hit: _Hit) -> str:
 class _Reminder(_Shape):
     number: str
     when: str
+    in_seconds: int = 0
     text: str | None = None
 
-    @property
-    def due(self) -> str:
+    def due(self, *, tells_how_soon: bool = False) -> str:
         """The time in the current language; unchanged if it is not a moment."""
         match = _MOMENT.fullmatch(self.when)
-        return f"{moment(datetime.fromisoformat(match['at']))} {match['zone']}" if match else self.when
+        if match is None:
+            return self.when
+        at = datetime.fromisoformat(match["at"])
+        return spoken_time(at, at - timedelta(seconds=self.in_seconds), tells_how_soon=tells_how_soon)
 
     def __str__(self) -> str:
-        return f"{self.number}: {self.due}: {self.text or '?'}"
+        return f"{self.number}: {self.due()}: {self.text or '?'}"
 
 
 def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
@@ -252,9 +256,9 @@ def _reminders(data: Mapping[str, Any], _: Mapping[str, object]) -> str:
         return "\n".join(f"- {one}" for one in planned) or say(common_phrases.NO_REMINDERS)
     if "cancelled" in data:
         cancelled = _Reminder.model_validate(data["cancelled"])
-        return say(common_phrases.REMINDER_CANCELLED, text=cancelled.text or cancelled.due)
+        return say(common_phrases.REMINDER_CANCELLED, text=cancelled.text or cancelled.due())
     planned = _Reminder.model_validate(data)
-    return say(common_phrases.REMINDER_SET, when=planned.due, text=planned.text, number=planned.number)
+    return say(common_phrases.REMINDER_SET, when=planned.due(tells_how_soon=True), text=planned.text)
 
 
 def _fact(data: Mapping[str, Any], _: Mapping[str, object]) -> str:

@@ -55,7 +55,7 @@ async def test_help_explains_one_command(word: str, store: Store, clock: SetCloc
     """With its form and examples, by whatever name it is asked for."""
     async with app_harness(store, clock) as aldis:
         shown = await told(aldis, f"/help {word}")
-        assert shown.startswith("/remind [WHEN TEXT|cancel N]")
+        assert shown.startswith("/remind [WHEN TEXT|list|cancel N|cancel all]")
         assert "/remind every weekday at 8 TEXT" in shown
 
 
@@ -116,8 +116,8 @@ async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetC
         ("/usge", "today"),
         ("/erinnere", "no reminders here"),
         ("/erinnere mich in 10 Minuten an den Tee", ": den Tee"),
-        ("/rappelle-moi demain à 9h d'appeler Paul", "09:00 UTC\u00a0: appeler Paul"),
-        ("/recuérdame mañana a las 9 comprar leche", "09:00 UTC: comprar leche"),
+        ("/rappelle-moi demain à 9h d'appeler Paul", "D'accord, demain à 09:00\u00a0: appeler Paul."),
+        ("/recuérdame mañana a las 9 comprar leche", "mañana a las 09:00: comprar leche."),
         ("/gedächtnis", "noch nichts über dich gemerkt"),
         ("/lang Deutsch", "Deutsch"),
         ("/sprache francais", "français"),

@@ -166,3 +166,49 @@ def test_the_next_time_is_always_later(every: str, interval: int, after: datetim
     assert at is not None
     assert at > after.replace(tzinfo=UTC)
     assert at <= max(after.replace(tzinfo=UTC), plan.start_at) + timedelta(days=366 * interval + 2)
+
+
+def test_an_hour_without_its_half_is_the_next_one_from_seven_to_ten() -> None:
+    """On its day, or the next one; what is done early is early; where either may be meant, the person is asked."""
+    evening, noon, dawn = (datetime(2027, 3, 22, hour, 57, tzinfo=UTC) for hour in (21, 11, 5))
+    today, tomorrow = "2027-03-22", "2027-03-23"
+    for now, text, local, names_day, due in (
+        (evening, "call mum", f"{today}T05:00", False, f"{tomorrow}T17:00"),
+        (noon, "call mum", f"{today}T05:00", False, f"{today}T17:00"),
+        (noon, "call mum", f"{tomorrow}T08:00", False, f"{today}T20:00"),
+        (evening, "call mum", f"{today}T08:30", False, f"{tomorrow}T08:30"),
+        (noon, "call mum", f"{tomorrow}T09:00", True, f"{tomorrow}T09:00"),
+        (noon, "call mum", f"{tomorrow}T05:00", True, f"{tomorrow}T17:00"),
+        (noon, "call mum", f"{today}T09:00", True, f"{today}T21:00"),
+        (dawn, "call mum", f"{today}T09:00", True, "half"),
+        (evening, "wake me", f"{tomorrow}T06:00", False, f"{tomorrow}T06:00"),
+        (noon, "weck mich", f"{today}T18:00", False, f"{tomorrow}T06:00"),
+        (noon, "morning run", f"{tomorrow}T05:00", True, f"{tomorrow}T05:00"),
+        (noon, "train to Lyon", f"{tomorrow}T05:00", True, f"{tomorrow}T05:00"),
+        (evening, "Flug nach Rom", f"{tomorrow}T06:00", True, f"{tomorrow}T06:00"),
+        (noon, "vuelo a Lima", f"{tomorrow}T08:00", True, "half"),
+        (noon, "flight", f"{today}T05:00", False, "half"),
+        (evening, "train", f"{today}T05:00", True, "over"),
+        (noon, "train the dog", f"{tomorrow}T05:00", True, f"{tomorrow}T17:00"),
+    ):
+        wish = Wish(text=text, local=local, names_half=False, names_day=names_day)
+        try:
+            plan, at = first_plan(wish, now=now, zone="UTC")
+            assert plan.start_at == at
+            found = f"{at:%Y-%m-%dT%H:%M}"
+        except UnfitWish as error:
+            found = error.reason
+        assert found == due, (f"{now:%H:%M}", text, local)
+
+
+def test_an_hour_without_a_day_is_the_next_one() -> None:
+    """Today, or tomorrow if it is over; a repetition without its half comes at one hour of each day."""
+    now = datetime(2027, 3, 22, 12, tzinfo=UTC)
+    for local, repeat, due in (
+        ("2027-03-22T14:30", None, "22 14:30"),
+        ("2027-03-22T11:30", None, "23 11:30"),
+        ("2027-03-22T05:00", Repeat(every="day"), "22 17:00"),
+        ("2027-03-22T08:00", Repeat(every="day"), "23 08:00"),
+    ):
+        wish = Wish(text="tea", local=local, names_half=repeat is None, names_day=repeat is not None, repeat=repeat)
+        assert f"{first_plan(wish, now=now, zone='UTC')[1]:%d %H:%M}" == due
