@@ -12,7 +12,7 @@ word is left over that may be about time: what such a text means is for the mode
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
@@ -22,6 +22,7 @@ from tools import Repeat, Weekday, Wish
 _WEEKDAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _NOON = 12
 _HALF_HOUR = 1800
+_GERMAN, _FRENCH = 1, 2
 _MAX_MONTHLY_DAY = 28
 """Some months lack the days after it."""
 _MAX_YEARS = 9
@@ -30,214 +31,92 @@ _PARTS = {"morning": (4, 11), "afternoon": (12, 20), "evening": (17, 23)}
 """The first and the last hour of each part of the day."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Words:
-    """What one language calls the parts of a time, as patterns without accents and capitals."""
-
-    lead: str
-    """Stands before a time, or before a text with its time behind it."""
-    join: str
-    """Leads from a time to its text."""
-    days: tuple[str, ...]
-    months: tuple[str, ...]
-    units: Mapping[int, str]
-    into: str
-    one: str
-    half_hour: str
-    also: str
-    on: str
-    """Before a day."""
-    of: str
-    """Between the number of a day and its month."""
-    ordinal: str
-    date: str = r"(?!)"
-    """A date in numbers that means one day only."""
-    month_first: str = r"(?!)"
-    today: str
-    tomorrow: str
-    after: str
-    """The day after tomorrow."""
-    later: tuple[str, str, str]
-    """The parts of today."""
-    bare: tuple[str, str, str]
-    """The parts of a day, right behind it."""
-    parts: tuple[str, str, str]
-    """The parts of a day, beside an hour."""
-    every_day: str
-    every_weekday: str
-    every: str
-    """Before a day that returns each week."""
-    plural: str
-    """A day that returns each week by its form alone; `{day}` is its name."""
-    every_month: str
-    """Before the number of a day that returns each month."""
-    at: str
-    minutes: str
-    hours: str
-    """Behind an hour."""
-    noon: str
-    has_halves: bool = False
-    """Whether an hour with its minutes is commonly written without the half of the day."""
-
-
-_ENGLISH = _Words(
-    lead=r"(?:me|please)[\s,]+",
-    join=r"(?:to|of|about|that)\s+",
-    days=("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    months=(
-        *("january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul", "august|aug"),
-        *("september|sept|sep", "october|oct", "november|nov", "december|dec"),
+_DATE = r"{on} (?P<day3>\d{{1,2}})/(?P<number>\d{{1,2}})(?:/(?P<year3>20\d\d))?(?![\d/])"
+_GERMAN_DATE = r"(?P<day3>\d{1,2})\.\s?(?P<number>\d{1,2})\.(?:\s?(?P<year3>20\d\d)|(?P<short>\d\d)(?![\d.]))?"
+_WORDS: Mapping[str, tuple[str, str, str, str]] = {
+    # Before a time, or before a text with its time behind it; and what leads from a time to its text.
+    "lead": (r"(?:me|please)[\s,]+", r"(?:mich|bitte)[\s,]+", r"(?:moi|stp)[\s,]+", r"(?:me|por favor)[\s,]+"),
+    "join": (r"(?:to|of|about|that)\s+", r"(?:ans?|daran,?|dass)\s+", r"(?:de|que)\s+|(?:d|qu)'", r"(?:de|que)\s+"),
+    "days": (
+        "monday tuesday wednesday thursday friday saturday sunday",
+        "montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag",
+        "lundi mardi mercredi jeudi vendredi samedi dimanche",
+        "lunes martes miercoles jueves viernes sabado domingo",
     ),
-    units={1: "seconds?|secs?|s", 60: "minutes?|mins?|m", 3600: "hours?|hrs?|h", 86_400: "days?|d", 604_800: "weeks?"},
-    into="in",
-    one="an?|one",
-    half_hour="half an hour",
-    also="and",
-    on="on the|on|this|the",
-    of="of",
-    ordinal="st|nd|rd|th",
-    month_first=r"{month}\s+(?:the\s+)?(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])(?:,?\s+(?P<year2>20\d\d))?",
-    today="today",
-    tomorrow="tomorrow",
-    after="(?:the )?day after tomorrow",
-    later=("this morning", "this afternoon", "this evening|tonight"),
-    bare=("morning", "afternoon", "evening|night"),
-    parts=("in the morning", "in the afternoon", "in the evening"),
-    every_day="every day|daily",
-    every_weekday="every weekday",
-    every="every week on|every|each",
-    plural="(?:on )?{day}s",
-    every_month="every month on(?: the)?",
-    at="at",
-    minutes=":",
-    hours=r"\s?o'?\s?clock",
-    noon="(?:at )?(?:noon|midday)",
-    has_halves=True,
-)
-_GERMAN = _Words(
-    lead=r"(?:mich|bitte)[\s,]+",
-    join=r"(?:ans?|daran,?|dass)\s+",
-    days=("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag|sonnabend", "sonntag"),
-    months=(
-        *("januar|janner|jan", "februar|feb", "marz", "april|apr", "mai", "juni|jun", "juli|jul", "august|aug"),
-        *("september|sept|sep", "oktober|okt", "november|nov", "dezember|dez"),
+    "months": (
+        (
+            "january|jan february|feb march|mar april|apr may june|jun july|jul august|aug september|sept|sep october|oct"
+            " november|nov december|dec"
+        ),
+        (
+            "januar|janner|jan februar|feb marz april|apr mai juni|jun juli|jul august|aug september|sept|sep oktober|okt"
+            " november|nov dezember|dez"
+        ),
+        "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
     ),
-    units={
-        1: "sekunden?|sek",
-        60: "minuten?|min",
-        3600: "stunden?|std|h",
-        86_400: "tag(?:en?)?",
-        604_800: "wochen?",
-    },
-    into="in",
-    one="eine[mnr]?|ein",
-    half_hour="einer halben stunde",
-    also="und",
-    on="am|den|diesen|an diesem",
-    of="(?!)",
-    ordinal=r"\.",
-    date=r"(?P<day3>\d{1,2})\.\s?(?P<number>\d{1,2})\.(?:\s?(?P<year3>20\d\d)|(?P<short>\d\d)(?![\d.]))?",
-    today="heute",
-    tomorrow="morgen",
-    after="ubermorgen",
-    later=("heute (?:fruh|morgen|vormittag)", "heute nachmittag", "heute abend"),
-    bare=("fruh|vormittag", "nachmittag", "abend"),
-    parts=(
+    "units": (
+        "seconds?|secs?|s minutes?|mins?|m hours?|hrs?|h days?|d weeks?",
+        "sekunden?|sek minuten?|min stunden?|std|h tag(?:en?)? wochen?",
+        "secondes?|sec minutes?|min|mn heures?|h jours?|j semaines?",
+        "segundos?|seg minutos?|min horas?|h dias? semanas?",
+    ),
+    "into": ("in", "in", "dans", "dentro de|en"),
+    "one": ("an?|one", "eine[mnr]?|ein", "une?", "una?|un"),
+    "half_hour": ("half an hour", "einer halben stunde", "une demi[- ]heure", "media hora"),
+    "also": ("and", "und", "et", "y"),
+    # Before a day, between its number and its month, and behind its number; a date in numbers that means one day.
+    "on": ("on the|on|this|the", "am|den|diesen|an diesem", "ce|le|pour le", "el|este|para el"),
+    "of": ("of", "(?!)", "(?!)", "de"),
+    "ordinal": ("st|nd|rd|th", r"\.", "er", "(?!)"),
+    "date": ("(?!)", _GERMAN_DATE, _DATE.format(on="le"), _DATE.format(on="el")),
+    "today": ("today", "heute", "aujourd'hui", "hoy"),
+    "tomorrow": ("tomorrow", "morgen", "demain", "manana"),
+    "after": ("(?:the )?day after tomorrow", "ubermorgen", "apres[- ]demain", "pasado manana"),
+    # The parts of today, of the day before them, and beside an hour; the last part is the evening.
+    "this_morning": ("this morning", "heute (?:fruh|morgen|vormittag)", "ce matin", "esta manana"),
+    "this_afternoon": ("this afternoon", "heute nachmittag", "cet apres[- ]midi", "(?!)"),
+    "this_evening": ("this evening|tonight", "heute abend", "ce soir", "esta noche"),
+    "bare_morning": ("morning", "fruh|vormittag", "matin", "por la manana"),
+    "bare_afternoon": ("afternoon", "nachmittag", "apres[- ]midi", "(?!)"),
+    "bare_evening": ("evening|night", "abend", "soir", "por la noche"),
+    "morning": (
+        "in the morning",
         "morgens|vormittags|in der fruh|am (?:morgen|vormittag)",
-        "nachmittags|am nachmittag",
-        "abends|am abend",
+        "du matin",
+        "(?:de|por) la manana",
     ),
-    every_day="jeden tag|taglich",
-    every_weekday="jeden werktag|werktags",
-    every="jede woche am|jeden",
-    plural="{day}s",
-    every_month="jeden monat am",
-    at="um",
-    minutes="[:.]",
-    hours=r"\s?uhr",
-    noon="(?:(?:um|am|zum) )?mittags?",
-)
-_FRENCH = _Words(
-    lead=r"(?:moi|s'il te plait|stp)[\s,]+",
-    join=r"(?:de|que)\s+|(?:d|qu)'",
-    days=("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
-    months=(
-        *("janvier", "fevrier", "mars", "avril", "mai", "juin", "juillet", "aout", "septembre", "octobre"),
-        *("novembre", "decembre"),
+    "afternoon": ("in the afternoon", "nachmittags|am nachmittag", "de l'apres[- ]midi", "de la tarde"),
+    "evening": ("in the evening", "abends|am abend", "du soir", "(?:de|por) la noche"),
+    # What returns; the last two stand before a day of the week, and before the number of a day of the month.
+    "daily": ("every day|daily", "jeden tag|taglich", "tous les jours|chaque jour", "todos los dias|cada dia|a diario"),
+    "weekdays": (
+        "every weekday",
+        "jeden werktag|werktags",
+        "(?:tous les|chaque) jours? (?:de semaine|ouvres?)",
+        "(?:todos los|cada) dias? (?:laborables?|entre semana)",
     ),
-    units={
-        1: "secondes?|sec",
-        60: "minutes?|min|mn",
-        3600: "heures?|h",
-        86_400: "jours?|j",
-        604_800: "semaines?",
-    },
-    into="dans",
-    one="une?",
-    half_hour="une demi[- ]heure",
-    also="et",
-    on="ce|le|pour le",
-    of="(?!)",
-    ordinal="er",
-    date=r"le (?P<day3>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year3>20\d\d))?(?![\d/])",
-    today="aujourd'hui",
-    tomorrow="demain",
-    after="apres[- ]demain",
-    later=("ce matin", "cet apres[- ]midi", "ce soir"),
-    bare=("matin", "apres[- ]midi", "soir"),
-    parts=("du matin", "de l'apres[- ]midi", "du soir"),
-    every_day="tous les jours|chaque jour",
-    every_weekday="(?:tous les|chaque) jours? (?:de semaine|ouvres?)",
-    every="chaque semaine le|chaque|tous les",
-    plural="(?:les {day}s|le {day} chaque semaine)",
-    every_month="(?:chaque|tous les) mois le",
-    at="a|pour",
-    minutes=r"\s?h\s?|:",
-    hours=r"\s?h(?:eures?)?",
-    noon="(?:a )?midi",
-)
-_SPANISH = _Words(
-    lead=r"(?:me|por favor)[\s,]+",
-    join=r"(?:de|que)\s+",
-    days=("lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"),
-    months=(
-        *("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre"),
-        *("noviembre", "diciembre"),
+    "plural": ("(?:on )?{day}s", "{day}s", "les {day}s", "los {day}s?"),
+    "every": ("every week on|every|each", "jede woche am|jeden", "chaque semaine le|chaque|tous les", "cada|todos los"),
+    "month_on": (
+        "every month on(?: the)?",
+        "jeden monat am",
+        "(?:chaque|tous les) mois le",
+        "(?:cada mes|todos los meses) el(?: dia)?",
     ),
-    units={
-        1: "segundos?|seg",
-        60: "minutos?|min",
-        3600: "horas?|h",
-        86_400: "dias?",
-        604_800: "semanas?",
-    },
-    into="dentro de|en",
-    one="una?",
-    half_hour="media hora",
-    also="y",
-    on="el|este|para el",
-    of="de",
-    ordinal="(?!)",
-    date=r"el (?P<day3>\d{1,2})/(?P<number>\d{1,2})(?:/(?P<year3>20\d\d))?(?![\d/])",
-    today="hoy",
-    tomorrow="manana",
-    after="pasado manana",
-    later=("esta manana", "(?!)", "esta noche"),
-    bare=("por la manana", "(?!)", "por la noche"),
-    parts=("(?:de|por) la manana", "de la tarde", "(?:de|por) la noche"),
-    every_day="todos los dias|cada dia|a diario",
-    every_weekday="(?:todos los|cada) dias? (?:laborables?|entre semana)",
-    every="cada semana el|cada|todos los",
-    plural="los {day}s?",
-    every_month="(?:cada mes|todos los meses) el(?: dia)?",
-    at="a las?",
-    minutes=":",
-    hours=r"\s?h(?:oras?)?",
-    noon="al? mediodia",
-)
-_LANGUAGES = (_ENGLISH, _GERMAN, _FRENCH, _SPANISH)
+    # Before an hour, between it and its minutes, and behind it.
+    "at": ("at", "um", "a|pour", "a las?"),
+    "minutes": (":", "[:.]", r"\s?h\s?|:", ":"),
+    "hours": (r"\s?o'?\s?clock", r"\s?uhr", r"\s?h(?:eures?)?", r"\s?h(?:oras?)?"),
+    "noon": ("(?:at )?(?:noon|midday)", "(?:(?:um|am|zum) )?mittags?", "(?:a )?midi", "al? mediodia"),
+}
+"""What English, German, French and Spanish call the parts of a time: patterns without accents and capitals."""
+_UNIT_SECONDS = (1, 60, 3600, 86_400, 604_800)
 MONTHS: Mapping[str, int] = {
-    name: number for words in _LANGUAGES for number, names in enumerate(words.months, 1) for name in names.split("|")
+    name: number
+    for names in _WORDS["months"]
+    for number, several in enumerate(names.split(), 1)
+    for name in several.split("|")
 }
 """The names of months in all languages without accents, each with its number."""
 
@@ -260,9 +139,9 @@ _ABOUT_TIME = r"""
     salvo excepto hasta durante luego ahora pronto temprano festivos vacaciones navidad
 """
 """Words about time besides the names of days, months and units, which are left over nowhere in a text."""
-_ABOUT_TIME_IN_ENGLISH = r"\b(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\b"
-_YESTERDAY_IN_FRENCH = r"\bhier\b"
-"""Here, in German."""
+_YESTERDAY = "hier"
+"""In French; in German it is "here"."""
+_ABOUT_TIME_IN_ENGLISH = f"mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|{_YESTERDAY}"
 _NUMBERS = r"""
     two three four five six seven eight nine ten eleven twelve \w+teen (?:twenty|thirty|forty|fifty)\S*
     zwei drei vier funf sechs sieben acht neun zehn elf zwolf \w+(?:zehn|zig|ssig|ßig)
@@ -338,21 +217,16 @@ def _folded(words: str) -> str:
 class _Grammar:
     """The forms of one language."""
 
-    def __init__(self, words: _Words) -> None:
-        self._words = words
-        self._lead = re.compile(rf"(?:{words.lead})*")
-        self._join = re.compile(words.join)
+    def __init__(self, language: int) -> None:
+        words = {name: forms[language] for name, forms in _WORDS.items()}
+        self._is_english = language == 0
+        self._lead, self._join = re.compile(f"(?:{words['lead']})*"), re.compile(words["join"])
+        self._days, self._units = words["days"].split(), words["units"].split()
         self._patterns = tuple(
-            (kind, re.compile(rf"(?:{pattern})(?![\w'])")) for kind, pattern in _patterns(words) if pattern
+            (kind, re.compile(rf"(?:{pattern})(?![\w'])")) for kind, pattern in _patterns(words, language) if pattern
         )
-        self._months = {name: number for number, names in enumerate(words.months, 1) for name in names.split("|")}
-        self._left = re.compile(
-            "|".join(
-                (rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{_names()})\b", _NUMERIC)
-                + ((_ABOUT_TIME_IN_ENGLISH,) if words is _ENGLISH else ())
-                + (() if words is _GERMAN else (_YESTERDAY_IN_FRENCH,))
-            )
-        )
+        own = (_ABOUT_TIME_IN_ENGLISH, "(?!)", _YESTERDAY, _YESTERDAY)[language]
+        self._left = re.compile(rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{own}|{_names()})\b|{_NUMERIC}")
 
     def places(self, text: str) -> Iterator[tuple[int, int, _Time]]:
         """The time with which the text begins, and one with which it ends, with their places; only whole ones."""
@@ -402,7 +276,7 @@ class _Grammar:
             raise _Unread
         if "delay" in time:
             return Wish(text=prompt or text, prompt=prompt, delay_seconds=self._delay(time, said))
-        hour, minute, names_half = _clock(said, is_english=self._words.has_halves)
+        hour, minute, names_half = _clock(said, is_english=self._is_english)
         repeat, day = (self._repeat(said, today)) if "every" in time else (None, self._day(said, today))
         return Wish(
             text=prompt or text,
@@ -446,21 +320,21 @@ class _Grammar:
         return sum((int(count) if count.isdigit() else 1) * unit for count, unit in counted)
 
     def _unit(self, name: str) -> int:
-        return next(seconds for seconds, names in self._words.units.items() if re.fullmatch(names, name))
+        return next(_UNIT_SECONDS[n] for n, names in enumerate(self._units) if re.fullmatch(names, name))
 
     def _weekday(self, name: str) -> int:
-        return next(number for number, names in enumerate(self._words.days) if re.fullmatch(rf"(?:{names})s?", name))
+        return next(number for number, names in enumerate(self._days) if re.fullmatch(f"(?:{names})s?", name))
 
     def _repeat(self, said: Mapping[str, str], today: date) -> tuple[Repeat, date]:
-        if "every_day" in said:
+        if "daily" in said:
             return Repeat(every="day"), today
-        if "every_weekday" in said:
+        if "weekdays" in said:
             return Repeat(every="week", weekdays=_WEEKDAYS[:5]), today
         if "monthly" in said:
             if not 1 <= (day := int(said["monthly"])) <= _MAX_MONTHLY_DAY:
                 raise _Unread
             return Repeat(every="month"), today.replace(day=day)
-        named = {self._weekday(name) for name in re.findall("|".join(self._words.days), said["days"])}
+        named = {self._weekday(name) for name in re.findall("|".join(self._days), said["days"])}
         return Repeat(every="week", weekdays=tuple(_WEEKDAYS[number] for number in sorted(named))), today
 
     def _day(self, said: Mapping[str, str], today: date) -> date | None:
@@ -482,11 +356,11 @@ class _Grammar:
 
     def _date(self, said: Mapping[str, str], today: date) -> date | None:
         """The date; without a year the next one. None if there is none."""
-        day = next((int(said[name]) for name in ("day1", "day2", "day3") if name in said), None)
+        day = next((int(said[name]) for name in ("day1", "day3") if name in said), None)
         if day is None:
             return None
-        month = self._months[said["month"]] if "month" in said else int(said["number"])
-        year = next((said[name] for name in ("year1", "year2", "year3", "short") if name in said), None)
+        month = MONTHS[said["month"]] if "month" in said else int(said["number"])
+        year = next((said[name] for name in ("year1", "year3", "short") if name in said), None)
         if year is not None:
             return date(int(year) + (0 if len(year) > len("26") else 2000), month, day)
         for ahead in range(_MAX_YEARS):
@@ -498,65 +372,61 @@ class _Grammar:
         raise _Unread
 
 
-def _patterns(words: _Words) -> tuple[tuple[str, str], ...]:
+def _patterns(words: Mapping[str, str], language: int) -> tuple[tuple[str, str], ...]:
     """The parts of a time; "after" stands before the parts behind which alone one may stand."""
-    day = rf"(?:{'|'.join(words.days)})"
-    month = rf"(?P<month>{'|'.join(sorted('|'.join(words.months).split('|'), key=len, reverse=True))})\.?"
-    counts = [
-        rf"(?P<count{n}>\d{{1,4}}|(?<![\w])(?:{words.one})(?=\s))\s*(?P<unit{n}>{'|'.join(words.units.values())})"
+    day, on = f"(?:{words['days'].replace(' ', '|')})", rf"(?:(?P<on>{words['on']})\s+)?"
+    names = words["months"].replace(" ", "|").split("|")
+    month = rf"(?P<month>{'|'.join(sorted(names, key=len, reverse=True))})\.?"
+    first, second = (
+        rf"(?P<count{n}>\d{{1,4}}|(?<![\w])(?:{words['one']})(?=\s))\s*(?P<unit{n}>{words['units'].replace(' ', '|')})"
         for n in (1, 2)
-    ]
-    on = rf"(?:(?P<on>{words.on})\s+)?"
-    named = rf"(?:(?P<named>{day}),?\s+(?:(?:{words.on})\s+)?)?"
-    year = r"(?:,?\s+(?:del?\s+)?(?P<year1>20\d\d)(?![\d:]))?"
-    half = r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)?"
-    minute = rf"(?:(?:{words.minutes})(?P<minute>\d\d))"
-    hour, names = r"(?P<hour>\d{1,2})(?!\d)", ("morning", "afternoon", "evening")
-    bare, parts, later = (
-        "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(names, patterns, strict=True))
-        for patterns in (words.bare, words.parts, words.later)
     )
-    also = rf"(?:\s*,\s*|\s+(?:{words.also})\s+)"
-    plural = f"(?:{words.plural.format(day=day)})"
+    named = rf"{on}(?:(?P<named>{day}),?\s+(?:(?:{words['on']})\s+)?)?"
+    year = r"(?:,?\s+(?:del?\s+)?(?P<year1>20\d\d)(?![\d:]))?"
+    day_first = rf"(?P<day1>\d{{1,2}})(?:{words['ordinal']})?\s*(?:(?:{words['of']})\s+)?{month}{year}"
+    month_first = rf"{month}\s+(?:the\s+)?(?P<day1>\d{{1,2}})(?:{words['ordinal']})?(?![\w:]){year}"
+    half, minute = r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)", rf"(?:(?:{words['minutes']})(?P<minute>\d\d))"
+    hour, hours = r"(?P<hour>\d{1,2})(?!\d)", f"(?:{words['hours']})"
+    also, plural = rf"(?:\s*,\s*|\s+(?:{words['also']})\s+)", f"(?:{words['plural'].format(day=day)})"
+    this, bare, part = (
+        "|".join(f"(?P<{name}>{words[kind + name]})" for name in _PARTS) for kind in ("this_", "bare_", "")
+    )
     return (
-        (
-            "delay",
-            rf"(?:{words.into})\s+(?:(?P<half_hour>{words.half_hour})|{counts[0]}(?:(?:\s*|{also}){counts[1]})?)",
-        ),
-        ("every", f"(?P<every_weekday>{words.every_weekday})"),
-        ("every", rf"(?:{words.every_month})\s+(?P<monthly>\d{{1,2}})(?:{words.ordinal})?"),
-        ("every", f"(?P<every_day>{words.every_day})"),
-        ("every", rf"(?:{words.every})\s+(?P<days>{day}(?:{also}{day})*)"),
+        ("delay", rf"(?:{words['into']})\s+(?P<half_hour>{words['half_hour']})"),
+        ("delay", rf"(?:{words['into']})\s+{first}(?:(?:\s*|{also}){second})?"),
+        ("every", f"(?P<weekdays>{words['weekdays']})"),
+        ("every", rf"(?:{words['month_on']})\s+(?P<monthly>\d{{1,2}})(?:{words['ordinal']})?"),
+        ("every", f"(?P<daily>{words['daily']})"),
+        ("every", rf"(?:{words['every']})\s+(?P<days>{day}(?:{also}{day})*)"),
         ("every", f"(?P<days>{plural}(?:{also}{plural})*)"),
         ("day", r"(?P<iso>20\d\d-\d\d-\d\d)"),
-        ("day", rf"{on}{named}(?P<day1>\d{{1,2}})(?:{words.ordinal})?\s*(?:(?:{words.of})\s+)?{month}{year}"),
-        ("day", rf"{on}{named}{words.month_first.format(month=month)}"),
-        ("day", rf"{on}{named}{words.date}"),
-        ("day", f"(?P<after>{words.after})"),
-        ("day", f"(?P<today>(?:{later}))"),
-        ("day", f"(?P<today>{words.today})|(?P<tomorrow>{words.tomorrow})"),
-        ("day", rf"{on}(?P<weekday>{day})"),
+        ("day", named + day_first),
+        ("day", named + month_first if language == 0 else ""),
+        ("day", named + words["date"]),
+        ("day", f"(?P<after>{words['after']})"),
+        ("day", f"(?P<today>{this}|{words['today']})|(?P<tomorrow>{words['tomorrow']})"),
+        ("day", f"{on}(?P<weekday>{day})"),
         ("part after day/every", bare),
-        ("part", parts),
-        ("clock", words.noon.join(("(?P<noon>", ")"))),
-        ("clock", rf"(?P<at>{words.at})\s+{hour}{minute}?(?:{words.hours})?{half}"),
-        ("clock", rf"{hour}(?::(?P<minute>\d\d))(?:{words.hours})?{half}"),
-        ("clock", rf"{hour}\s?(?P<half>[ap])\.?\s?m\b\.?"),
-        ("clock", rf"{hour}{minute}?\s?uhr" if words is _GERMAN else ""),
-        ("clock after day/every/part", rf"{hour}h(?P<minute>\d\d)?" if words is _FRENCH else ""),
+        ("part", part),
+        ("clock", f"(?P<noon>{words['noon']})"),
+        ("clock", rf"(?P<at>{words['at']})\s+{hour}{minute}?{hours}?{half}?"),
+        ("clock", rf"{hour}(?::(?P<minute>\d\d)){hours}?{half}?"),
+        ("clock", hour + half),
+        ("clock", hour + minute + "?" + hours if language == _GERMAN else ""),
+        ("clock after day/every/part", rf"{hour}h(?P<minute>\d\d)?" if language == _FRENCH else ""),
     )
 
 
 def _names() -> str:
     """The names of days, months and units in all languages; a day's name also as the beginning of another word."""
-    every = [pattern for words in _LANGUAGES for pattern in (*words.months, *words.units.values())]
-    longer = [name for pattern in every for name in pattern.split("|") if len(name) > len("std")]
-    return "|".join([*longer, *(rf"(?:{names})\w*" for words in _LANGUAGES for names in words.days), "mins?", "std"])
+    names = [name for kind in ("months", "units") for names in _WORDS[kind] for name in re.split("[ |]", names)]
+    days = "|".join(_WORDS["days"]).replace(" ", "|")
+    return "|".join([*(name for name in names if len(name) > len("std")), "mins?", "std", rf"(?:{days})\w*"])
 
 
 @cache
 def _grammars() -> tuple[_Grammar, ...]:
-    return tuple(map(_Grammar, _LANGUAGES))
+    return tuple(map(_Grammar, range(len(_WORDS["days"]))))
 
 
 def _said(time: _Time) -> Mapping[str, str]:
