@@ -4,7 +4,11 @@ from tests.campaigns.transcripts.stage import Stage, Story
 from tests.servers.envelopes import ALICE
 from tests.servers.script import call, say
 
-_WHEN = {r"\w{3}, \d+ \w{3,4} \d{4}, \d\d:\d\d": "‹day and time›"}
+_WHEN = {
+    r"\w{3}, \d+ \w{3,4} \d{4}, \d\d:\d\d": "‹day and time›",
+    r"(?:today|tomorrow|on \w+day) at (?=08:00)": "‹day› at ",
+    r"\d\d:\d\d(?= where)": "‹time›",
+}
 
 
 async def _reminders(stage: Stage) -> None:
