@@ -1,7 +1,9 @@
 """Reminders, and the time zone of each person.
 
     put --> planned --again--> planned (its next time)
-                    |-settle--> settled: it came for the last time, or was cancelled; its words are gone
+                    |-end-----> over: it came for the last time; a day later its words are gone
+                    |             '-revive--> planned
+                    |-settle--> settled: it was cancelled; its words are gone
                     |-expire--> planned without words: they came from a message that has disappeared
                     '-undo, forget--> row deleted
 
@@ -11,7 +13,7 @@ Left to others: what a plan says and when it is due next (`bot.features.reminder
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from store.errors import Damaged
@@ -20,7 +22,9 @@ from store.repository import Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
 
-_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, set_back_ms"
+_COLUMNS = "id, conversation_id, origin, number, plan, words, due_at, expires_at, set_back_ms, settled_at IS NOT NULL"
+_KEPT_WORDS = timedelta(days=1)
+"""How long the words of a reminder that has come are kept, so that it can be put off."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +47,8 @@ class Reminder:
     """When the words disappear; None: they stay."""
     is_delay: bool
     """Whether it was asked for as a delay, not as a date."""
+    is_over: bool
+    """Whether it came for the last time."""
 
 
 class Reminders(Repository):
@@ -94,6 +100,16 @@ class Reminders(Repository):
     def of_origin(self, origin: str) -> Reminder | None:
         """Returns what this call or message planned; None: nothing."""
         return next(iter(self._read("WHERE origin = ?", (origin,))), None)
+
+    def of_turn(self, turn: TurnId, person: str) -> tuple[Reminder, ...]:
+        """Returns the person's reminders that this turn of ours has planned or told, as long as they have words."""
+        return self._read(
+            "WHERE person = ?1 AND plan IS NOT NULL AND words IS NOT NULL AND (turn_id = ?2 "
+            "OR origin IN (SELECT origin FROM turns WHERE id = ?2) "
+            "OR id IN (SELECT device FROM inbox WHERE turn_id = ?2 AND kind = 'reminder') "
+            "OR origin IN (SELECT 'item_' || id FROM inbox WHERE turn_id = ?2)) ORDER BY due_at, id",
+            (self.keyring.handle(person), turn),
+        )
 
     def count(self, person: str) -> int:
         """Counts the person's planned reminders in all conversations."""
@@ -165,14 +181,34 @@ class Reminders(Repository):
         )
         self.notify("reminders")
 
+    def revive(self, reminder: int, due_at: datetime) -> None:
+        """Plans a reminder again that is over, under a new number, or sets the next time of one that is planned."""
+        self.execute(
+            "UPDATE reminders SET due_at = ?, settled_at = NULL, number = CASE WHEN settled_at IS NULL THEN number "
+            "ELSE (SELECT coalesce(max(number), 0) + 1 FROM reminders AS others WHERE others.person = reminders.person "
+            "AND others.conversation_id = reminders.conversation_id AND others.settled_at IS NULL) END WHERE id = ?",
+            (millis(due_at), reminder),
+        )
+        self.notify("reminders")
+
+    def end(self, reminder: int, *, now: datetime) -> None:
+        """Ends a reminder that has come for the last time; `expire` deletes its words a day later."""
+        self.execute("UPDATE reminders SET settled_at = ? WHERE id = ?", (millis(now), reminder))
+
     def settle(self, reminder: int, *, now: datetime) -> None:
-        """Settles a reminder that came for the last time, or never will; deletes its words."""
+        """Settles a reminder that will not come any more; deletes its words."""
         self.execute(
             "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
         )
 
     def expire(self, now: datetime) -> int:
-        """Deletes the words of reminders whose messages have disappeared; returns how many reminders that affects."""
+        """Deletes the words of reminders whose messages have disappeared, or that came a day ago; returns the number of
+        the former.
+        """
+        self.execute(
+            "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
+            (millis(now - _KEPT_WORDS),),
+        )
         return self.execute(
             "UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?",
             (millis(now),),
@@ -224,7 +260,7 @@ class Reminders(Repository):
         return tuple(read)
 
     def _reminder(self, row: tuple[Any, ...]) -> Reminder:
-        number, conversation, origin, label, plan, words, due_at, expires_at, set_back_ms = row
+        number, conversation, origin, label, plan, words, due_at, expires_at, set_back_ms, is_over = row
         place = ConversationId(conversation)
         return Reminder(
             id=number,
@@ -236,4 +272,5 @@ class Reminders(Repository):
             due_at=moment(due_at),
             expires_at=moment_if(expires_at),
             is_delay=set_back_ms is not None,
+            is_over=bool(is_over),
         )

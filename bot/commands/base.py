@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from bot.clock import Clock
 from bot.commands import names, phrases
-from bot.events import File, Incoming, PersonId
+from bot.events import File, Incoming, PersonId, SentId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
@@ -27,6 +27,9 @@ from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, TurnId, UrgentItem
 
 _CONFIRMED_WITHIN = timedelta(minutes=10)
+
+Wished = Literal["cancel", "done", "later"]
+"""What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
 
 Section = Literal["chat", "later", "settings", "data", "admins"]
 """The sections of the help, in order."""
@@ -169,6 +172,11 @@ class CommandGroup:
         """Forgets what a deleted or edited message has left in memory; by default there is nothing. `names` are the
         sender's timestamps of all its revisions.
         """
+
+    def react(
+        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
+    ) -> bool | None:
+        """Does what a reaction to our message `target` wants, within a transaction; whether it means a thing."""
 
 
 class CommandContext:
@@ -343,6 +351,12 @@ class Commands(CommandGroup):
         self._context.take_back(author, names)
         for group in self._groups:
             group.take_back(author, names)
+
+    def react(
+        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
+    ) -> bool | None:
+        """Does it in the first group that the reaction means something to."""
+        return any(group.react(repos, conversation, person, target, wish) for group in self._groups)
 
     def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
         """The command that is meant; if that is uncertain, the names that come into question.

@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.commands.base import Call, Commands
+from bot.commands.base import Call, Commands, Wished
 from bot.errors import ConfigError, TransportError
 from bot.event_json import load_envelope
-from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, is_stop_word
+from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -24,6 +24,7 @@ from bot.policy.routing import (
     Command,
     Correction,
     Halt,
+    Postponement,
     Question,
     Route,
     Talk,
@@ -222,6 +223,8 @@ class UrgentItems:
                 await self._stop(urgent_item, halt, running, by_admin=by_admin)
             case Verdict() as verdict:
                 await self._decide(urgent_item, verdict, running, by_admin=by_admin)
+            case Postponement(author=author, target=target):
+                await self._react(urgent_item, author, target, "later")
             case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message, running):
                 pass  # the turn itself reports that it was stopped
             case Question():
@@ -316,7 +319,20 @@ class UrgentItems:
             return
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
-        await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
+        if verdict.is_always and verdict.instead is None and verdict.target is not None:
+            await self._react(urgent_item, verdict.author, verdict.target, "done")
+        else:
+            await (self._ask(item) if isinstance(verdict.instead, Question) else self._settle(item))
+
+    async def _react(self, urgent_item: UrgentItem, author: PersonId, target: SentId, wish: Wished) -> None:
+        """Does what a reaction wants of the thing that our message speaks of, if any, and settles it."""
+
+        def transact(repos: Repositories) -> None:
+            if not self._commands.react(repos, urgent_item.conversation, author, target, wish):
+                self._unanswered.note("reacted")
+            repos.inbox.settle(urgent_item.item.id)
+
+        await self._store.transaction(transact)
 
     async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: TurnTasks, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
@@ -327,7 +343,7 @@ class UrgentItems:
         elif found.message is not None and (by_admin or found.is_own):
             _halt(running, await self._revisions.withdraw(urgent_item, found.message))
         else:
-            await self._settle(urgent_item.item.id)
+            await self._react(urgent_item, halt.author, halt.target, "cancel")
 
     async def _stops(self, urgent_item: UrgentItem, message: Incoming, running: TurnTasks) -> bool:
         """Whether a message is a word that stops the answer to its author, which is done then."""

@@ -45,12 +45,12 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     ),
     "months": (
         (
-            "january|jan february|feb march|mar april|apr may june|jun july|jul august|aug september|sept|sep october|oct"
-            " november|nov december|dec"
+            "january|jan february|feb march|mar april|apr may june|jun july|jul august|aug september|sept|sep"
+            " october|oct november|nov december|dec"
         ),
         (
-            "januar|janner|jan februar|feb marz april|apr mai juni|jun juli|jul august|aug september|sept|sep oktober|okt"
-            " november|nov dezember|dez"
+            "januar|janner|jan februar|feb marz april|apr mai juni|jun juli|jul august|aug september|sept|sep"
+            " oktober|okt november|nov dezember|dez"
         ),
         "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
         "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",

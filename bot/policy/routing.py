@@ -6,7 +6,8 @@ Incoming --begins with /word--> Command (in a group even unaddressed); "/word?" 
          '-not----------------> Talk (in a group, among others)
 Edited --> Correction; Deleted --> Withdrawal
 Reacted --thumb, check mark on a message of Aldis-> Verdict
-        '-a cross, a stop sign--> Halt
+        |-a cross, a stop sign--> Halt
+        '-an alarm clock--> Postponement
 Reacted, TimerChanged --> Ignore
 """
 
@@ -77,6 +78,16 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Postponement:
+    """A request to be reminded an hour later."""
+
+    author: PersonId
+    """The person who wants it."""
+    target: SentId
+    """Our message."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Halt:
     """A request to stop an answer; whether they may, and whether it is under way, is decided elsewhere."""
 
@@ -104,10 +115,11 @@ class Ignore:
     reason: str
 
 
-Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Talk | Ignore
+Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Postponement | Talk | Ignore
 
 _WORDS: Mapping[str, Word] = {"👍": "yes", "👎": "no", "✅": "always"}
 _CROSSES = {"❌", "✖", "🛑", "⛔"}
+_ALARM = "⏰"
 _AS_PICTURE = "\ufe0f"
 """Follows a character that should be shown as an emoji."""
 
@@ -150,11 +162,14 @@ def unanswered_message(found: Route) -> Incoming | None:
             return None
 
 
-def _reaction(reacted: Reacted) -> Verdict | Halt | Ignore:
-    word = _WORDS.get(reacted.emoji.strip().removesuffix(_AS_PICTURE).translate(SKIN_TONES))
+def _reaction(reacted: Reacted) -> Verdict | Halt | Postponement | Ignore:
+    emoji = reacted.emoji.strip().removesuffix(_AS_PICTURE)
+    word = _WORDS.get(emoji.translate(SKIN_TONES))
     if word is not None and reacted.is_on_mine:
         return _verdict(word, reacted.author, reacted.target, None)
-    if reacted.emoji.strip().removesuffix(_AS_PICTURE) in _CROSSES:
+    if emoji == _ALARM and reacted.is_on_mine:
+        return Postponement(author=reacted.author, target=reacted.target)
+    if emoji in _CROSSES:
         return Halt(
             chat=reacted.chat, author=reacted.author, target_author=reacted.target_author, target=reacted.target
         )

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from bot import labels
 from bot.clock import Clock
+from bot.commands.base import Wished
 from bot.event_json import dump_reminder, dump_value
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
 from bot.features.reminders import phrases
@@ -40,6 +41,9 @@ from tools import BadArguments, Denied, NotFound, PlannedReminder, RateLimited, 
 
 MAX_REMINDERS = 50
 """How many reminders one person can have, in all conversations together."""
+
+_LATER = timedelta(hours=1)
+"""How much later a reminder comes that is put off by a reaction."""
 
 _LATE = timedelta(minutes=2)
 """From this delay on people are told that it is late; shorter ones are normal for the loop."""
@@ -113,9 +117,9 @@ def pass_over(repos: Repositories, reminder: Reminder, now: datetime) -> None:
 
 
 def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, now: datetime) -> None:
-    """Makes it due again at this time, or ends it."""
+    """Makes it due again at this time, or ends it; for a day it can still be put off."""
     if next_at is None:
-        repos.reminders.settle(reminder.id, now=now)
+        repos.reminders.end(reminder.id, now=now)
     else:
         repos.reminders.again(reminder.id, next_at)
 
@@ -285,6 +289,38 @@ class Reminders:
             return None
         repos.reminders.settle(reminder.id, now=self._clock.now())
         return self._shown(repos, person, reminder)
+
+    def react(
+        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
+    ) -> bool:
+        """Does what a reaction to our message wants of the person's reminders, within a transaction; False: of none."""
+        turn = repos.sent_messages.turn_of(conversation, target)
+        found = () if turn is None else repos.reminders.of_turn(turn, person)
+        for reminder in found:
+            place = _places.validate_json(reminder.plan)
+            words = None if reminder.words is None else _words.validate_json(reminder.words)
+            text = say(phrases.REMINDER_NO_WORDS) if words is None else words.safe_text(words.text)
+            with use_language(self._turns.language(repos, conversation)):
+                if wish == "later" and words is not None:
+                    when = self._postpone(repos, reminder, place)
+                    self._tell(repos, reminder, place, say(common_phrases.REMINDER_SET, when=when, text=text))
+                elif wish == "cancel" and not reminder.is_over:
+                    self._tell(repos, reminder, place, say(common_phrases.REMINDER_CANCELLED, text=text))
+            if wish == "cancel" or (wish == "done" and reminder.is_over):
+                repos.reminders.settle(reminder.id, now=self._clock.now())
+        return bool(found)
+
+    def _postpone(self, repos: Repositories, reminder: Reminder, place: _Place) -> str:
+        """Has it come an hour later, or an hour from now if it has come; returns when, in words."""
+        now = self._clock.wall()
+        is_to_come = not reminder.is_over and place.plan.repeat is None
+        due_at = (reminder.due_at if is_to_come else now) + _LATER
+        if not is_to_come and not reminder.is_over:
+            due_at = min(due_at, reminder.due_at)  # a repeated one comes anyway
+        repos.reminders.revive(reminder.id, due_at)
+        zone = ZoneInfo(self.zone(repos, place.person))
+        at, here = (moment.astimezone(zone).replace(tzinfo=None) for moment in (due_at, now))
+        return common_phrases.spoken_time(at, here, tells_how_soon=True)
 
     # For the loop
 

@@ -28,7 +28,7 @@ from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.turn.test_edits import on_disk
 from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
-from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, delete, edit, message
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, delete, edit, message, reaction
 from tests.waiting import eventually_found
 from tools.reminders import Remind
 
@@ -756,3 +756,61 @@ async def test_a_planned_question_stops_with_its_message_and_is_paid(
         await aldis.process(delete(planned) if takes_back == "delete" else message("/undo"))
         assert await aldis.count(paid) == known + 1
         assert not [text for text in texts(aldis) if "slow" in text]
+
+
+# By reaction
+
+
+async def said_at(aldis: Harness) -> int:
+    """The name of the last message in Signal."""
+    return await aldis.count("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")
+
+
+async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock) -> None:
+    """On the confirmation or on the reminder itself, by its person alone; a day later it is forgotten."""
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+        await told(aldis, "/timezone UTC")
+
+        async def react(emoji: str, author: Person = ALICE) -> list[str]:
+            before = len(aldis.transport.sent)
+            await aldis.process(reaction(emoji, await said_at(aldis), author=author))
+            await aldis.quiet()
+            return texts(aldis, before)
+
+        open_ones = "SELECT count(*) FROM reminders WHERE settled_at IS NULL"
+        await told(aldis, "/remind in 1h tea")
+        assert (await react("❌", BOB), await aldis.count(open_ones)) == ([], 1)
+        assert (await react("✅"), await aldis.count(open_ones)) == ([], 1)
+        assert await react("⏰") == ["OK, at 14:00 (in 2 hours): tea"]
+        assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: tea"], 0)
+        assert await react("❌") == []
+        aldis.model.script = [remind(text="bins", delay_seconds=HOUR), says("OK.")]
+        await told(aldis, "remind me of the bins in an hour")
+        clock.move(HOUR)
+        await come(aldis)
+        assert texts(aldis)[-1] == "⏰ bins"
+        assert await react("⏰") == ["OK, at 14:00 (in 1 hour): bins"]
+        clock.move(HOUR)
+        await come(aldis)
+        assert texts(aldis)[-1] == "⏰ bins"
+        assert await react("✅") == []
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
+        await told(aldis, "/remind every day at 14:30 pills")
+        clock.move(HOUR / 2)
+        await come(aldis)
+        assert texts(aldis)[-1] == "⏰ pills"
+        assert await react("⏰") == ["OK, at 15:30 (in 1 hour): pills"]
+        clock.move(HOUR)
+        await come(aldis)
+        assert texts(aldis)[-1] == "⏰ pills"
+        assert await aldis.store.read(lambda repos: repos.reminders.next_due_at()) == NOON + timedelta(
+            days=1, hours=2.5
+        )
+        assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: pills"], 0)
+        await told(aldis, "/remind in 1h tea")
+        clock.move(HOUR)
+        await come(aldis)
+        clock.move(24 * HOUR)
+        await aldis.maintenance.expire()
+        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR plan IS NOT NULL") == 0
+        assert await react("⏰") == []
