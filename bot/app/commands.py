@@ -51,7 +51,7 @@ def command_groups(
     timezone, budgets = settings.locale.timezone, models.budgets(settings)
     return (
         ConversationCommands(context, approvals),
-        ExportCommands(context, name=settings.signal.name),
+        ExportCommands(context, name=settings.signal.name, timezone=timezone),
         UsageCommands(context, timezone=timezone, limits=budgets),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),

@@ -18,10 +18,11 @@ _MAX_BYTES_IN_WORDS = 100_000
 class ExportCommands(CommandGroup):
     """The command that shows people what is kept about them."""
 
-    def __init__(self, context: CommandContext, *, name: str) -> None:
-        """`name` is the name of Aldis."""
+    def __init__(self, context: CommandContext, *, name: str, timezone: str) -> None:
+        """`name` is the name of Aldis, `timezone` that of a person whose own is not known."""
         self._context = context
         self._name = name
+        self._timezone = timezone
 
     @command("/export", phrases.ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> None:
@@ -33,7 +34,13 @@ class ExportCommands(CommandGroup):
         direct = None if call.is_in_group else call.message.chat
 
         found = await gather_export(
-            self._context.store, author, direct, now=now, conversation=call.conversation, max_bytes=MAX_FILE_BYTES
+            self._context.store,
+            author,
+            direct,
+            now=now,
+            conversation=call.conversation,
+            max_bytes=MAX_FILE_BYTES,
+            timezone=self._timezone,
         )
         file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
         with use_language(await self._context.language(call)):

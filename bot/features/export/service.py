@@ -13,6 +13,7 @@ from functools import partial
 from html import escape
 from itertools import groupby
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from pydantic import TypeAdapter
 
@@ -195,8 +196,11 @@ async def gather_export(
     now: datetime,
     conversation: ConversationId | None = None,
     max_bytes: int | None = None,
+    timezone: str = "UTC",
 ) -> Export:
     """Returns what is kept about a person: their whole direct chat, and elsewhere the turns they asked.
+
+    Times are by the person's clock; `timezone` is that of a person whose own is not known.
 
     `direct` None leaves the direct chat out; `conversation` is where it is asked for, None means everywhere. What is
     kept besides the turns is that of the direct chat, or else of `conversation`. Beyond `max_bytes`, older turns are
@@ -207,7 +211,7 @@ async def gather_export(
         StoreError: it cannot be read.
     """
     whose = _Whose(person=person, direct=direct, place=None if direct else conversation, now=now)
-    found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation))
+    found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation, timezone))
     turns: list[KeptTurn] = []
     size_bytes, older, before = 0, 0, None
     while True:
@@ -264,13 +268,19 @@ def _stands(expires_at: datetime | None, now: datetime) -> bool:
 
 
 def _beside(
-    repos: Repositories, person: PersonId, direct: ChatId | None, now: datetime, conversation: ConversationId | None
+    repos: Repositories,
+    person: PersonId,
+    direct: ChatId | None,
+    now: datetime,
+    conversation: ConversationId | None,
+    timezone: str,
 ) -> Export:
     """Gathers what is kept besides the turns."""
     home = repos.conversations.at(direct) if direct else conversation
     if home is None:
         return Export(turns=())
     reminders = repos.reminders.of_person(person, home)
+    zone = ZoneInfo(repos.reminders.zone(ChatId.direct(person)) or timezone)
     facts = repos.facts.all(home, now=now)
     return Export(
         turns=(),
@@ -278,12 +288,12 @@ def _beside(
         unanswered=_unanswered(repos, home, person, now),
         facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
         reminders=tuple(
-            (one.due_at, json.loads(one.words)["text"])
+            (one.due_at.astimezone(zone), json.loads(one.words)["text"])
             for one in reminders
             if one.words is not None and _stands(one.expires_at, now)
         ),
-        grants=repos.grants.of(home, person),
-        predictions=predictions_of(repos, home, person, now=now, today=now.date()),
+        grants=tuple(replace(grant, at=grant.at.astimezone(zone)) for grant in repos.grants.of(home, person)),
+        predictions=predictions_of(repos, home, person, now=now, today=now.astimezone(zone).date()),
     )
 
 

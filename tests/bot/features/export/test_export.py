@@ -43,6 +43,7 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
     """How Aldis is to be, what it is to remind of, and a question that failed; to nobody else."""
     async with app_harness(store, clock) as aldis:
         await told(aldis, "/persona Be a pirate.")
+        await told(aldis, "/timezone Tokyo")
         await told(aldis, "/remind tomorrow 9:00 water the tulips")
         aldis.model.script += [Overloaded("busy", provider="p")]
         await told(aldis, "Will it rain?")
@@ -56,7 +57,7 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         found = await gather_export(store, PersonId(ALICE.uuid), direct, now=clock.now())
         kept = json.loads(found.as_json())
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
-        assert kept["reminders"][0]["text"] == "water the tulips"
+        assert kept["reminders"] == [{"at": "2026-11-22T09:00:00+09:00", "text": "water the tulips"}]
 
 
 async def test_an_export_has_nothing_that_has_disappeared(store: Store, clock: SetClock) -> None:
