@@ -5,10 +5,12 @@ Somebody becomes the admin by writing to Aldis while the page waits: it then sho
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from aiohttp import web
 
 from bot.events import PersonId
+from bot.policy.zones import zones
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.transports.base import Contact
@@ -17,6 +19,7 @@ from bot.web.admin.guard import form_of
 from store import Repositories, StoreError
 
 _YOU, _PEOPLE = "/setup/you", "/people"
+_LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
 _BUDGETS = {
     "person_day_usd": "Each person, per day",
     "person_month_usd": "Each person, per month",
@@ -59,6 +62,7 @@ class PeoplePage:
             web.get(_YOU, self._show_you),
             web.get(_PEOPLE, self._show),
             web.post("/people/me", self._make_admin),
+            web.post("/people/place", self._set_place),
             web.post("/people/add", self._add),
             web.post("/people/remove", self._remove),
             web.post("/people/strangers", self._set_strangers),
@@ -76,6 +80,9 @@ class PeoplePage:
             live=await self._context.fragment(request, "callers"),
             admins=self._entries(world.settings.access.admins, await self._contacts()),
             number=world.running.transport.number if world.running else None,
+            place=world.settings.locale,
+            is_zone_known="timezone" in world.settings.locale.model_fields_set,
+            languages=_LANGUAGES,
         )
 
     async def _callers(self) -> tuple[str, dict[str, object]]:
@@ -144,6 +151,19 @@ class PeoplePage:
         return await self._context.save(
             request, _YOU, add, "That’s you. Aldis answers you from now on, including what you have just written."
         )
+
+    async def _set_place(self, request: web.Request) -> web.Response:
+        """Sets the time zone of the people here, by its name or a city's, where they are, and what they speak."""
+        form = form_of(request)
+        found = zones(form.get("timezone", ""), datetime.now(UTC))
+        if len(found) != 1:
+            raise NotDone(_YOU, "There is no such time zone. Name it, or the nearest big city.")
+        changes = {
+            "LOCALE__TIMEZONE": found[0],
+            "LOCALE__PLACE": form.get("place", "").strip() or None,
+            "LOCALE__LANGUAGE": form.get("language", "en"),
+        }
+        return await self._context.save(request, _YOU, changes)
 
     async def _add(self, request: web.Request) -> web.Response:
         entry = person_of(form_of(request).get("person", "").strip())

@@ -41,6 +41,14 @@ function listen(part) {
 
 document.querySelectorAll("[data-live]").forEach(listen);
 
+// The browser knows the time zone and the language of the person in front of it.
+const zone = document.getElementById("timezone");
+if (zone && !zone.value) {
+  zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone || "";
+  const language = document.getElementById("language"), spoken = navigator.language.slice(0, 2);
+  if ([...language.options].some((option) => option.value === spoken)) language.value = spoken;
+}
+
 // What takes a while says so, and is not asked for twice; a download leaves the page as it is.
 addEventListener("submit", (event) => {
   if (event.target.hasAttribute("data-download")) return;

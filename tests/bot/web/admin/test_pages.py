@@ -164,6 +164,8 @@ async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) 
         ("/people/budgets", {"all_day_usd": "-1"}, "BUDGET__ALL_DAY_USD"),
         ("/people/add", {"person": "Alice"}, "neither a phone number"),
         ("/people/me", {"person": "mallory"}, "no longer listed"),
+        ("/people/place", {"timezone": "Atlantis", "language": "en"}, "no such time zone"),
+        ("/people/place", {"timezone": "Oslo", "language": "tlh"}, "LOCALE__LANGUAGE"),
         ("/setup/tools/switch", {"tool": "../../etc", "to": "off"}, "no such tool"),
         ("/setup/tools/key", {"name": "STORE__KEY", "value": "x"}, "no such tool"),
         ("/setup/account/bridge", {"url": "javascript:alert(1)"}, "SIGNAL__URL"),
@@ -180,6 +182,16 @@ async def test_what_is_wrong_changes_nothing(path: str, form: dict[str, str], wo
         page = await visitor.get(answer.headers["Location"])
         assert words in page.text
         assert dict(visitor.site.world.file.read()) == {}
+
+
+async def test_where_people_are_is_asked_with_who_they_are(tmp_path: Path) -> None:
+    """Time zone, place and language; an unknown zone is left to the browser to fill in."""
+    async with visited(tmp_path) as visitor:
+        await visitor.enter()
+        assert 'id="timezone" name="timezone" type="text" value=""' in (await visitor.get("/setup/you")).text
+        await visitor.post("/people/place", {"timezone": "berlin", "place": " Kreuzberg ", "language": "de"})
+        given = {"LOCALE__TIMEZONE": "Europe/Berlin", "LOCALE__PLACE": "Kreuzberg", "LOCALE__LANGUAGE": "de"}
+        assert dict(visitor.site.world.file.read()) == given
 
 
 async def test_a_restart_does_not_forget_the_number_that_is_being_registered(tmp_path: Path) -> None:
