@@ -6,7 +6,7 @@
 The time stands whole before the text or behind it, in words of one language, and names an hour. Nothing is planned if a
 word is left over that may be about time: what such a text means is for the model to find out. A `TEXT` that begins with
 `ask:` is asked at that time instead of being said. Left to others: which half of the day an hour means
-(`bot.policy.schedules`).
+(`bot.features.reminders.schedules`).
 """
 
 import re

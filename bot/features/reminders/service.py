@@ -23,13 +23,12 @@ from bot.clock import Clock
 from bot.commands.base import Wished
 from bot.event_json import dump_reminder, dump_value
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
-from bot.features.reminders import phrases
+from bot.features.reminders import phrases, schedules
+from bot.features.reminders.schedules import Plan, UnfitWish
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels
-from bot.policy import schedules
-from bot.policy.schedules import Plan, UnfitWish
 from bot.policy.trust import may_carry_out
 from bot.settings.values import is_zone
 from bot.turn import chats

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from bot.events import PersonId
-from bot.policy.zones import zones
+from bot.features.reminders.zones import zones
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.transports.base import Contact

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.policy import schedules
-from bot.policy.schedules import Plan, UnfitWish, describe_moment, first_plan, instant, is_skipped, next_after
+from bot.features.reminders import schedules
+from bot.features.reminders.schedules import (
+    Plan,
+    UnfitWish,
+    describe_moment,
+    first_plan,
+    instant,
+    is_skipped,
+    next_after,
+)
 from tools import Repeat, Wish
 
 BERLIN = "Europe/Berlin"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.policy.zones import zones
+from bot.features.reminders.zones import zones
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
