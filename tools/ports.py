@@ -71,8 +71,6 @@ class PlannedReminder:
     timezone: str
     """The IANA zone of the person, in which `when` is told."""
     repeat: Repeat | None
-    is_shifted: bool = False
-    """Whether the clocks skip the requested time that day, so that it comes an hour later."""
     loses_words: bool = False
     """Whether its words disappear before it is due, with the message they came from."""
     zone_is_known: bool = True

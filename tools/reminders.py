@@ -193,8 +193,6 @@ def _data(planned: PlannedReminder) -> Mapping[str, Any]:
     if planned.repeat is not None:
         repeat = planned.repeat
         shown["repeats"] = {"every": repeat.every, "interval": repeat.interval, "weekdays": list(repeat.weekdays)}
-    if planned.is_shifted:
-        shown["note"] = "the clocks go forward then, so the requested time does not exist on that day"
     if planned.loses_words:
         shown["warning"] = (
             "messages in this conversation disappear before that time: the person will be told that there was a"

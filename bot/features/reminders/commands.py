@@ -133,7 +133,6 @@ class ReminderCommands(CommandGroup):
             for sentence, holds in (
                 (phrases.CANCEL_BY_REACTION, self._has_reactions),
                 (phrases.CANCEL_BY_COMMAND, not self._has_reactions),
-                (phrases.REMINDER_SHIFTED, planned.is_shifted),
                 (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
                 (phrases.ASKS_ZONE, not planned.zone_is_known),
             )

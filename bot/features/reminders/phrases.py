@@ -36,7 +36,6 @@ CANCEL_BY_REACTION = Sentence("CANCEL_BY_REACTION", "React ❌ to cancel.")
 CANCEL_BY_COMMAND = Sentence("CANCEL_BY_COMMAND", "`/remind cancel {number}` cancels it.")
 ASKS_ZONE = Sentence("ASKS_ZONE", "It's {time} where you are, right? If not, write `/timezone` and your city.")
 IS_QUESTION = Sentence("IS_QUESTION", "(a question)")
-REMINDER_SHIFTED = Sentence("REMINDER_SHIFTED", "(The clocks skip that hour on that day, so it comes later.)")
 REMINDER_LOSES_WORDS = Sentence(
     "REMINDER_LOSES_WORDS", "(Messages here disappear before then: I'll remind you, but won't know what about.)"
 )

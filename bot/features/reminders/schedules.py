@@ -134,11 +134,6 @@ def instant(local: datetime, zone: str) -> datetime:
     return local.replace(tzinfo=ZoneInfo(zone), fold=0).astimezone(UTC)
 
 
-def is_skipped(local: datetime, zone: str) -> bool:
-    """Whether the clocks skip this time, so that its instant shows another time on the wall."""
-    return instant(local, zone).astimezone(ZoneInfo(zone)).replace(tzinfo=None) != local
-
-
 def describe_moment(at: datetime, zone: str) -> str:
     """An instant in readable form: `Monday 2026-11-23 08:00 Europe/Berlin`."""
     return f"{at.astimezone(ZoneInfo(zone)):%A %Y-%m-%d %H:%M} {zone}"

@@ -441,7 +441,6 @@ class Reminders:
         plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
         words = _words.validate_json(reminder.words) if reminder.words is not None else None
         zone = self.zone(repos, person)
-        local = reminder.due_at.astimezone(ZoneInfo(plan.zone if plan else zone)).replace(tzinfo=None)
         return PlannedReminder(
             number=reminder.number,
             text=None if words is None else words.text,
@@ -451,9 +450,6 @@ class Reminders:
             in_seconds=round((reminder.due_at - self._clock.wall()).total_seconds()),
             timezone=zone,
             repeat=plan.repeat if plan else None,
-            is_shifted=plan is not None
-            and local.date() == plan.local.date()
-            and schedules.is_skipped(plan.local, plan.zone),
             loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
             origin="" if words is None else labels.dump_labels(words.scheduled.labels).decode(),
         )
