@@ -143,14 +143,7 @@ class Parts:
             timezone=settings.locale.timezone,
             priced=models.priced_models(settings, self._lessons),
         )
-        self.reminders = Reminders(
-            store,
-            self._clock,
-            self._turns,
-            account=transport.account,
-            timezone=settings.locale.timezone,
-            is_zone_known="timezone" in settings.locale.model_fields_set,
-        )
+        self.reminders = Reminders(store, self._clock, self._turns, account=transport.account, locale=settings.locale)
         self.memory = Memory(store, self._clock)
         self.predictions = Predictions(store, self._clock)
         self.feeds = Feeds(store, self._clock)

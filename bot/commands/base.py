@@ -31,6 +31,9 @@ _CONFIRMED_WITHIN = timedelta(minutes=10)
 Wished = Literal["cancel", "done", "later"]
 """What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
 
+Reaction = tuple[Repositories, ConversationId, PersonId, SentId, Wished]
+"""Where it is, who wants it, and of which message of ours."""
+
 Section = Literal["chat", "later", "settings", "data", "admins"]
 """The sections of the help, in order."""
 
@@ -162,6 +165,9 @@ def command(
 class CommandGroup:
     """Commands that work with the same things: a class whose methods are decorated with `command`."""
 
+    on_reaction: Callable[[*Reaction], bool] | None = None
+    """Does what a reaction wants, within a transaction; False if it means nothing to this group."""
+
     @property
     def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table, in the order of the methods."""
@@ -172,11 +178,6 @@ class CommandGroup:
         """Forgets what a deleted or edited message has left in memory; by default there is nothing. `names` are the
         sender's timestamps of all its revisions.
         """
-
-    def react(
-        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
-    ) -> bool | None:
-        """Does what a reaction to our message `target` wants, within a transaction; whether it means a thing."""
 
 
 class CommandContext:
@@ -352,11 +353,9 @@ class Commands(CommandGroup):
         for group in self._groups:
             group.take_back(author, names)
 
-    def react(
-        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
-    ) -> bool | None:
-        """Does it in the first group that the reaction means something to."""
-        return any(group.react(repos, conversation, person, target, wish) for group in self._groups)
+    def react(self, *reaction: *Reaction) -> bool:
+        """Does what a reaction wants in the first group that it means something to; False if it means nothing."""
+        return any(group.on_reaction(*reaction) for group in self._groups if group.on_reaction is not None)
 
     def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
         """The command that is meant; if that is uncertain, the names that come into question.

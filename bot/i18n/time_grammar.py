@@ -238,7 +238,8 @@ class _Grammar:
             time, end = self._scan(text, found.start())
             if _is_whole(time) and _LAST_WORDS.fullmatch(text, end):
                 # A word before a bare "17:00" may change it.
-                if min(time.values(), key=re.Match.start).groupdict().get("hour") is None or "at" in _said(time):
+                first = min(time.values(), key=lambda match: match.start())
+                if first.groupdict().get("hour") is None or "at" in _said(time):
                     yield found.start(), len(text), time
                 return
 

@@ -323,7 +323,7 @@ class LocaleSettings(SettingsGroup):
     """Where people are, and what they speak."""
 
     timezone: Zone = "UTC"
-    """Their time zone, like Europe/Berlin; defaults to the machine's `TZ`."""
+    """Their time zone, like Europe/Berlin; defaults to the machine's. If only UTC is known, people are asked once."""
     place: str | None = Field(default=None, max_length=100)
     """Where they are, like Lyon, for weather questions that name no place; unset means that models ask."""
     language: Annotated[Language, Lowered] = "en"

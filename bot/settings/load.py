@@ -28,6 +28,8 @@ from tools import Extensions, find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
 """Read in addition to the environment, which overrides it."""
+_LOCALTIME = Path("/etc/localtime")
+"""A link to the zone of the machine's clock."""
 SETTINGS_FILE_NAME = "settings.env"
 """The name of the file beside the store; both override it, see `bot.settings.file`."""
 ENVIRONMENT = "the environment"
@@ -229,6 +231,8 @@ def _given(
             (wrong if wrong is not None else []).append(f"{own.name}: {words}{own.whence}")
         if own.value:
             found[own.name] = own
+    if environ is None:
+        found.setdefault("TZ", GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)))
     return {name: one for name, one in found.items() if one.value.strip()}
 
 
@@ -310,7 +314,7 @@ def _checked(given: GivenValue, variable: Variable) -> GivenValue:
 
 
 def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
-    """The machine's own time zone as the setting's default, if it names one that exists.
+    """The machine's own time zone as the setting's default, if it names one that exists; UTC tells nothing of people.
 
     Raises:
         ConfigError: it names one that does not exist, and the setting itself is not set.
@@ -322,7 +326,9 @@ def _machine_zone(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:
     if name is None and is_zone_meant(zone.value):
         close = next(iter(get_close_matches(zone.value, available_timezones(), n=1)), None)
         raise ConfigError(f"TZ: there is no such time zone{f'; did you mean {close}?' if close else ''}")
-    return {} if name is None else {"LOCALE__TIMEZONE": replace(zone, value=name)}
+    if name is None or name.endswith(("UTC", "UCT", "GMT")):
+        return {}
+    return {"LOCALE__TIMEZONE": replace(zone, value=name)}
 
 
 def _machine_language(given: Mapping[str, GivenValue]) -> dict[str, GivenValue]:

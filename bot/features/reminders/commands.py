@@ -6,8 +6,7 @@ from zoneinfo import ZoneInfo
 
 from bot import labels
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, Wished, command
-from bot.events import PersonId, SentId
+from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.features.reminders import phrases, zones
 from bot.features.reminders.schedules import UnfitWish
 from bot.features.reminders.service import Asker, Reminders
@@ -19,7 +18,7 @@ from bot.policy.trust import may_carry_out
 from bot.turn import phrases as turn_phrases
 from bot.turn.journal import origin_of
 from bot.turn.links import inert
-from store import ConversationId, Repositories
+from store import Repositories
 from tools import PlannedReminder, Weekday
 
 _CANCEL = re.compile(
@@ -40,6 +39,7 @@ class ReminderCommands(CommandGroup):
         self._reminders = reminders
         self._has_model = has_model
         self._has_reactions = has_reactions
+        self.on_reaction = reminders.react
 
     @command(
         "/remind [WHEN TEXT|list|cancel N|cancel all]",
@@ -90,12 +90,6 @@ class ReminderCommands(CommandGroup):
             repos.inbox.as_question(call.urgent_item.item.id, None)
         else:
             self._context.say(repos, call, call.conversation, phrases.not_read())
-
-    def react(
-        self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
-    ) -> bool:
-        """Cancels the person's reminders that our message set or told, ends them, or has them come an hour later."""
-        return self._reminders.react(repos, conversation, person, target, wish)
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self._reminders.all(repos, call.message.author, call.conversation)

@@ -171,12 +171,12 @@ def _settled(wish: Wish, said: datetime, now: datetime, zone: str) -> datetime:
     times = [datetime.combine(day, time(hour, said.minute)) for day in days for hour in hours]
     if wish.repeat is None:
         times = [one for one in times if one > now]
-    chosen = times[:1] if wish.names_half else _halves(times, wish, is_today=said.date() == now.date())
+    chosen = times[:1] if wish.names_half else [*_halves(times, wish, is_today=said.date() == now.date())]
     if not chosen:
         raise _over(said, instant(now, zone), zone)
     if len(chosen) > 1:
         choice = " or ".join(f"{one:%A %H:%M}" for one in chosen)
-        raise UnfitWish("half", f"It is not clear which half of the day is meant: ask the person, {choice}.", chosen)
+        raise UnfitWish("half", f"Either half of the day may be meant: ask the person, {choice}.", (*chosen,))
     return chosen[0]
 
 

@@ -30,6 +30,7 @@ from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels
 from bot.policy.trust import may_carry_out
+from bot.settings import LocaleSettings
 from bot.settings.values import is_zone
 from bot.turn import chats
 from bot.turn.links import inert
@@ -126,19 +127,16 @@ def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, no
 class Reminders:
     """The reminders of everybody; the port of the tool `remind`.
 
-    `account` is Aldis's own account, `timezone` that of a person who has told none, and `is_zone_known` whether the
-    operator or the machine has named it.
+    `account` is Aldis's own account; `locale` has the time zone of a person who has told none.
     """
 
-    def __init__(
-        self, store: Store, clock: Clock, turns: Turns, *, account: str, timezone: str, is_zone_known: bool = False
-    ) -> None:
+    def __init__(self, store: Store, clock: Clock, turns: Turns, *, account: str, locale: LocaleSettings) -> None:
         self._store = store
         self._clock = clock
         self._turns = turns
         self._account = account
-        self._timezone = timezone
-        self._is_zone_known = is_zone_known
+        self._timezone = locale.timezone
+        self._is_zone_known = "timezone" in locale.model_fields_set
 
     # For the tool
 

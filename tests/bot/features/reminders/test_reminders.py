@@ -20,6 +20,7 @@ from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.loops.membership import Membership
 from bot.metrics import Counts
 from bot.policy.access import AccessList
+from bot.settings import LocaleSettings
 from bot.transports.base import Group
 from bot.turn.turns import Turns
 from store import Store, open_store
@@ -319,7 +320,7 @@ async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetCloc
 
 def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None = None) -> ReminderScheduler:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    reminders = Reminders(store, clock, turns, account=ACCOUNT, timezone="UTC")
+    reminders = Reminders(store, clock, turns, account=ACCOUNT, locale=LocaleSettings())
     everybody = AccessList(persons=frozenset({"*"}), groups=frozenset())
     return ReminderScheduler(store, clock, Counts(), reminders, allowed=lambda: allowed or everybody, account=ACCOUNT)
 
