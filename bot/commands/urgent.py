@@ -221,10 +221,8 @@ class UrgentItems:
                 await self._run(urgent_item, command, running, by_admin=by_admin)
             case Halt() as halt:
                 await self._stop(urgent_item, halt, running, by_admin=by_admin)
-            case Verdict() as verdict:
+            case Verdict() | Postponement() as verdict:
                 await self._decide(urgent_item, verdict, running, by_admin=by_admin)
-            case Postponement(author=author, target=target):
-                await self._react(urgent_item, author, target, "later")
             case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message, running):
                 pass  # the turn itself reports that it was stopped
             case Question():
@@ -311,8 +309,13 @@ class UrgentItems:
         self._outside[chat, author] = now + _OUTSIDE_SECONDS
         return False
 
-    async def _decide(self, urgent_item: UrgentItem, verdict: Verdict, running: TurnTasks, *, by_admin: bool) -> None:
+    async def _decide(
+        self, urgent_item: UrgentItem, verdict: Verdict | Postponement, running: TurnTasks, *, by_admin: bool
+    ) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
+        if isinstance(verdict, Postponement):
+            await self._react(urgent_item, verdict.author, verdict.target, "later")
+            return
         item = urgent_item.item.id
         if (command := await self._commands.confirmed(urgent_item, verdict)) is not None:
             await self._run(urgent_item, command, running, by_admin=by_admin)
