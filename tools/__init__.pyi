@@ -1,4 +1,4 @@
-from .base import Answers as Answers
+from .base import Approval as Approval
 from .base import Arguments as Arguments
 from .base import BaseUrl as BaseUrl
 from .base import CheckedTool as CheckedTool
@@ -6,9 +6,9 @@ from .base import CommaList as CommaList
 from .base import Effects as Effects
 from .base import Intent as Intent
 from .base import Key as Key
+from .base import Label as Label
 from .base import Lowered as Lowered
 from .base import Options as Options
-from .base import Records as Records
 from .base import Result as Result
 from .base import ResultFile as ResultFile
 from .base import Tool as Tool

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, Literal, Protocol, cast, runtime_checkable
+from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, model_validator
@@ -14,15 +14,42 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Sec
 Effects = Literal["none", "repeatable", "once"]
 """What a call changes outside: nothing; something that can happen twice; something that must not."""
 
-Answers = Literal["anything", "names", "own", "catalogue"]
-"""Whose words the answers of a tool contain: anybody's; only numbers, dates, ids and one-word names, which is checked
-each time; only those of the person and Aldis; those of the service's operator, and no secrets."""
+Label = Literal["public", "local", "pages", "feeds", "sent", "kept", "computed", "private", "private_open"]
+"""Whose words the answers of a tool contain, and who sees its arguments.
+
+    value           its answers contain                                its arguments are seen by
+    public          strangers' words                                   a stranger's service
+    local           strangers' words                                   no one else
+    pages           the same: `results` with a `url` each, which may   a stranger's service
+                    be fetched later in the turn
+    feeds           the same, from what Aldis has read before          no one else
+    sent            nothing that was not asked for                     a stranger's service
+    kept            what people had Aldis keep, with the `origins`     no one else
+                    that tell where it came from
+    computed        what follows from its arguments and the clock      no one else
+                    alone, within milliseconds
+    private         what people entrust to the operator: rows of a     the operator's service
+                    database, answers of a server that is not public
+    private_open    the same                                           a stranger's service
+"""
+
+Approval = Literal["by_labels", "each_by_labels", "unless_named", "always"]
+"""When a person has to approve a call.
+
+    value             asked
+    by_labels         when something of strangers is in the request; the person may allow the tool for good in a chat
+    each_by_labels    the same, and never allowed for good, nor by naming what it takes: it deletes, or acts later
+    unless_named      unless the person's own message names what it takes; never allowed for good
+    always            each time
+"""
 
 
 class Arguments(BaseModel):
     """Base class of tool arguments. Unknown names are refused, so that a model learns about its mistakes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+    rare: ClassVar[frozenset[str]] = frozenset()
+    """Seldom needed optional arguments, of which models see only the names until they ask for the rest."""
 
     @classmethod
     def json_schema(cls) -> Mapping[str, Any]:
@@ -137,18 +164,6 @@ class Intent:
     """Values to list below the sentence, by name."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Records:
-    """Describes the records in the answers of a tool."""
-
-    kind: str
-    """Such as `event` or `file`. Tools of one server with the same kind mean the same records."""
-    key: str = ""
-    """The field with the id of a record; empty: the answers are lists of names that are their own ids."""
-    named_by: tuple[str, ...] = ()
-    """The fields with the name that people use for a record."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ToolSpec:
     """The specification of a tool."""
@@ -159,69 +174,30 @@ class ToolSpec:
     """One paragraph for the model: what the tool returns, when to use it, what it cannot do."""
     arguments: type[Arguments]
     """Both the JSON schema for the model and the validation of calls."""
-    seldom: str = ""
-    """A few words for a seldom needed tool, of which models see only these until they ask for the rest; empty: always
-    shown in full."""
-    rare_arguments: frozenset[str] = frozenset()
-    """Seldom needed optional arguments, of which models see only the names until they ask for the rest."""
     effects: Effects = "none"
-    computes_only: bool = False
-    """Whether it answers within milliseconds from its arguments and the clock alone. Running it again costs nothing, so
-    its answer is journaled together with the model's request."""
-    own_words: bool = False
-    """Whether its answers contain only what people had Aldis keep. Strangers' words occur only within that, and the
-    `origins` of the result tell where they came from."""
-    discloses: bool | None = None
-    """Whether strangers see its arguments, such as a search or image service. None: yes, unless it only computes,
-    answers in `own_words`, or `fetches` an address."""
-    deeds: tuple[str, ...] = ()
-    """How people ask for it in all languages, as beginnings of words or phrases. If a person's message contains one of
-    these and names all arguments, no further approval is needed. Empty: always needed."""
-    minor_arguments: frozenset[str] = frozenset()
-    """Arguments that a message need not name because no choice of them does harm, such as a time or a unit; also single
-    values of an argument, such as `action=set`."""
-    value_words: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """What people call a value in all languages, as beginnings of words or phrases: `{"action=cancel": ("delet",)}`."""
-    shown_by: frozenset[str] = frozenset()
-    """Arguments that let others see what a call does, such as `participants`. With one of them no argument is minor."""
-    answers: Answers = "anything"
-    """Whose words its answers contain."""
-    records: Records | None = None
-    """The records in its answers, which people know by name; None: there are none."""
-    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """Arguments that can come from a record named in a message: its key (`event`), or a field (`event.guests`) if the
-    message contains the word for it."""
-    fills: frozenset[str] = frozenset()
-    """Arguments that can mix values of a catalogue with words of the message, such as `Dinner at {restaurant}`."""
-    intent: Callable[[Any], Intent] | None = None
-    """Describes a call with these `arguments` for the person who has to approve it. None: they see the name and each
-    argument."""
-    server: str = ""
-    """The server it belongs to, by the operator's name; empty: none."""
-    looking: frozenset[str] = frozenset()
+    only_reads: frozenset[str] = frozenset()
     """Values of arguments with which a tool with effects only reads, such as `action=list`."""
+    label: Label = "public"
+    """Whose words its answers contain, and who sees its arguments."""
     fetches: str | None = None
     """The argument with a web address that a call reads; None: the model names no addresses. Only addresses that the
     model could not make up are allowed."""
-    finds_pages: bool = False
-    """Whether its `results` have a `url` each, of a page that it found and that can be fetched later in the turn."""
-    reads_private: bool = False
-    """Whether its answers contain what people entrust to Aldis: notes, memory, databases."""
-    needs_approval: bool = False
-    """Whether a person has to approve each call, whatever the turn has read."""
-    needs_naming: bool = False
-    """Whether a person has to approve each call that their own words do not name, whatever the turn has read."""
-    allows_always: bool = False
-    """Whether a person can allow it for good in a chat, so that strangers' words are no reason to ask any more. Only if
-    the worst that a page could do with it can be seen and undone; never if it costs money or is private."""
-    asks_always: frozenset[str] = frozenset()
-    """Arguments, or values of one such as `action=cancel`, with which a call still has to be approved."""
+    approval: Approval | Callable[[Any], Approval] = "by_labels"
+    """When a person has to approve a call, or a function of its `arguments` that returns it."""
+    intent: Callable[[Any], Intent] | None = None
+    """Describes a call with these `arguments` for the person who has to approve it. None: they see the name and each
+    argument."""
+    seldom: str = ""
+    """A few words for a seldom needed tool, of which models see only these until they ask for the rest; empty: always
+    shown in full."""
     timeout_seconds: float | None = None
     """The time limit of one call; None means the setting `TOOLS__TIMEOUT_SECONDS`."""
     max_result_chars: int | None = None
     """Where its result is cut; None means the setting `TOOLS__MAX_RESULT_CHARS`. For tools that cut their results."""
     cost_usd: Decimal = field(default=Decimal(0))
     """What one call costs the operator."""
+    server: str = ""
+    """The server it belongs to, by the operator's name; empty: none."""
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
@@ -230,10 +206,23 @@ class ToolSpec:
 
     @property
     def is_disclosing(self) -> bool:
-        """Whether strangers see its arguments."""
-        if self.discloses is not None:
-            return self.discloses
-        return not (self.computes_only or self.own_words or self.fetches is not None)
+        """Whether strangers see its arguments; the address of a page is looked at by itself, see `fetches`."""
+        return self.fetches is None and self.label in {"public", "pages", "sent", "private_open"}
+
+    @property
+    def is_private(self) -> bool:
+        """Whether its answers contain what people entrust to the operator."""
+        return self.label in {"private", "private_open"}
+
+    @property
+    def is_own(self) -> bool:
+        """Whether its answers contain nothing but what was asked, computed or kept."""
+        return self.label in {"sent", "kept", "computed"}
+
+    @property
+    def finds_pages(self) -> bool:
+        """Whether its `results` have a `url` each, of a page that can be fetched later in the turn."""
+        return self.label in {"pages", "feeds"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -45,7 +45,7 @@ class CurrentTime:
         ),
         arguments=CurrentTimeArguments,
         intent=lambda _given: Intent("clock"),
-        computes_only=True,
+        label="computed",
     )
 
     async def run(self, arguments: CurrentTimeArguments, context: ToolContext) -> Result:

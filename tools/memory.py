@@ -24,9 +24,6 @@ class RememberArguments(Arguments):
     number: int | None = Field(default=None, ge=1, description="The number of a remembered fact.")
 
 
-_FORGET = ("forget", "vergiss", "oubli", "olvid")
-
-
 class Remember:
     """Remembers facts that people tell about themselves."""
 
@@ -42,10 +39,8 @@ class Remember:
             given.action, {"number": given.number} if given.action == "forget" else {"fact": given.fact}
         ),
         effects="repeatable",
-        own_words=True,
-        deeds=("remember", "merk", "behalt", "retien", "souvien", "recuerd", *_FORGET),
-        minor_arguments=frozenset({"action=remember"}),
-        value_words={"action=forget": _FORGET},
+        label="kept",
+        approval=lambda given: "each_by_labels" if given.action == "forget" else "by_labels",
     )
 
     def __init__(self, memory: Memory) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.base import Approval, Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound
 from tools.ports import Every, PlannedReminder, Reminders, Repeat, Weekday, Wish
 
@@ -19,6 +19,8 @@ _MAX_DELAY_SECONDS = 5 * 366 * 86_400
 
 class RemindArguments(Arguments):
     """What to do with reminders."""
+
+    rare = frozenset({"interval", "nth", "count", "until", "timezone"})
 
     action: Literal["set", "list", "cancel", "timezone"] = Field(
         description="set needs text and a time; cancel needs number; timezone saves the person's time zone."
@@ -75,7 +77,10 @@ def _intent(given: RemindArguments) -> Intent:
     return Intent(f"remind_{given.action}", values)
 
 
-_CANCEL = ("cancel", "delet", "remov", "losch", "streich", "annul", "supprim", "effac", "anul", "borra", "elimin")
+def _approval(given: RemindArguments) -> Approval:
+    """Returns when a call asks first: what is done later without the person, or undone, each time."""
+    is_plain = given.action in {"set", "list"} and given.prompt is None
+    return "by_labels" if is_plain else "each_by_labels"
 
 
 class Remind:
@@ -83,7 +88,6 @@ class Remind:
 
     spec = ToolSpec(
         name="remind",
-        rare_arguments=frozenset({"interval", "nth", "count", "until", "timezone"}),
         description=(
             "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them then;"
             " lists and cancels reminders. A message that begins with /remind asks for one. Work out the local time"
@@ -95,19 +99,9 @@ class Remind:
         arguments=RemindArguments,
         intent=_intent,
         effects="repeatable",
-        own_words=True,
-        deeds=(
-            *("remind", "alarm", "wake", "erinner", "weck", "rappel", "reveil", "recuerd", "recorda", "avisa"),
-            *("timer", "minuteu", "minuteri", "temporizador", "cronometr"),
-            *("cancel", "annul", "losch"),
-        ),
-        minor_arguments=frozenset(RemindArguments.model_fields) - {"action", "text", "prompt", "number"}
-        | {"action=set"},
-        value_words={"action=cancel": _CANCEL},
-        looking=frozenset({"action=list"}),
-        allows_always=True,
-        # Work that is done later, without the person, has to be approved each time.
-        asks_always=frozenset({"prompt", "action=cancel", "action=timezone"}),
+        label="kept",
+        only_reads=frozenset({"action=list"}),
+        approval=_approval,
     )
 
     def __init__(self, reminders: Reminders) -> None:

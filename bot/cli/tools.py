@@ -142,7 +142,7 @@ def _of_source(group: ToolGroup, tools: Sequence[Tool], source: ToolSource) -> I
 def _rows_of(given: Settings, group: ToolGroup) -> Iterator[_Row]:
     specs = [tool.spec for tool in group.tools] or [None]
     for place, spec in enumerate(specs, start=1):
-        wants = spec is not None and (spec.needs_approval or spec.needs_naming)
+        wants = spec is not None and spec.approval in {"always", "unless_named"}
         asks = spec is not None and (wants or spec.name in given.tools.approve)
         yield _Row(group=group, spec=spec, asks_always=asks, is_last=place == len(specs))
 

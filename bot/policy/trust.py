@@ -4,11 +4,9 @@ What a page, a search result, a server's answer or another group member says is 
 instruction. So the rules look at the labels of everything in the request, never at what the model makes of it:
 
 1. A tool with effects asks a person first if anything untrusted is in the request (`approval_causes`).
-2. A call whose arguments strangers see (a search, a description) asks first if anything private is in the request
-   (likewise). Neither rule asks about what the person's own words name, or about a record they name
-   (`bot.policy.records`); nor does the second ask about a name the server itself gave, if no stranger could choose it.
-3. In a group, private content is looked up only after a yes if strangers could have caused it (likewise), because all
-   members see the answer. This does not ask about what the person's own words name.
+2. A call whose arguments strangers see (a search, a description) asks first if anything private is in the request.
+3. In a group, private content is looked up only after a yes if strangers could have caused it, because all members see
+   the answer. None of these rules asks about what the person's own message names (`bot.policy.own_words`).
 4. An address nobody gave is not shown as a link if anything untrusted or private is in the request (`may_carry_out`).
 5. An address may be fetched only if the model cannot have made it up (`may_fetch`): an address carries words to the
    owner of its host.
@@ -20,15 +18,15 @@ instruction. So the rules look at the labels of everything in the request, never
                               |   nothing private was read                                   |
                               ' anything else                                                | refuse
 
-Left to others: which content gets which labels (`bot.turn.provenance`), when words name a call
-(`bot.policy.own_words`), asking the person (`bot.turn.approvals`), where the address really leads (`tools.web.fetch`).
+Left to others: which content gets which labels (`bot.turn.provenance`), asking the person (`bot.turn.approvals`),
+where the address really leads (`tools.web.fetch`).
 
 Source: OWASP Top 10 for LLM applications 2026, excessive agency; Meta, "Agents Rule of Two", 2025-10-31;
 letter-by-letter exfiltration through offered links as in Tencent's AI-Infra-Guard (read 2026-11-21).
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from urllib.parse import urlsplit
@@ -94,20 +92,21 @@ def approval_causes(
     labels: Labels,
     person: str,
     is_named: bool,
-    is_asked_for: bool,
-    tells_nothing: bool = False,
+    known_to: Collection[str] = (),
     shows_group: bool = False,
 ) -> tuple[Source, ...]:
-    """The sources because of which a person must agree before a tool call runs; empty if nobody needs to.
+    """Returns the sources because of which a person must agree before a tool call runs; empty if no one needs to.
 
     `labels` are those of everything in the request; `discloses`: strangers see the arguments; `is_named`: the person's
-    own words name these; `is_asked_for`: they also ask for the deed; `tells_nothing`: whatever they do not name are
-    names that the server gave itself, in answers no stranger can write in; `shows_group`: a group would see private
-    content.
+    own message names what the call takes; `known_to`: the tools of the server it goes to, whose answers that server
+    knows; `shows_group`: a group would see private content.
     """
-    causes = () if effects == "none" or (is_named and is_asked_for) else untrusted_sources(labels, person)
-    shown = private(labels) if discloses and not (is_named or tells_nothing) else ()
-    led = filter(_may_lead, labels.sources) if shows_group and not is_named else ()
+    if is_named:
+        return ()
+    causes = () if effects == "none" else untrusted_sources(labels, person)
+    news = [source for source in private(labels) if source.kind != "tool" or source.name not in known_to]
+    shown = news if discloses else ()
+    led = filter(_may_lead, labels.sources) if shows_group else ()
     return tuple(dict.fromkeys((*causes, *shown, *led)))
 
 

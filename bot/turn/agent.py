@@ -156,7 +156,6 @@ class Agent:
         for run in journal.runs.values():
             state.pages.take(ToolMessage(answers=(run.answer,)))
         self._fit(state)
-        state.first_labels = state.labels
         state.sources = Sources(turn, state.labels)
         return state
 

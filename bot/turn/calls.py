@@ -157,9 +157,8 @@ class Calls:
 
     def causes(self, state: TurnState, call: ToolCall) -> tuple[Source, ...] | None:
         """The sources because of which a call needs an approval; None if it needs none."""
-        known = self._toolbox.read_records(state.runs, state.first_labels, state.turn.person)
         causes = self._toolbox.approval(
-            call, state.labels, state.turn.person, state.words, known, in_group=state.turn.group is not None
+            call, state.labels, state.turn.person, state.words, in_group=state.turn.group is not None
         )
         # With nobody there, nobody sees the result either, so a standing permission does not apply.
         is_allowed = not state.turn.is_unattended and self._toolbox.allowance(call, state.labels) in state.turn.allowed

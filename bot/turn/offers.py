@@ -36,7 +36,7 @@ async def gather_tools(fixed: Iterable[Tool], sources: Iterable[ToolSource]) -> 
 def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
     """The tool as it is offered to models; `in_brief` leaves out what they can ask `more_tools` about."""
     cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
-    rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.rare_arguments]
+    rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.arguments.rare]
     more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
     parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
     told = f"{_signature(spec.name, parameters)}: {spec.seldom or _first_sentence(spec.description)}{cost}"
@@ -118,7 +118,7 @@ class MoreToolsTool:
             " of any tool, it tells exactly what that takes and gives: do so first where you are not sure."
         ),
         arguments=MoreToolsArguments,
-        computes_only=True,
+        label="computed",
     )
 
     def __init__(self, specs: Callable[[], Iterable[ToolSpec]]) -> None:

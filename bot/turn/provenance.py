@@ -8,8 +8,10 @@
 Left to others: what follows from labels (`bot.policy.trust`), storing them (with the content itself).
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from bot.events import Incoming
@@ -17,9 +19,11 @@ from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_
 from bot.messages import ToolAnswer, UserMessage
 from bot.policy.chat_settings import Persona
 from bot.policy.own_words import MESSAGE_END
-from bot.policy.records import is_plain
 from tools import ToolSpec
 
+_MAX_NAME_CHARACTERS = 32
+_NAME = re.compile(r"[^\W\d_]*[\d.:+_-]*[^\W\d_]*")
+"""At most two words without a space: `general`, `random_2`, `2026-11-27T10:00Z`, `DE02120300000000202051`."""
 _TELLING = ('"error": "not_found"', '"error": "too_large"')
 """The beginnings of failed answers that nevertheless reveal something about what exists."""
 
@@ -42,18 +46,32 @@ def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None,
     """
     if not answer.ok and '"untrusted_data"' not in answer.content:
         # Aldis's own words about why it failed; that something does not exist may be private, too.
-        is_telling = spec is not None and spec.reads_private and any(code in answer.content for code in _TELLING)
+        is_telling = spec is not None and spec.is_private and any(code in answer.content for code in _TELLING)
         return Labels(sources=(_source(answer.name, spec, address, is_trusted=True),)) if is_telling else Labels()
-    if spec is not None and (spec.computes_only or spec.own_words):
+    if spec is not None and spec.is_own:
         return join_labels(map(load_labels, origins))
-    return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_trusted(answer, spec)),))
+    return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_plain(answer, spec)),))
 
 
-def _is_trusted(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
-    """Whether no stranger can have written in it, judging by what the operator knows of the tool, and by its look."""
-    if spec is None or not answer.ok or spec.answers == "anything":
-        return False
-    return spec.answers != "names" or is_plain(answer.data)
+def _is_plain(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
+    """Whether an answer of a server holds nothing but numbers, days, ids and names of one word, which order nothing."""
+    return answer.ok and spec is not None and bool(spec.server) and all(map(_is_name, _texts(answer.data)))
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _MAX_NAME_CHARACTERS and _NAME.fullmatch(text) is not None
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Yields every text in a result, the keys of objects left out: they are the server's own words."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for item in cast("dict[str, Any]", data).values():
+            yield from _texts(item)
+    elif isinstance(data, list):
+        for item in cast("list[Any]", data):
+            yield from _texts(item)
 
 
 def of_persona(persona: Persona | None) -> Labels:
@@ -113,7 +131,7 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
 
 
 def _source(name: str, spec: ToolSpec | None, address: str | None, *, is_trusted: bool) -> Source:
-    is_private = spec is None or spec.reads_private
+    is_private = spec is None or spec.is_private
     if spec is not None and spec.fetches is not None:
         return Source(kind="page", name=shown_name(_host(address)), is_private=is_private)
     if spec is not None and spec.finds_pages:

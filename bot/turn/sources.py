@@ -62,7 +62,7 @@ class Sources:
         if spec is None or not run.answer.ok:
             return
         data = run.answer.data
-        if spec.reads_private:
+        if spec.is_private:
             self._provenance = self._provenance.reading_private()
         if spec.finds_pages:
             self._provenance = self._provenance.finding(urls_of(data, "results"))

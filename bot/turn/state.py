@@ -43,8 +43,6 @@ class TurnState:
     """The index of its requests' size."""
     pages: CitedPages
     """The pages the conversation knows."""
-    first_labels: Labels = field(init=False)
-    """The labels of everything in the first request."""
     sources: Sources = field(init=False)
     """The addresses the turn may fetch."""
     offers: tuple[ToolOffer, ...] = ()

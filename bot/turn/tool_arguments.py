@@ -7,18 +7,18 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.messages import ToolCall
-from tools import Arguments, BadArguments
+from tools import Approval, Arguments, BadArguments, ToolSpec
 
 _SHOWN_PROBLEMS = 5
 
 
-def has_valid_arguments(model: type[Arguments], call: ToolCall) -> bool:
-    """Whether a call's arguments are valid for its tool."""
+def approval_of(spec: ToolSpec, call: ToolCall) -> Approval | None:
+    """Returns when a call wants a person's approval; None: its arguments are invalid, so it will not run."""
     try:
-        parse_arguments(model, call)
+        given = parse_arguments(spec.arguments, call)
+        return spec.approval(given) if callable(spec.approval) else spec.approval
     except Exception:  # noqa: BLE001  (even a bug of a tool's own validator, which is reported when the call runs)
-        return False
-    return True
+        return None
 
 
 def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:

@@ -23,9 +23,8 @@ from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
 from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.policy.limits import CallRate
-from bot.policy.own_words import MESSAGE_END, Takes, asks_for, names, naming_message
-from bot.policy.records import ReadRecords, is_cut
-from bot.policy.trust import addresses_in, approval_causes, private, untrusted_sources
+from bot.policy.own_words import names_all
+from bot.policy.trust import addresses_in, approval_causes, private
 from bot.providers.base import ToolOffer
 from bot.turn import call_names, provenance
 from bot.turn.citations import CitedPages, number_pages, without_numbers
@@ -34,7 +33,7 @@ from bot.turn.intents import deed
 from bot.turn.offers import MoreToolsTool, gather_tools, offer
 from bot.turn.phrases import Deed
 from bot.turn.steps import Allowance, ToolRun
-from bot.turn.tool_arguments import has_valid_arguments, outline_arguments, parse_arguments
+from bot.turn.tool_arguments import approval_of, outline_arguments, parse_arguments
 from bot.turn.tool_shapes import ToolShapes, shape_of
 from bot.turn.work import waiting
 from tools import (
@@ -175,111 +174,67 @@ class Toolbox:
     def computes_only(self, call: ToolCall) -> bool:
         """Whether a call is so quick and harmless that it can share the commit of the completion that asks for it."""
         tool = self._tools.get(call.name)
-        return tool is not None and tool.spec.computes_only
+        return tool is not None and tool.spec.label == "computed"
 
     @property
     def returning(self) -> frozenset[str]:
         """The tools whose answers contain addresses that are not the model's own."""
-        return frozenset(
-            name for name, tool in self._tools.items() if not (tool.spec.computes_only or tool.spec.own_words)
-        )
+        return frozenset(name for name, tool in self._tools.items() if not tool.spec.is_own)
 
     def is_named(self, call: ToolCall, words: str) -> bool:
-        """Whether the person's own words ask for the call and name its arguments."""
+        """Whether the person's own message names everything that the call takes."""
         spec = self.spec(call.name)
-        return spec is not None and any(
-            asks_for(one, spec.deeds) and _names(one, call, spec) for one in words.split(MESSAGE_END)
-        )
-
-    def read_records(self, runs: Iterable[ToolRun], labels: Labels, person: PersonId) -> ReadRecords:
-        """Returns what these calls have read that counts like the person's words, up to the first call that changed
-        something.
-
-        `labels` are those of what was in the request before them.
-        """
-        known, is_led = ReadRecords(), bool(untrusted_sources(labels, person))
-        for run in runs:
-            if self.changes(run):
-                break
-            known = self._known_with(known, run, is_led=is_led)
-            is_led = is_led or bool(untrusted_sources(run.answer.labels or UNKNOWN, person))
-        return known
-
-    def _known_with(self, known: ReadRecords, run: ToolRun, *, is_led: bool) -> ReadRecords:
-        """Adds what one call has read; `is_led`: strangers' words were in the request it was made from."""
-        spec = self.spec(run.answer.name)
-        if spec is None or not run.answer.ok or (spec.records is None and spec.answers != "catalogue"):
-            return known
-        is_list = spec.records is not None and not spec.records.key
-        if is_list and (spec.answers == "anything" or untrusted_sources(run.answer.labels or UNKNOWN, "")):
-            return known  # somebody else may have written in it
-        return known.reading(
-            run.answer.data,
-            spec.records,
-            is_catalogue=spec.answers == "catalogue",
-            is_cut=is_cut(run.answer.content),
-            looked_up=run.arguments if is_led else None,
-        )
+        return spec is not None and names_all(words, call.arguments, spec.parameters)
 
     def approval(
-        self,
-        call: ToolCall,
-        labels: Labels,
-        person: PersonId,
-        words: str,
-        known: ReadRecords | None = None,
-        *,
-        in_group: bool = False,
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, *, in_group: bool = False
     ) -> tuple[Source, ...] | None:
-        """Returns why a person must agree before the call runs, given the labels of the request, the person's own
-        words, and the records read in the turn; empty if the tool's author or the operator requires it. None: nobody
-        has to agree.
+        """Returns why a person must agree before the call runs, given the labels of the request and the person's own
+        words; empty if the tool's author or the operator requires it. None: no one has to agree.
         """
         spec = self.spec(call.name)
-        if spec is None or not has_valid_arguments(spec.arguments, call):
+        approval = None if spec is None else approval_of(spec, call)
+        if spec is None or approval is None:
             return None  # it will not run
         effects = "none" if _only_looks(spec, call.arguments) else spec.effects
-        shows_group = in_group and spec.reads_private and not spec.own_words
-        is_asking = spec.is_disclosing or shows_group or self._is_wanted(spec) or spec.needs_naming
-        if effects == "none" and not is_asking:
+        shows_group = in_group and spec.is_private
+        is_wanted = self._is_wanted(spec) or approval == "always"
+        if effects == "none" and not (spec.is_disclosing or shows_group or is_wanted):
             return None  # nothing below could require an approval
-        known = known or ReadRecords()
-        words = naming_message(words, lambda one: _names(one, call, spec, known), spec.deeds)
-        is_named, is_asked_for = _names(words, call, spec, known), asks_for(words, spec.deeds)
+        is_named = approval != "each_by_labels" and names_all(words, call.arguments, spec.parameters)
         causes = approval_causes(
             effects,
             discloses=spec.is_disclosing,
             labels=labels,
             person=person,
             is_named=is_named,
-            is_asked_for=is_asked_for,
-            tells_nothing=is_named or _names(words, call, spec, known, may_pick=True),
+            known_to=self._tools_of(spec) if effects != "none" else (),
             shows_group=shows_group,
         )
-        if causes or self._is_wanted(spec) or (spec.needs_naming and not (is_named and is_asked_for)):
-            return causes
-        return None
+        return causes if causes or is_wanted or (approval == "unless_named" and not is_named) else None
+
+    def _tools_of(self, spec: ToolSpec) -> frozenset[str]:
+        """Returns the names of all tools of the server that a tool belongs to."""
+        return frozenset(one.name for one in self._specs() if spec.server and one.server == spec.server)
 
     def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
         """Returns what a person asked about this call could allow permanently, given the labels of the request; None:
         nothing.
 
-        Excludes calls that cost money, that the operator or the tool's author wants approved, or that disclose anything
-        private to strangers.
+        Excludes calls that only look, that cost money, that the operator or the tool's author wants approved each time,
+        or that disclose anything private to strangers.
         """
         spec = self.spec(call.name)
-        if spec is None or not spec.allows_always or spec.cost_usd or self._is_wanted(spec):
+        if spec is None or approval_of(spec, call) != "by_labels" or spec.cost_usd or self._is_wanted(spec):
             return None
-        given = {name for name, value in call.arguments.items() if value is not None}
-        values = {f"{name}={value}" for name, value in call.arguments.items()}
-        if not spec.asks_always.isdisjoint(given | values) or (spec.is_disclosing and private(labels)):
+        if spec.effects == "none" or (spec.is_disclosing and private(labels)):
             return None
         return Allowance(tool=spec.name, shape=shape_of(spec))
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        """Whether its author or the operator wants each call approved, or it has changed."""
+        """Whether the operator wants each call approved, or the tool has changed."""
         is_named = spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
-        return spec.needs_approval or spec.name in self._changed or is_named
+        return spec.name in self._changed or is_named
 
     def has_changed(self, call: ToolCall) -> bool:
         """Whether the tool's server describes it differently than when somebody last agreed to it."""
@@ -460,13 +415,4 @@ class Toolbox:
 
 
 def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
-    return any(f"{name}={value}" in spec.looking for name, value in arguments.items())
-
-
-def _names(
-    words: str, call: ToolCall, spec: ToolSpec, known: ReadRecords | None = None, *, may_pick: bool = False
-) -> bool:
-    is_shown = any(call.arguments.get(name) not in (None, "", [], {}) for name in spec.shown_by)
-    takes = Takes(of_records=spec.takes, fills=spec.fills, known=known or ReadRecords(), may_pick=may_pick)
-    besides = frozenset[str]() if is_shown else spec.minor_arguments
-    return bool(words) and names(words, call.arguments, besides=besides, value_words=spec.value_words, takes=takes)
+    return any(f"{name}={value}" in spec.only_reads for name, value in arguments.items())

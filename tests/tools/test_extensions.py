@@ -165,7 +165,7 @@ def test_a_name_that_a_tool_has_already(tmp_path: Path) -> None:
     [
         ("cost_usd=0.01", "a wrong cost_usd in its spec"),
         ("effects='twice'", "a wrong effects in its spec"),
-        ("needs_approval='no'", "a wrong needs_approval in its spec"),
+        ("approval='no'", "a wrong approval in its spec"),
         ("timeout_seconds='5'", "a wrong timeout_seconds in its spec"),
         ("max_result_chars=10", "max_result_chars is below 200"),
         ("timeout_seconds=0", "time or cost is no amount"),

@@ -107,7 +107,7 @@ class Calculator:
         ),
         arguments=CalculatorArguments,
         intent=lambda given: Intent("calculate", {"expression": given.expression}),
-        computes_only=True,
+        label="computed",
     )
 
     async def run(self, arguments: CalculatorArguments, context: ToolContext) -> Result:

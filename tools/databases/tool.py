@@ -97,8 +97,7 @@ class DbQuery:
             ),
             arguments=DbQueryArguments,
             intent=lambda given: _intent(given, databases),
-            reads_private=True,
-            discloses=False,
+            label="private",
             timeout_seconds=databases.timeout_seconds,
             max_result_chars=_MAX_RESULT_CHARS,
         )
@@ -133,8 +132,7 @@ class DbDescribe:
             ),
             arguments=DbDescribeArguments,
             intent=lambda _given: Intent("tables"),
-            reads_private=True,
-            discloses=False,
+            label="private",
             timeout_seconds=databases.timeout_seconds,
             max_result_chars=_MAX_RESULT_CHARS,
         )

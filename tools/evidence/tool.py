@@ -119,7 +119,7 @@ class VerifyNews:
             ),
             arguments=VerifyNewsArguments,
             intent=lambda given: Intent("verify", {"claim": given.claim}),
-            finds_pages=True,
+            label="pages",
             timeout_seconds=options.timeout_seconds + _SECONDS_TO_READ + _SECONDS_TO_ANSWER,
             cost_usd=options.max_searches * search.usual_usd,
             max_result_chars=_MAX_RESULT_CHARS,

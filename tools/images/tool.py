@@ -91,9 +91,7 @@ class ImageGenerate:
             arguments=ImageArguments,
             intent=lambda given: Intent("draw", {"prompt": given.prompt}),
             effects="once",
-            own_words=True,
-            discloses=True,
-            deeds=("draw", "paint", "picture", "image", "zeichn", "bild", "dessin", "dibuj", "pint", "imagen"),
+            label="sent",
             timeout_seconds=options.timeout_seconds,
             cost_usd=options.cost_usd,
         )

@@ -20,7 +20,9 @@ class ListedTool:
     arguments: type[Arguments]
     effects: Effects
     reaches_out: bool = False
-    """Whether it says that somebody besides the server notices a call: it opens an address, or searches the web."""
+    """Whether it says that others than the server notice a call: it opens an address, or searches the web."""
+    deletes: bool = False
+    """Whether it says that a call may destroy something."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

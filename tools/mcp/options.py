@@ -26,7 +26,7 @@ from pydantic import (
     model_validator,
 )
 
-from tools.base import Answers, BaseUrl, Options
+from tools.base import BaseUrl, Options
 
 MAX_SERVERS = 16
 
@@ -38,36 +38,6 @@ Approve = Literal["writes", "all", "never"]
 
 class _Hints(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class RecordHints(_Hints):
-    """What the operator knows about the records in a tool's answers."""
-
-    kind: str = Field(pattern=r"^[a-z0-9_-]{1,40}$")
-    """Tools of the server with the same kind mean the same records."""
-    key: str = Field(default="", max_length=80)
-    """The field with the id of a record; without it the answers are lists of names."""
-    named_by: tuple[Word, ...] = Field(default=(), max_length=10)
-    """The fields with the name that people use for a record."""
-
-
-class ToolHints(_Hints):
-    """What the operator knows about a tool of a server; the server itself would not be believed."""
-
-    deeds: tuple[Annotated[str, Field(min_length=2, max_length=80)], ...] = Field(default=(), max_length=40)
-    """How else people ask for it, besides by its name: beginnings of words or phrases."""
-    minor: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments that a message need not name because no choice of them does harm; `unit=km` is a single value."""
-    shown_by: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments that let others see what a call does; with one of them no argument is minor."""
-    answers: Answers = "anything"
-    """Whose words its answers contain; `names`, `own` and `catalogue` are not strangers' words."""
-    records: RecordHints | None = None
-    """The records in its answers, which people know by name."""
-    takes: Mapping[Word, tuple[Word, ...]] = {}
-    """Arguments that can come from a record named in a message: its key (`event`) or a field (`event.guests`)."""
-    fills: tuple[Word, ...] = Field(default=(), max_length=40)
-    """Arguments that can mix values of a catalogue with words of the message."""
 
 
 class ServerOptions(_Hints):
@@ -93,10 +63,6 @@ class ServerOptions(_Hints):
     tools: tuple[str, ...] | None = None
     """The tools that models are offered, by the server's own names; None: all."""
     approve: Approve = "writes"
-    always: bool = False
-    """Whether people can allow a tool of it for good in a chat; never if `approve` is "all"."""
-    per_tool: Mapping[str, ToolHints] = {}
-    """What the operator knows about single tools, by the server's own names, so that fewer calls need approval."""
     private: bool = True
     """Whether its answers are private, so that nothing of them may leave in an address."""
 
@@ -184,8 +150,7 @@ class McpOptions(Options):
     """The servers: JSON such as `{"files": {"command": "mcp-files", "args": ["/srv"]}, "crm": {"url":
     "https://crm.example/mcp", "headers": {"Authorization": "Bearer ..."}}}`, alone or under `mcpServers`, or the path
     of a file with it. For each also `timeout` (seconds), `tools` (the only ones, a list), `approve` (`writes`, `all`,
-    `never`), `always` (`true`: people may allow its tools for good in a chat), `private` (`false`: its answers are no
-    secrets), `per_tool` (`docs/tools.md`), `disabled`. Needs the extra `mcp`."""
+    `never`), `private` (`false`: its answers are no secrets), `disabled`. Needs the extra `mcp`."""
 
     def missing_settings(self) -> str | None:
         """See `Options`: servers."""

@@ -225,7 +225,7 @@ class McpServer:
 
 def _said_of(tool: ListedTool) -> tuple[object, ...]:
     """Returns everything that a server says about a tool."""
-    return tool.name, tool.description, tool.arguments.json_schema(), tool.effects, tool.reaches_out
+    return tool.name, tool.description, tool.arguments.json_schema(), tool.effects, tool.reaches_out, tool.deletes
 
 
 async def import_way_in() -> Opened:

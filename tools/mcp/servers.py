@@ -1,18 +1,17 @@
 """All MCP servers and their tools, as models and people see them; known only while Aldis runs."""
 
 import asyncio
-import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tools.base import Records, Result, Tool, ToolContext, ToolSpec
+from tools.base import Approval, Result, Tool, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
 from tools.mcp.base import AnswerLost, ListedTool, SessionFailed
 from tools.mcp.names import names_of
-from tools.mcp.options import McpOptions, ToolHints
+from tools.mcp.options import Approve, McpOptions
 from tools.mcp.server import McpServer, ServerTimeouts, import_way_in
 
 MAX_TOOLS = 96
@@ -20,8 +19,6 @@ MAX_TOOLS = 96
 
 Source: its reference of chat completions, 2026-11-21.
 """
-
-_WORD_BEGINS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +39,8 @@ class McpTool:
     def _spec(self) -> ToolSpec:
         options = self.server.options
         writes = self.listed.effects != "none"
-        known = options.per_tool.get(self.listed.name, ToolHints())
-        hint = known.records
+        # What a server that is not public is asked stays with it, unless it says otherwise.
+        label = "public" if not options.private else "private_open" if writes or self.listed.reaches_out else "private"
         said = self.listed.description.replace("“", '"').replace("”", '"')
         return ToolSpec(
             name=self.name,
@@ -52,19 +49,8 @@ class McpTool:
             arguments=self.listed.arguments,
             server=options.name,
             effects=self.listed.effects,
-            needs_approval=options.approve == "all",
-            allows_always=options.always,
-            needs_naming=options.approve == "writes" and writes,
-            reads_private=options.private and known.answers != "catalogue",
-            # What a server that is not public is asked stays with it, unless it says otherwise.
-            discloses=writes or not options.private or self.listed.reaches_out,
-            deeds=(_WORD_BEGINS.sub(" ", self.listed.name), *known.deeds),
-            minor_arguments=frozenset(known.minor),
-            shown_by=frozenset(known.shown_by),
-            answers=known.answers,
-            records=hint and Records(kind=_scope(hint.kind, options.name), key=hint.key, named_by=hint.named_by),
-            takes={name: tuple(_scope(one, options.name) for one in ones) for name, ones in known.takes.items()},
-            fills=frozenset(known.fills),
+            label=label,
+            approval=_approval(options.approve, self.listed),
             timeout_seconds=options.timeout,
         )
 
@@ -78,9 +64,13 @@ class McpTool:
             raise Unavailable(f"{error}; try once more") from error
 
 
-def _scope(kind: str, server: str) -> str:
-    """Returns the kind of record, distinct from that of the same name of another server."""
-    return f"{server}/{kind}"
+def _approval(approve: Approve, listed: ListedTool) -> Approval:
+    """Returns when a call of the tool asks first: as the operator says, and more often if it says that it deletes."""
+    if approve == "all":
+        return "always"
+    if approve == "writes" and listed.effects != "none":
+        return "unless_named"
+    return "each_by_labels" if listed.deletes else "by_labels"
 
 
 class McpServers:

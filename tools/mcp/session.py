@@ -197,6 +197,7 @@ def _fit(tool: types.Tool) -> ListedTool | None:
         effects="none" if hints.read_only_hint else "repeatable" if hints.idempotent_hint else "once",
         # Its default is that every tool does, which would say nothing.
         reaches_out=hints.open_world_hint is True,
+        deletes=hints.destructive_hint is True,
     )
 
 

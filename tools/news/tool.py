@@ -64,8 +64,7 @@ class IntelSearch:
         ),
         arguments=IntelSearchArguments,
         intent=lambda given: Intent("search_feeds", {"query": given.query}),
-        finds_pages=True,
-        discloses=False,
+        label="feeds",
     )
 
     def __init__(self, news: News) -> None:
@@ -104,8 +103,7 @@ class IntelRecent:
         ),
         arguments=IntelRecentArguments,
         intent=lambda _given: Intent("feeds"),
-        finds_pages=True,
-        discloses=False,
+        label="feeds",
     )
 
     def __init__(self, news: News) -> None:

@@ -30,7 +30,6 @@ _ACROSS, _UP = "Predicted (%)", "Came true (%)"
 _MIN_JOINED = 10
 """With fewer cases, a line would suggest a trend that does not exist."""
 _BAR_CHARS = 20
-_DEEDS = ("predict", "forecast", "vorhersag", "prognos", "predi", "previ", "prevo", "pronosti", "apuest")
 """How people speak about predictions, in all languages."""
 
 
@@ -114,10 +113,7 @@ class Predict(_PredictionTool):
             "predict", {"percent": _percent(given.probability), "due": given.due, "statement": given.statement}
         ),
         effects="repeatable",
-        own_words=True,
-        deeds=_DEEDS,
-        minor_arguments=frozenset({"due", "domain"}),
-        allows_always=True,
+        label="kept",
     )
 
     async def run(self, arguments: PredictArguments, context: ToolContext) -> Result:
@@ -165,14 +161,8 @@ class ResolvePrediction(_PredictionTool):
         arguments=ResolveArguments,
         intent=lambda given: Intent(f"prediction_{given.outcome}", {"number": given.number}),
         effects="repeatable",
-        own_words=True,
-        deeds=_DEEDS,
-        value_words={
-            "outcome=came_true": ("come true", "eingetr", "eingetroff", "wahr", "realis", "cumpli"),
-            "outcome=did_not": ("nicht eingetr", "nicht wahr", "pas realis", "ne pas realis", "no cumpli"),
-            "outcome=void": ("ungultig", "nul"),
-        },
-        reads_private=True,
+        label="kept",
+        approval=lambda given: "each_by_labels" if given.outcome == "struck" else "by_labels",
     )
 
     async def run(self, arguments: ResolveArguments, context: ToolContext) -> Result:
@@ -212,8 +202,7 @@ class ListPredictions(_PredictionTool):
         ),
         arguments=ListArguments,
         intent=lambda _given: Intent("predictions"),
-        own_words=True,
-        reads_private=True,
+        label="kept",
     )
 
     async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
@@ -255,8 +244,7 @@ class CalibrationStats(_PredictionTool):
         ),
         arguments=StatsArguments,
         intent=lambda _given: Intent("calibration"),
-        own_words=True,
-        reads_private=True,
+        label="kept",
     )
 
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:

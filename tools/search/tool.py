@@ -24,6 +24,8 @@ Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2}$")]
 class WebSearchArguments(Arguments):
     """The pages to search for."""
 
+    rare = frozenset({"count", "without_sites", "language", "search_depth", "include_answer"})
+
     query: str = Field(
         min_length=1, description="A few words, at most 500 characters. No private details about people."
     )
@@ -55,7 +57,6 @@ class WebSearch:
         self._search = search
         self.spec = ToolSpec(
             name="web_search",
-            rare_arguments=frozenset({"count", "without_sites", "language", "search_depth", "include_answer"}),
             description=(
                 "Searches the web and returns numbered results: title, address, site, snippet and, if known, age."
                 " `source` names the service that answered; Wikipedia has only encyclopaedic subjects, no news or"
@@ -63,7 +64,7 @@ class WebSearch:
             ),
             arguments=WebSearchArguments,
             intent=lambda given: Intent("search_web", {"query": given.query}),
-            finds_pages=True,
+            label="pages",
             cost_usd=search.usual_usd,
         )
 

@@ -93,7 +93,7 @@ class TwitterSearch:
             ),
             arguments=TwitterArguments,
             intent=lambda given: Intent("search_posts", {"query": given.query}),
-            finds_pages=True,
+            label="pages",
             cost_usd=usual_usd,
         )
 

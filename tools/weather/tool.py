@@ -43,6 +43,8 @@ def _units(given: object) -> object:
 class WeatherArguments(Arguments):
     """The place or its coordinates, the days, and what to include."""
 
+    rare = frozenset({"latitude", "longitude", "air_quality", "units"})
+
     place: str | None = Field(
         default=None,
         max_length=MAX_NAME_CHARS,
@@ -91,7 +93,6 @@ class Weather:
 
     spec = ToolSpec(
         name="get_weather",
-        rare_arguments=frozenset({"latitude", "longitude", "air_quality", "units"}),
         description=(
             "Returns the weather of a place now and for up to 16 days; on request by the hour, with air quality and"
             " pollen, or as a picture. If several places have the name, it lists them: ask which one, or call again"

@@ -73,6 +73,8 @@ _LARGER = {_NAMED_PDF: MAX_PAPER_BYTES, _NAMED_ANYTHING: MAX_PAPER_BYTES}
 class PageArguments(Arguments):
     """The page, and the piece of it to read."""
 
+    rare = frozenset({"max_chars", "timeout_ms"})
+
     url: str = Field(min_length=1, max_length=MAX_URL_CHARS, description="A complete address as given, with https://.")
     offset: int = Field(
         default=0, ge=0, le=10_000_000, description="Where to continue: the next_offset of an earlier answer."
@@ -93,7 +95,6 @@ class WebFetch:
         self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
         self.spec = ToolSpec(
             name="web_fetch",
-            rare_arguments=frozenset({"max_chars", "timeout_ms"}),
             description=(
                 "Reads a web page or PDF: text, title, date and links, piece by piece; continue with `offset` if there"
                 " is a `next_offset`. Accepts only addresses in the person's message (`example.com` there is"

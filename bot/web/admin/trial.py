@@ -146,8 +146,8 @@ class TrialPage:
 
 def may_be_tried(spec: ToolSpec) -> bool:
     """Whether it only looks, at nothing that people keep, and a form can hold its arguments."""
-    is_open = spec.effects == "none" and not (spec.reads_private or spec.own_words)
-    return is_open and not (spec.needs_approval or spec.needs_naming) and fields_of(spec) is not None
+    is_open = spec.effects == "none" and not (spec.is_private or spec.label in {"kept", "sent"})
+    return is_open and spec.approval == "by_labels" and fields_of(spec) is not None
 
 
 def fields_of(spec: ToolSpec) -> tuple[TrialField, ...] | None:

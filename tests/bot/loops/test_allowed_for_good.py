@@ -15,14 +15,13 @@ from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 from tools.reminders import Remind
 
-GOOD = {"allows_always": True}
 REMIND = ("remind", {"action": "set", "text": "call Mallory", "delay_seconds": 60})
 OFFER = "✅ (always, for post when you ask here)"
 
 
 def tools(**more: Any) -> tuple[Echo, Echo]:
     """One that brings words from outside, and one that may be allowed for good."""
-    given: dict[str, Any] = {"name": "post", "effects": "once", "flags": GOOD, "cost_usd": Decimal(0)}
+    given: dict[str, Any] = {"name": "post", "effects": "once", "cost_usd": Decimal(0)}
     post = Echo(**(given | more))
     return Echo(name="look"), post
 
@@ -73,7 +72,7 @@ async def test_what_has_changed_since_is_not_listed(store: Store, clock: SetCloc
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         await poisoned(aldis, POST)
         await allow(aldis)
-    for there, is_listed in (((look,), True), ((look, replace(post, discloses=True)), False)):
+    for there, is_listed in (((look,), True), ((look, replace(post, label="public")), False)):
         async with app_harness(store, clock, tools=there) as aldis:
             assert ("post: allowed without asking" in await told(aldis, "/tools")) is is_listed
 
@@ -121,13 +120,13 @@ async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: Se
 @pytest.mark.parametrize(
     "more",
     [
-        {"flags": {}},
         {"cost_usd": Decimal("0.01")},
-        {"flags": GOOD | {"needs_approval": True}},
-        {"flags": GOOD | {"asks_always": frozenset({"word"})}},
-        {"flags": GOOD | {"asks_always": frozenset({"word=x"})}},
+        {"flags": {"approval": "always"}},
+        {"flags": {"approval": "each_by_labels"}},
+        {"flags": {"approval": "unless_named"}},
+        {"flags": {"approval": lambda given: "each_by_labels" if given.word == "x" else "by_labels"}},
     ],
-    ids=["not said", "costs", "wanted", "argument", "value"],
+    ids=["costs", "wanted", "deletes", "writes", "this call deletes"],
 )
 async def test_what_is_dangerous_is_asked_each_time(store: Store, clock: SetClock, more: dict[str, Any]) -> None:
     """The question offers nothing else, and the sign for always is a yes for once."""
@@ -141,8 +140,8 @@ async def test_what_is_dangerous_is_asked_each_time(store: Store, clock: SetCloc
 
 async def test_what_is_private_is_shown_to_strangers_with_a_yes_only(store: Store, clock: SetClock) -> None:
     """Though the tool was allowed when nothing private was in the request."""
-    look, post = tools(discloses=True)
-    notes = Echo(name="notes", flags={"reads_private": True})
+    look, post = tools(label="public")
+    notes = Echo(name="notes", label="private")
     async with app_harness(store, clock, tools=(look, notes, post)) as aldis:
         assert OFFER in await poisoned(aldis, POST)
         await allow(aldis)
@@ -156,7 +155,7 @@ async def test_what_is_private_is_shown_to_strangers_with_a_yes_only(store: Stor
 async def test_two_tools_are_not_allowed_with_one_word(store: Store, clock: SetClock) -> None:
     """One question covers both, for once."""
     look, post = tools()
-    other = Echo(name="other", effects="once", flags=GOOD, cost_usd=Decimal(0))
+    other = Echo(name="other", effects="once", cost_usd=Decimal(0))
     async with app_harness(store, clock, tools=(look, post, other)) as aldis:
         heard = await poisoned(aldis, calls(("post", {"word": "x"}), ("other", {"word": "y"})))
         assert heard.startswith("May I do this?\n\n1. Use post")
@@ -169,7 +168,7 @@ async def test_another_tool_of_that_name_was_not_allowed(store: Store, clock: Se
     async with app_harness(store, clock, tools=(look, post)) as aldis:
         await poisoned(aldis, POST)
         await allow(aldis)
-    others: tuple[dict[str, Any], ...] = ({"effects": "repeatable"}, {"flags": GOOD | {"server": "other"}})
+    others: tuple[dict[str, Any], ...] = ({"effects": "repeatable"}, {"flags": {"server": "other"}})
     for more in others:
         _, changed = tools(**more)
         async with app_harness(store, clock, tools=(look, changed)) as aldis:

@@ -374,7 +374,7 @@ async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store
 
 async def test_a_yes_is_one_to_the_tool_as_it_was_asked_about(store: Store, clock: SetClock) -> None:
     """Its server describes it differently before the yes comes: nothing is done, and they are asked about it anew."""
-    post = Echo(name="post", effects="once", flags={"server": "club", "needs_approval": True})
+    post = Echo(name="post", effects="once", flags={"server": "club", "approval": "always"})
     tide = Tide([post])
     async with app_harness(store, clock, sources=(tide,)) as aldis:
         again = calls(("post", {"word": "x"}))

@@ -60,7 +60,7 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
         began.set()
         await asyncio.Event().wait()
 
-    look = Echo(name="look", computes_only=is_held, work=lambda _: hang())
+    look = Echo(name="look", label="computed" if is_held else "local", work=lambda _: hang())
     group = GROUP if how in {"elsewhere", "by somebody else"} else None
     async with app_harness(store, clock, tools=(look,), admins=frozenset({BOB.uuid})) as aldis:
         aldis.model.script += [calls(("look", {"word": "page"}))]

@@ -78,7 +78,7 @@ async def test_that_no_row_fits_is_told_to_no_stranger_without_a_yes(
     store: Store, clock: SetClock, shop: Asked
 ) -> None:
     """It says as much as a row does: a page may have had the model ask just so."""
-    search = Looking("web_search", {"finds_pages": True})
+    search = Looking("web_search", {"label": "pages"})
     async with app_harness(store, clock, tools=(shop.describing, shop.querying, search)) as aldis:
         where = [{"column": "town", "op": "=", "value": "Oslo"}]
         aldis.model.script = [

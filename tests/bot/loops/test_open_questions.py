@@ -143,7 +143,7 @@ async def test_the_same_wish_takes_its_place_and_the_rest_is_answered(store: Sto
 async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clock: SetClock) -> None:
     """It is done, and what was asked before is not done as well."""
     look, _, plan = tools()
-    post = Echo(name="post", effects="once", flags={"deeds": ("post",)})
+    post = Echo(name="post", effects="once")
     async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
         first = await asked(aldis)
         aldis.model.script = [wanted("post", "hello"), says("Posted.")]
@@ -216,7 +216,7 @@ async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
 
 def asking() -> Echo:
     """A tool that asks before each call, because its author wants it."""
-    return Echo(name="post", effects="once", flags={"needs_approval": True})
+    return Echo(name="post", effects="once", flags={"approval": "always"})
 
 
 async def asked_cleanly(aldis: Harness, **more: Any) -> int:

@@ -171,7 +171,7 @@ async def played(store: Store, clock: SetClock, seed: int) -> Story:
     story.tools = (
         Echo(name="look"),
         Echo(name="post", effects="once"),
-        Echo(name="ask", effects="once", flags={"needs_approval": True}),
+        Echo(name="ask", effects="once", flags={"approval": "always"}),
     )
     for _ in range(2):
         async with app_harness(store, clock, tools=story.tools, transport=story.transport) as aldis:

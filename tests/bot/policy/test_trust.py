@@ -61,24 +61,14 @@ def test_a_person_is_asked_because_of_what_is_in_the_request(
     private is known. Looking asks never.
     """
     labels = Labels(people=people, sources=sources)
-    asked = approval_causes(
-        effects, discloses=discloses, labels=labels, person="alice", is_named=False, is_asked_for=True
-    )
-    assert asked == causes
+    assert approval_causes(effects, discloses=discloses, labels=labels, person="alice", is_named=False) == causes
 
 
 @pytest.mark.parametrize("effects", ["none", "repeatable", "once"])
-def test_what_their_own_words_name_needs_no_second_yes(effects: Effects) -> None:
-    """A deed only where they ask for the deed, too: who mentions a file does not want it deleted."""
+def test_what_their_own_message_names_needs_no_second_yes(effects: Effects) -> None:
+    """Whatever else is in the request."""
     labels = Labels(people=(ALICE, BEN), sources=(PAGE, FILE))
-
-    def causes(*, is_asked_for: bool) -> tuple[Source, ...]:
-        return approval_causes(
-            effects, discloses=True, labels=labels, person="alice", is_named=True, is_asked_for=is_asked_for
-        )
-
-    assert causes(is_asked_for=True) == ()
-    assert causes(is_asked_for=False) == (() if effects == "none" else (BENS_WORDS, PAGE, FILE))
+    assert approval_causes(effects, discloses=True, labels=labels, person="alice", is_named=True) == ()
 
 
 @pytest.mark.parametrize(

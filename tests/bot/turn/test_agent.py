@@ -209,7 +209,7 @@ async def test_the_same_call_twice_is_answered_from_the_first(store: Store, cloc
 
 async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(store: Store, clock: SetClock) -> None:
     """A list before and after an entry is two lists; the entry itself is still made once."""
-    looks, does = Echo(name="look", computes_only=True), Echo(name="enter", effects="repeatable")
+    looks, does = Echo(name="look", label="computed"), Echo(name="enter", effects="repeatable")
     look, enter = calls(("look", {"word": "a"})), calls(("enter", {"word": "a"}))
     script = (look, look, enter, look, enter, look, says("Done."))
     there = desk(store, clock, *script, tools=(looks, does), max_rounds=9)
@@ -219,7 +219,7 @@ async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(sto
 
 async def test_a_tool_that_looks_and_does_looks_again_once_it_has_done_something(store: Store, clock: SetClock) -> None:
     """A list of reminders is old once one of them is cancelled, although the same tool lists and cancels."""
-    tool = Echo(effects="repeatable", flags={"looking": frozenset({"word=list"}), "own_words": True})
+    tool = Echo(effects="repeatable", label="kept", flags={"only_reads": frozenset({"word=list"})})
     look, enter = calls(("echo", {"word": "list"})), calls(("echo", {"word": "a"}))
     there = desk(store, clock, look, look, enter, look, enter, look, says("Done."), tools=(tool,), max_rounds=9)
     await there.kept()
@@ -516,7 +516,7 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
         written.append(rows[0][0])
 
     same = ("echo", {"word": "a"})
-    tool = Echo(work=look, computes_only=True)
+    tool = Echo(work=look, label="computed")
     there = desk(store, clock, calls(same), calls(same), Unavailable("gone", provider="p"), tools=(tool,))
     turn = await there.loaded()
     await there.answer(turn)
@@ -615,7 +615,7 @@ class Found(Echo):
 
     @property
     def spec(self) -> ToolSpec:
-        return replace(super().spec, name="found", finds_pages=True)
+        return replace(super().spec, name="found", label="pages")
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:
         return Result(data={"results": [{"number": 1, "url": "https://lamps.example/", "title": "Lamps"}]})

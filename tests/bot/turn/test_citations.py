@@ -362,7 +362,7 @@ class Finding:
 
     @property
     def spec(self) -> ToolSpec:
-        return ToolSpec(name=self.name, description="Searches.", arguments=Words, finds_pages=True)
+        return ToolSpec(name=self.name, description="Searches.", arguments=Words, label="pages")
 
     async def run(self, arguments: Words, context: ToolContext) -> Result:
         return Result(data=found(*(KNOWN.get(word, word) for word in arguments.query.split())))

@@ -155,9 +155,7 @@ def test_a_schema_says_no_more_than_it_must() -> None:
 
 async def test_what_a_tool_takes_is_told_in_full(clock: SetClock) -> None:
     """The rare arguments, too; and of a tool that is not there, which there are."""
-    box: Toolbox = toolbox(
-        clock, Echo(flags={"seldom": "echoes", "rare_arguments": frozenset({"times"})}), Echo(name="other")
-    )
+    box: Toolbox = toolbox(clock, Echo(flags={"seldom": "echoes"}), Echo(name="other"))
     assert [offer.name for offer in await box.offers()] == ["echo", "other", more_tools.NAME]
 
     async def told(name: str) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Search:
     """A tool that finds pages."""
 
     found: tuple[str, ...] = (GOOD,)
-    spec = ToolSpec(name="web_search", description="Searches.", arguments=Words, finds_pages=True)
+    spec = ToolSpec(name="web_search", description="Searches.", arguments=Words, label="pages")
 
     async def run(self, arguments: Words, context: ToolContext) -> Result:
         rows = [{"title": "Lamps", "url": url, "snippet": f"See {EVIL}"} for url in self.found]
@@ -68,7 +68,7 @@ class Search:
 class Notes:
     """A tool that reads what people trust Aldis with."""
 
-    spec = ToolSpec(name="recall", description="Reads notes.", arguments=Words, reads_private=True)
+    spec = ToolSpec(name="recall", description="Reads notes.", arguments=Words, label="private")
 
     async def run(self, arguments: Words, context: ToolContext) -> Result:
         return Result(data={"notes": ["the safe's number is 4711"]})

@@ -25,7 +25,7 @@ from bot.turn.turns import Turns
 from store import Claim, Store
 from tests.arrivals import arrive
 from tests.waiting import DEADLINE_SECONDS
-from tools import Arguments, Effects, Result, Tool, ToolContext, ToolSpec
+from tools import Arguments, Effects, Label, Result, Tool, ToolContext, ToolSpec
 
 
 def completion(*parts: AssistantPart, stop: Stop | None = None) -> Completion:
@@ -71,6 +71,7 @@ class Scripted:
 
 
 class EchoArguments(Arguments):
+    rare = frozenset({"times"})
     word: str
     times: int = 1
 
@@ -85,8 +86,7 @@ class Echo:
     name: str = "echo"
     description: str = "Gives back a word."
     timeout_seconds: float | None = None
-    computes_only: bool = False
-    discloses: bool = False
+    label: Label = "local"
     flags: dict[str, Any] = field(default_factory=dict[str, Any])
     cost_usd: Decimal = Decimal("0.002")
 
@@ -98,8 +98,7 @@ class Echo:
             arguments=EchoArguments,
             effects=self.effects,
             timeout_seconds=self.timeout_seconds,
-            computes_only=self.computes_only,
-            discloses=self.discloses,
+            label=self.label,
             cost_usd=self.cost_usd,
             **self.flags,
         )

@@ -3,13 +3,12 @@
 from bot.events import PersonId
 from bot.labels import Labels, Source
 from bot.messages import ToolCall
-from bot.policy.records import ReadRecords
 from bot.policy.trust import untrusted_sources
 from bot.turn.toolbox import Toolbox
 
 
 class Open(Toolbox):
-    """Nobody is asked about anything."""
+    """Asks about nothing."""
 
     def approval(
         self,
@@ -17,7 +16,6 @@ class Open(Toolbox):
         labels: Labels,
         person: PersonId,
         words: str,
-        known: ReadRecords | None = None,
         *,
         in_group: bool = False,
     ) -> tuple[Source, ...] | None:
@@ -25,7 +23,7 @@ class Open(Toolbox):
 
 
 class Plain(Toolbox):
-    """Whatever changes something, or reaches out, asks once anything was read that somebody else may have written."""
+    """Whatever changes something, or reaches out, asks once anything was read that others may have written."""
 
     def approval(
         self,
@@ -33,7 +31,6 @@ class Plain(Toolbox):
         labels: Labels,
         person: PersonId,
         words: str,
-        known: ReadRecords | None = None,
         *,
         in_group: bool = False,
     ) -> tuple[Source, ...] | None:

@@ -5,20 +5,20 @@ import asyncio
 from tests.campaigns.simulation.crashes import Life, never
 from tests.campaigns.simulation.network import Network
 from tests.campaigns.simulation.record import Effect
-from tools import Arguments, Effects, Result, ToolContext, ToolSpec, Unavailable
+from tools import Arguments, Effects, Label, Result, ToolContext, ToolSpec, Unavailable
 
 
 class Note(Arguments):
     note: str
 
 
-def _spec(name: str, effects: Effects, *, computes_only: bool = False) -> ToolSpec:
-    return ToolSpec(name=name, description="Is noticed.", arguments=Note, effects=effects, computes_only=computes_only)
+def _spec(name: str, effects: Effects, label: Label = "local") -> ToolSpec:
+    return ToolSpec(name=name, description="Is noticed.", arguments=Note, effects=effects, label=label)
 
 
 SPECS = (
     _spec("look_up", "none"),
-    _spec("add_up", "none", computes_only=True),
+    _spec("add_up", "none", label="computed"),
     _spec("put_on_list", "repeatable"),
     _spec("post_letter", "once"),
 )
@@ -39,7 +39,7 @@ class RecordedTool:
         times = self._network.nth("ran", note)
         if scenario.happens(scenario.odds.tool_fails, "tool fails", note, times):
             raise Unavailable("the service is down")
-        await asyncio.sleep(0 if self.spec.computes_only else 0.1)
+        await asyncio.sleep(0 if self.spec.label == "computed" else 0.1)
         await self._life.alive()
         self._network.record.effects.append(
             Effect(life=self._life.number, tool=name, note=note, at_seconds=asyncio.get_running_loop().time())

@@ -295,10 +295,8 @@ async def test_spaces_of_values_and_names_count(path: Path) -> None:
 def test_both_tools_say_that_they_read_private_data(shop: Asked) -> None:
     """So that links out of pages are not followed in a turn that has read a database; what they say is untrusted."""
     for tool in (shop.describing, shop.querying):
-        assert tool.spec.reads_private
+        assert tool.spec.is_private
         assert tool.spec.effects == "none"
-        assert not tool.spec.own_words
-        assert not tool.spec.computes_only
 
 
 def test_no_reference_stands_in_the_schema(shop: Asked) -> None:

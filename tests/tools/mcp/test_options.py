@@ -73,8 +73,6 @@ def test_what_follows_an_address_is_a_secret() -> None:
         ({"files": {}}, "either a command or a url"),
         ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
         ({"files": FILES | {"aprove": "canary"}}, "aprove"),
-        ({"files": FILES | {"per_tool": {"canary": {"deed": ["canary"]}}}}, "per_tool"),
-        ({"files": FILES | {"per_tool": {"canary": {"deeds": [""]}}}}, "per_tool"),
         ({"files": FILES | {"approve": "canary"}}, "approve"),
         ({"files": FILES | {"timeout": 0}}, "timeout"),
         ({"files": FILES | {"command": "canary\0"}}, "NUL"),

@@ -19,7 +19,7 @@ import pytest
 from tests.ports import free_port
 from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
-from tools import Records, Result, Tool, ToolContext, Unavailable, UnknownOutcome
+from tools import Result, Tool, ToolContext, Unavailable, UnknownOutcome
 from tools.mcp.bounds import MAX_PARTS
 from tools.mcp.options import McpOptions
 from tools.mcp.server import ServerTimeouts
@@ -78,11 +78,7 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
     """
     monkeypatch.setenv("LLM__ANTHROPIC__API_KEY", "canary")
     monkeypatch.setenv("TZ", "Europe/Berlin")
-    known = {
-        "Light.Up": {"deeds": ["lamp on"], "minor": ["word"], "takes": {"word": ["lamp", "lamp.room"]}},
-        "add": {"answers": "catalogue", "records": {"kind": "lamp", "key": "id", "named_by": ["name"]}},
-    }
-    async with running({"The Lamps": command(LAMPS, env={"MODE": "own"}, per_tool=known)}) as source:
+    async with running({"The Lamps": command(LAMPS, env={"MODE": "own"})}) as source:
         tools = await by_name(source)
         assert not source.absent
         assert (await called(tools["the_lamps_add"], context, a=2, b=3)).data == {"structured": {"result": 5}}
@@ -108,13 +104,13 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         assert found.keys() - python_s_own <= {"PATH", "HOME", "LANG", "TZ", "MODE", "pid"}
         specs = {name.removeprefix("the_lamps_"): tool.spec for name, tool in tools.items()}
         assert [specs[name].effects for name in ("add", "light_up", "die")] == ["none", "repeatable", "once"]
-        assert [specs[name].needs_naming for name in ("add", "light_up", "die")] == [False, True, True]
+        assert [specs[name].approval for name in ("add", "light_up", "die")] == [
+            "by_labels",
+            "unless_named",
+            "unless_named",
+        ]
         assert [specs[name].is_disclosing for name in ("add", "shine", "light_up", "die")] == [False, *([True] * 3)]
-        assert [specs[name].deeds for name in ("add", "light_up")] == [("add",), ("Light.Up", "lamp on")]
-        assert [specs[name].minor_arguments for name in ("add", "light_up")] == [set(), {"word"}]
-        assert specs["add"].records == Records(kind="The Lamps/lamp", key="id", named_by=("name",))
-        assert specs["light_up"].takes == {"word": ("The Lamps/lamp", "The Lamps/lamp.room")}
-        assert [specs[name].reads_private for name in ("add", "light_up")] == [False, True]
+        assert [specs[name].is_private for name in ("add", "light_up")] == [True, True]
         pid = int(found["pid"])
         assert is_alive(pid)
         assert complaints_of(pid) == os.devnull
@@ -145,7 +141,7 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
         async with lamps(port):
             await eventually(lambda: not source.absent)
             tools = await by_name(source)
-            assert tools["far_add"].spec.needs_approval
+            assert tools["far_add"].spec.approval == "always"
             assert (await called(tools["far_badge"], context)).data == {"structured": {"result": "keeper 7"}}
             assert len((await called(tools["far_big"], context, n=3_000_000)).data["text"]) > 200_000
             assert (await called(tools["far_picture"], context)).files[0].data == mcp_server.PNG
@@ -267,7 +263,7 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
         # The name rough_echo is another tool's.
         [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
         assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
-        assert (echo.spec.timeout_seconds, tools["rough_hold"].spec.needs_approval) == (59, False)
+        assert (echo.spec.timeout_seconds, tools["rough_hold"].spec.approval) == (59, "by_labels")
         first = int(where.read_text())
         with pytest.raises(Unavailable, match="went away"):
             await called(tools["rough_die"], context, text="")

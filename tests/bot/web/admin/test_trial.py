@@ -88,10 +88,10 @@ def test_what_no_form_can_hold() -> None:
     [
         {"effects": "once"},
         {"effects": "repeatable"},
-        {"reads_private": True},
-        {"own_words": True},
-        {"needs_approval": True},
-        {"needs_naming": True},
+        {"label": "private"},
+        {"label": "kept"},
+        {"approval": "always"},
+        {"approval": "unless_named"},
     ],
 )
 def test_what_acts_or_is_private_is_not_tried(more: dict[str, Any]) -> None:
