@@ -19,7 +19,7 @@ from tests.campaigns.agentdojo.suites import VERSION, Task, attacks, suites, tas
 
 MIN_DONE = 43
 """So many of all tasks need no question."""
-MIN_DONE_SHORT = 9
+MIN_DONE_SHORT = 10
 """Likewise of those of a short round."""
 
 
