@@ -21,7 +21,6 @@ import pytest
 from bot.clock import SetClock
 from bot.settings import ALSO, Settings
 from store import Store, open_store
-from tests.cells import ZYGOTE
 
 # How fast a machine makes examples, and how many it throws away, says nothing about the code.
 _UNHEALTHY = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
@@ -138,13 +137,6 @@ def _loopback_only() -> Generator[None]:
     socket.socket.connect = guarded
     yield
     socket.socket.connect = connect
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _cells() -> Generator[None]:
-    """The process that the cells of all tests come from ends with them."""
-    yield
-    ZYGOTE.close()
 
 
 @pytest.fixture

@@ -119,6 +119,8 @@ async def build_service(
     machine.widen()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
+        sandbox = stack.enter_context(closing(Sandbox()))
+        sandbox.start()
         importing = import_sdks(settings)
         stack.callback(importing.cancel)
         store = await stack.enter_async_context(_decided_store(settings, realm))
@@ -141,7 +143,6 @@ async def build_service(
         )
         stack.push_async_callback(_close, provider)
         probe.start()
-        sandbox = stack.enter_context(closing(Sandbox()))
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
         stack.callback(looking.cancel)
         # A fetcher of its own: a slow feed must not delay a page that somebody wants read.

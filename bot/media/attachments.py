@@ -26,7 +26,7 @@ from bot.media.cell import FileRefused
 from bot.media.durations import SECONDS_OF
 from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
-from bot.media.sandbox import Sandbox, Zygote, check_facts
+from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, OnFee, Speech
 from bot.messages import Document, Picture
@@ -80,11 +80,11 @@ async def open_lone_picture(data: bytes) -> Picture:
     kind = kind_of(data)
     if kind.family != "picture":
         raise FileRefused("it is no picture")
-    sandbox = Sandbox(Zygote(("bot.media.pictures",)))  # with nothing else to load, it is ready at once
+    sandbox = Sandbox()
     try:
         picture, _ = await open_picture(sandbox, data, kind)
     finally:
-        await asyncio.to_thread(sandbox.close)
+        sandbox.close()
     return picture
 
 

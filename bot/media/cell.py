@@ -1,24 +1,49 @@
-"""The protocol between Aldis and a cell: a process that opens one file of a stranger, and then exits.
+"""A cell: a process that opens one file of a stranger, and then exits; and what runs in it from its first call on.
+
+    Aldis --channel: the file--> a cell: confined; reads, answers, exits --channel: facts and bytes--> Aldis
+                                   '-- forked by multiprocessing's forkserver, which has loaded the libraries
 
 A file can be crafted to crash, stall or bloat whatever opens it, or to take it over. So a cell's memory holds nothing
 of Aldis, no key, no other message and no environment, and a cell can neither open nor reach anything
-(`bot.media.confinement`). Its answers are treated as data from the stranger.
+(`bot.media.confinement`). The server that cells are forked from reads nothing of any file. The answers of cells are
+treated as data from the stranger.
 
-Each module that opens files has two functions, and is imported only by cells:
+Each module that opens files has two functions, and is imported only by cells and their server:
 
     preload()                      loads everything that its library would load later, when no file can be opened
     serve(data, arguments)         returns the content of the file: facts, and bytes
 """
 
+import encodings
+import gc
 import importlib
+import json
+import os
 import pkgutil
-from collections.abc import Mapping
+import socket
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
+
+from bot.media import confinement
 
 Facts = Mapping[str, Any]
 """Values that JSON knows."""
+
+PROGRAM = "ALDIS_PROGRAM"
+"""The variable in which the server is given the path of the program, if that is a script: `aldis`."""
+
+LEVEL = "level"
+"""Used in place of a module name to ask which layers confine a cell, and which process it was forked from."""
+
+_MAX_DESCRIPTORS = 256
+_prepared = list[ModuleType]()
+"""The modules that open files; empty where their libraries are missing."""
+_FIRST_DESCRIPTOR = 3  # the standard ones below it lead nowhere
+_PIECE_BYTES = 1 << 20
 
 
 class FileRefused(Exception):
@@ -30,3 +55,77 @@ def load_all(package: ModuleType) -> None:
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         with suppress(ImportError):
             importlib.import_module(module.name)
+
+
+def prepare(modules: Sequence[ModuleType]) -> None:
+    """Has these modules load everything, in the server: whatever is missing in a cell cannot be loaded there."""
+    for module in modules:
+        module.preload()
+    _prepared.extend(modules)
+    # Or multiprocessing would run the program in each cell; its own option for that has no effect up to Python 3.13
+    # (https://github.com/python/cpython/issues/126631).
+    sys.modules["__main__"].__file__ = os.environ.get(PROGRAM)
+    load_all(encodings)  # a file names its own encoding
+    time.tzset()
+    confinement.go_first()
+    confinement.refuse_dumps()
+    gc.collect()
+    gc.freeze()
+
+
+def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn:
+    """Becomes a cell, and answers about the file that comes over the channel with what the module of this name says.
+
+    It ends with status 0 if it has answered. Otherwise the reason is not reported: the file could have made it up.
+    """
+    try:
+        server, descriptor = os.getppid(), channel.fileno()
+        if not _prepared:
+            os._exit(1)
+        level = _confined(descriptor)
+        data = _received(descriptor)
+        try:
+            facts, answer = (
+                ({"landlock": level.landlock, "seccomp": level.seccomp, "server": server}, b"")
+                if name == LEVEL
+                else sys.modules[name].serve(data, arguments)
+            )
+        except FileRefused as refusal:
+            facts, answer = {"refused": str(refusal)}, b""
+        _send(descriptor, json.dumps(facts).encode() + b"\n" + answer)
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+def _confined(channel: int) -> confinement.Level:
+    """Gives up everything but the channel, and returns the layers that see to it."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in range(_FIRST_DESCRIPTOR):
+        os.dup2(nowhere, descriptor)
+    os.closerange(_FIRST_DESCRIPTOR, channel)
+    os.closerange(channel + 1, _MAX_DESCRIPTORS)
+    os.environ.clear()
+    os.chdir("/")
+    parent = os.getppid()
+    confinement.become_nobody()
+    confinement.end_with_parent(parent)  # behind the change of user, which would undo it
+    level = confinement.close_files()
+    confinement.confine(level)
+    # A missing module fails at once, instead of being searched in folders that cannot be opened.
+    sys.meta_path.clear()
+    sys.path_importer_cache.clear()
+    return level
+
+
+def _received(channel: int) -> bytes:
+    pieces = list[bytes]()
+    while piece := os.read(channel, _PIECE_BYTES):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _send(channel: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(channel, left) :]

@@ -8,7 +8,7 @@
 Small libraries for the first two depend on libseccomp or a helper process of their own, or need a newer kernel than
 many have (pyseccomp, sandlock, py-landlock; 2026-11), and everything needed of them is below.
 
-Left to others: which system calls are left (`bot.media.syscall_filter`), when (`bot.media.zygote`).
+Left to others: which system calls are left (`bot.media.syscall_filter`), when (`bot.media.cell`).
 
 Source: landlock(7), seccomp(2), prctl(2), and `linux/landlock.h` up to version 7 of its interface (2026-11).
 """

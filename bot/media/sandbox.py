@@ -1,44 +1,51 @@
 """The sandbox: opens strangers' files and pages in cells, a few at a time, and ends those that run out of time.
 
-    file --> a place for its kind --> the zygote --fork--> a cell --> facts and bytes, treated as a stranger's data
-                                                     '-- too late, too much, dead: refused
+    file --> a place for its kind --> a cell, forked (`bot.media.cell`) --> facts and bytes, a stranger's data
+                                       '-- too late, too much, dead: refused
 
-A person has one file of a kind open at a time, so nobody else waits behind somebody's slow ones.
+A person has one file of a kind open at a time, so others do not wait behind their slow ones. Each file has a cell of
+its own, forked from a process that has never read any file: whatever a file does to its cell is gone with it, so
+nothing of one person's file gets into another's.
 
-Each file has a cell of its own, forked from a process that has never read any file (`bot.media.zygote`): whatever a
-file does to its cell is gone with it, so nothing of one person's file gets into another's, at the price of a fork.
 Left to others: what confines a cell (`bot.media.confinement`), what is in a file (`bot.media.pictures`, ...).
+
+Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14). Its processes are begun, and their ends read,
+by one thread at a time, because it looks at all of them whenever it begins one.
 """
 
 import asyncio
 import json
 import logging
+import multiprocessing
+import os
 import socket
-import subprocess
 import sys
+import threading
+import time
 from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import ExitStack, nullcontext, suppress
-from pathlib import Path
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
+from multiprocessing import connection, forkserver, spawn
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, ValidationError
 
+from bot.media import cell
 from bot.media.cell import Facts, FileRefused
 from bot.media.confinement import Level
-from bot.media.zygote import LEVEL
 
 M = TypeVar("M", bound=BaseModel)
 
 _log = logging.getLogger(__name__)
 
-_ROOT = Path(__file__).resolve().parent.parent.parent
 _PACKAGE = "bot.media"
-MODULES = tuple(f"{_PACKAGE}.{name}" for name in ("pages", "pdf", "pictures", "feed_parser"))
-"""The modules that open files, by their full names."""
-
+_FORKING = multiprocessing.get_context("forkserver")
+_BEGINNING = threading.Lock()
 _AT_ONCE = 2
+_KINDS = 4
 _MAX_ANSWER_BYTES = 16_000_000
 """More than any picture or text that a cell makes; one that a file has taken over could write without end."""
 _MAX_FACTS_BYTES = 2_000_000
@@ -46,91 +53,38 @@ _MAX_FACTS_BYTES = 2_000_000
 _PIECE_BYTES = 262_144
 _MAX_REASON_CHARS = 200
 _KILL_SECONDS = 5.0
-"""How long the zygote can take to report that a cell has ended; it does nothing but watch for that."""
-_CLOSE_SECONDS = 2.0
-_LEVEL_SECONDS = 20.0
+"""How long the server can take to report that a cell has ended; it does nothing but watch for that."""
+_LEVEL_SECONDS = 60.0
 _DAMAGED = "it is damaged, or not what it seems"
 _NO_ROOM = "there is no room for it at the moment; it may be sent again"
-
-
-class Zygote:
-    """The process that cells are forked from: started when first needed, and again when it is gone."""
-
-    def __init__(self, modules: Sequence[str] = MODULES, *, close_seconds: float = _CLOSE_SECONDS) -> None:
-        """`modules` are the full names of those that open files; only tests pass others."""
-        self._modules = modules
-        self._close_seconds = close_seconds
-        self._process: subprocess.Popen[bytes] | None = None
-        self._control: socket.socket | None = None
-
-    def start(self) -> None:
-        """Starts it, without waiting until it has loaded everything. For the main thread.
-
-        Raises:
-            OSError: it cannot be started.
-        """
-        if self._process is not None and self._process.poll() is None:
-            return
-        self.close()
-        self._control, theirs = socket.socketpair()
-        self._control.settimeout(0)
-        with theirs:
-            self._process = subprocess.Popen(  # noqa: S603  (our own words)
-                (sys.executable, "-E", "-B", "-m", "bot.media.zygote", *self._modules),
-                stdin=theirs.fileno(),
-                stdout=subprocess.DEVNULL,
-                cwd=_ROOT,
-                env={},
-                start_new_session=True,  # Ctrl-C is for Aldis, which lets the cells finish or ends them
-            )
-
-    def fork(self, channel: socket.socket, leash: socket.socket) -> None:
-        """Forks a cell that has `channel`; it is killed when the other end of `leash` is closed.
-
-        Raises:
-            OSError: it cannot be forked.
-        """
-        self.start()
-        assert self._control is not None  # noqa: S101  (`start` has set it)
-        descriptors = [channel.fileno(), leash.fileno()]
-        try:
-            socket.send_fds(self._control, [b"."], descriptors)
-        except BrokenPipeError:  # it has just ended
-            self.close()
-            self.start()
-            socket.send_fds(self._control, [b"."], descriptors)
-
-    def close(self) -> None:
-        """Ends it, and every cell with it. Closing again does nothing."""
-        if self._control is not None:
-            self._control.close()
-        if self._process is not None:
-            try:
-                self._process.wait(self._close_seconds)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._process = self._control = None
 
 
 class Sandbox:
     """Opens files in cells."""
 
-    def __init__(
-        self, zygote: Zygote | None = None, *, package: str = _PACKAGE, kill_seconds: float = _KILL_SECONDS
-    ) -> None:
-        """A given `zygote` is closed by its owner; None means one of its own. `package` is the package of the modules
-        that open files; only tests pass another.
+    def __init__(self, *, package: str = _PACKAGE, preloaded: str = f"{_PACKAGE}.preloaded") -> None:
+        """`package` is the package of the modules that open files, `preloaded` the module that loads them; only tests
+        pass others.
         """
         self.known_level: Level | None = None
         """The layers that confine the cells on this machine; None until `level` has been asked."""
-        self._owns = zygote is None
-        self._zygote = zygote or Zygote()
         self._package = package
-        self._kill_seconds = kill_seconds
+        self._preloaded = preloaded
+        self._server = 0
+        self._threads = ThreadPoolExecutor(_AT_ONCE * _KINDS, thread_name_prefix="cell")
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
         self._lanes = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         """One for each kind and person, while they have files of it."""
+
+    def start(self) -> None:
+        """Starts the process that cells are forked from, without waiting for it. For the main thread, before others
+        run that could need the environment: it is not there for some milliseconds.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        with _BEGINNING:
+            _start_server(self._preloaded)
 
     async def open(
         self, module: str, data: bytes, *arguments: str, timeout_seconds: float, person: str = ""
@@ -138,7 +92,7 @@ class Sandbox:
         """Returns what the module makes of the file: facts about it, and bytes.
 
         The time limit does not include waiting for other files of the same module. `person` is for whom it is opened,
-        by any name; empty for nobody.
+        by any name; empty for no one.
 
         Raises:
             FileRefused: it cannot be opened; the message says why.
@@ -153,72 +107,123 @@ class Sandbox:
         Raises:
             FileRefused: there can be no cells.
         """
-        facts, _ = await self._opened(LEVEL, b"", (), _LEVEL_SECONDS)
+        facts, _ = await self._opened(cell.LEVEL, b"", (), _LEVEL_SECONDS)
         self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
+        self._server = int(facts["server"])
         return self.known_level
 
     def close(self) -> None:
-        """Ends everything. Files that are being opened are refused."""
-        if self._owns:
-            self._zygote.close()
+        """Begins no further cell. The server ends with Aldis, and cells with it."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _opened(
         self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float
     ) -> tuple[Facts, bytes]:
-        head = json.dumps([name, *arguments]).encode() + b"\n"
-        with ExitStack() as stack:
-            channel, leash = self._forked(stack)
+        ours, theirs = socket.socketpair()
+        with ours:
             try:
-                async with asyncio.timeout(timeout_seconds):
-                    answer = await _exchanged(channel, head + data)
-                    # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
-                    status = await (self._kill(leash) if answer is None else _status(leash))
+                working = asyncio.get_running_loop().run_in_executor(
+                    self._threads, self._work, ours, theirs, (name, data, arguments), timeout_seconds
+                )
+                async with asyncio.timeout(timeout_seconds + 2 * _KILL_SECONDS):
+                    answer, status = await working
             except TimeoutError as error:
-                await self._kill(leash)
-                raise FileRefused("opening it takes too long") from error
-        if status is None:
-            _log.error("no sandbox process is available")
-            raise FileRefused(_NO_ROOM)
+                _log.error("the process that forks the sandbox processes hangs")
+                raise FileRefused(_NO_ROOM) from error
+            except asyncio.CancelledError:
+                with suppress(OSError):  # its thread sees the end of the channel, and ends the cell
+                    ours.shutdown(socket.SHUT_RDWR)
+                raise
         if status:
             # Nothing that it may have said is trusted: the file could have made it up.
             _log.warning("a file exceeded the limits of its sandbox process (%s, status %d)", name, status)
-        return _read(answer or b"", status)
+        return _read(answer, status)
 
-    def _forked(self, stack: ExitStack) -> tuple[socket.socket, socket.socket]:
-        """Our ends of the channel and the leash of a new cell. Closing the leash ends the cell."""
+    def _work(
+        self, ours: socket.socket, theirs: socket.socket, asked: tuple[str, bytes, Sequence[str]], seconds: float
+    ) -> tuple[bytes, int]:
+        """Returns the answer of a new cell, and its exit status, negative for a signal. Waits, so it has a thread."""
+        name, data, arguments = asked
+        with ours.dup() as channel:
+            with theirs:
+                process = self._begun(theirs, name, arguments)
+            try:
+                return _exchanged(channel, process, data, time.monotonic() + seconds)
+            finally:
+                process.kill()
+                connection.wait([process.sentinel], _KILL_SECONDS)
+                with _BEGINNING, suppress(ValueError):  # it hangs where even SIGKILL does not reach it
+                    process.close()
+
+    def _begun(self, channel: socket.socket, name: str, arguments: Sequence[str]) -> BaseProcess:
+        process = _FORKING.Process(target=cell.run, args=(channel, name, tuple(arguments)), daemon=True)
         try:
-            ends = [socket.socketpair() for _ in range(2)]
-            for ours, theirs in ends:
-                ours.settimeout(0)
-                stack.enter_context(ours)
-                stack.callback(theirs.close)
-            [(channel, their_channel), (leash, their_leash)] = ends
-            self._zygote.fork(their_channel, their_leash)
-        except OSError as error:
-            _log.error("no sandbox process can be started: %s", error.strerror)
+            with _BEGINNING:
+                if self._server == 0 or _has_ended(self._server):
+                    _start_server(self._preloaded)
+                process.start()
+        except (OSError, EOFError) as error:
+            _log.error("no sandbox process can be started: %s", error)
             raise FileRefused(_NO_ROOM) from error
-        # Otherwise the end of the other side would go unnoticed.
-        their_channel.close()
-        their_leash.close()
-        return channel, leash
-
-    async def _kill(self, leash: socket.socket) -> int | None:
-        """Like `_status`, for a cell that may not end by itself. A zygote that hangs is ended, with all its cells."""
-        with suppress(OSError):  # its other end has gone
-            leash.shutdown(socket.SHUT_WR)
-        try:
-            async with asyncio.timeout(self._kill_seconds):
-                return await _status(leash)
-        except TimeoutError:
-            _log.error("the process that forks the sandbox processes hangs; restarting it")
-            self._zygote.close()
-            return None
+        return process
 
 
-async def _status(leash: socket.socket) -> int | None:
-    """The exit status of the cell, negative for a signal; None if the zygote is gone."""
-    told = await asyncio.get_running_loop().sock_recv(leash, 16)
-    return int(told) if told else None
+def _start_server(preloaded: str) -> None:
+    """Starts the process that cells are forked from, without the environment, in which there may be keys."""
+    _FORKING.set_forkserver_preload([preloaded])
+    with _no_environment():
+        forkserver.ensure_running()
+
+
+@contextmanager
+def _no_environment() -> Generator[None]:
+    """Keeps from what is started within it everything but where Python finds its modules, and the program that runs."""
+    kept = dict(os.environ)
+    os.environ.clear()
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    os.environ[cell.PROGRAM] = str(spawn.get_preparation_data("").get("init_main_from_path", ""))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether a child of ours has ended, without taking its status from whoever waits for that."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def _exchanged(channel: socket.socket, process: BaseProcess, data: bytes, ends_at: float) -> tuple[bytes, int]:
+    answer = bytearray()
+    try:
+        with suppress(ConnectionError):  # it has died, as its status will say
+            channel.settimeout(_left(ends_at))
+            channel.sendall(data)
+            channel.shutdown(socket.SHUT_WR)
+            while piece := channel.recv(_PIECE_BYTES):
+                answer += piece
+                if len(answer) > _MAX_ANSWER_BYTES:
+                    process.kill()
+                    break
+                channel.settimeout(_left(ends_at))
+        # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
+        has_ended = bool(connection.wait([process.sentinel], _left(ends_at)))
+    except TimeoutError:
+        has_ended = False
+    if not has_ended:
+        raise FileRefused("opening it takes too long")
+    with _BEGINNING:
+        return bytes(answer), process.exitcode or 0
+
+
+def _left(ends_at: float) -> float:
+    if (seconds := ends_at - time.monotonic()) <= 0:
+        raise TimeoutError
+    return seconds
 
 
 def check_facts(expected: type[M], facts: Facts) -> M:
@@ -231,31 +236,6 @@ def check_facts(expected: type[M], facts: Facts) -> M:
         return expected.model_validate(facts)
     except ValidationError as error:
         raise FileRefused(_DAMAGED) from error
-
-
-async def _exchanged(channel: socket.socket, data: bytes) -> bytes | None:
-    """The cell's answer to the file; None if it is too long."""
-    async with asyncio.TaskGroup() as tasks:
-        feeding = tasks.create_task(_feed(channel, data))
-        answer = await _answer(channel)
-        feeding.cancel()
-    return answer
-
-
-async def _feed(channel: socket.socket, data: bytes) -> None:
-    with suppress(OSError):  # it has died, as its status will say
-        await asyncio.get_running_loop().sock_sendall(channel, data)
-        channel.shutdown(socket.SHUT_WR)
-
-
-async def _answer(channel: socket.socket) -> bytes | None:
-    loop, answer = asyncio.get_running_loop(), bytearray()
-    with suppress(ConnectionError):
-        while piece := await loop.sock_recv(channel, _PIECE_BYTES):
-            answer += piece
-            if len(answer) > _MAX_ANSWER_BYTES:
-                return None
-    return bytes(answer)
 
 
 def _read(answer: bytes, status: int) -> tuple[Facts, bytes]:

@@ -121,7 +121,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         "begin a process by clone3": lambda: called(435, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88),
         "kill Aldis": lambda: os.kill(int(aldis), signal.SIGTERM),
         "see whether Aldis is there": lambda: os.kill(int(aldis), 0),
-        "kill the zygote": lambda: os.kill(os.getppid(), signal.SIGKILL),
+        "kill the server of cells": lambda: os.kill(os.getppid(), signal.SIGKILL),
         "kill everything": lambda: os.kill(-1, 0),
         "trace Aldis": lambda: called(101 if is_x86() else 117, 16, int(aldis), 0, 0),
         "have code in memory": lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_WRITE | mmap.PROT_EXEC).close(),
@@ -169,7 +169,7 @@ def reaching_with_own(path: str) -> None:
 
 
 def having_another() -> None:
-    """The control of the zygote or the leash of another cell would be a descriptor of its own."""
+    """The server's sockets or the channel of another cell would be a descriptor of its own."""
     held = [descriptor for descriptor in descriptors() if descriptor > 2]
     if len(held) == 1:
         raise OSError(errno.EBADF, "only the channel")

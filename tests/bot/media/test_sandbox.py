@@ -8,7 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from bot.media import feed_parser, pictures
 from bot.media import pdf as papers
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
-from bot.media.sandbox import Sandbox, Zygote
 from tests.bot.media.escapes import CALLS
 from tests.bot.media.samples import noise, pdf, picture, saved
 from tests.bot.media.test_pdf import locked
@@ -104,28 +103,15 @@ async def test_a_cell_has_nothing_of_aldis(tried: dict[str, Any]) -> None:
     assert tried["descriptors"][:3] == [0, 1, 2]
 
 
-async def test_the_zygote_has_nothing_of_aldis(zygote: Zygote, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither its environment nor its descriptors, and it ends with it."""
-    monkeypatch.setenv("STORE__KEY", SECRET)
-    with socket.socket() as inheritable:
-        inheritable.set_inheritable(True)
-        zygote.start()
-        await Sandbox(zygote).level()
-    assert zygote._process is not None
-    place = Path(f"/proc/{zygote._process.pid}")
-    if sys.platform == "linux" and os.geteuid() == 0:
-        assert (place / "environ").read_bytes() == b""
-        assert b"-B" in (place / "cmdline").read_bytes()
-        links = [str(link.readlink()) for link in sorted((place / "fd").iterdir(), key=lambda link: int(link.name))]
-        assert links[:3] == ["/dev/null"] * 3
-        # Where libffi makes its trampolines from its own library, as Debian's does, it keeps that open.
-        assert all(link.startswith("socket:") or "/libffi.so" in link for link in links[3:])
-        assert "Uid:\t65534" in (place / "status").read_text()
-    if sys.platform == "linux":
-        assert (place / "environ").stat().st_uid == 0  # which is said of those that may not be traced
-    process = zygote._process
-    zygote.close()
-    assert process.returncode == 0
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+async def test_the_server_of_cells_has_nothing_of_aldis() -> None:
+    """Not its environment, though that has keys; it cannot be traced, and makes way where memory runs out."""
+    place = Path(f"/proc/{await server()}")
+    assert (place / "environ").stat().st_uid == 0  # which is said of those that may not be traced
+    assert (place / "oom_score_adj").read_text() == "1000\n"
+    if os.geteuid() == 0:
+        assert SECRET.encode() not in (place / "environ").read_bytes()
+        assert b"\0PATH=" not in b"\0" + (place / "environ").read_bytes()
 
 
 # mov eax, 20 (`getpid` of 32 bits, `writev` of 64); int 0x80; ret
@@ -295,17 +281,11 @@ async def opened_by(module: str, data: bytes, *arguments: str) -> tuple[Any, byt
 # What becomes of cells
 
 
-@pytest.fixture
-async def zygote() -> AsyncGenerator[Zygote]:
-    """One of a test's own, which may be ended."""
-    own = Zygote(["tests.bot.media.hostile"], close_seconds=0.2)
-    yield own
-    own.close()
-
-
-def cells_of(zygote: Zygote) -> list[int]:
-    assert zygote._process is not None
-    return children_of(zygote._process.pid)
+async def server() -> int:
+    """The process that all cells of this test's process are forked from."""
+    own = sandbox()
+    await own.level()
+    return own._server
 
 
 def children_of(pid: int) -> list[int]:
@@ -319,14 +299,14 @@ def is_there(pid: int) -> bool:
         return False
 
 
-async def hanging(
-    zygote: Zygote, *, seconds: float = DEADLINE_SECONDS, kill_seconds: float = DEADLINE_SECONDS
-) -> asyncio.Task[Any]:
-    """A file that keeps its cell busy for ever, in it."""
-    own = Sandbox(zygote, package=HOSTILE, kill_seconds=kill_seconds)
-    task = asyncio.create_task(own.open("hostile", b"", "hangs", timeout_seconds=seconds))
-    await eventually(lambda: zygote._process is not None and bool(cells_of(zygote)))
-    return task
+async def hanging(*, seconds: float = DEADLINE_SECONDS) -> tuple[asyncio.Task[Any], int]:
+    """A file that keeps its cell busy for ever, and that cell."""
+    pid = await server()
+    before = set(children_of(pid))
+    task = asyncio.create_task(opened("hangs", seconds=seconds))
+    await eventually(lambda: set(children_of(pid)) - before)
+    [cell] = set(children_of(pid)) - before
+    return task, cell
 
 
 async def test_one_file_leaves_nothing_for_the_next() -> None:
@@ -336,79 +316,70 @@ async def test_one_file_leaves_nothing_for_the_next() -> None:
     assert (first, second, words) == ({"seen": 1}, {"seen": 1}, b"Bob's")
 
 
-async def test_a_cell_that_takes_too_long_is_killed(zygote: Zygote) -> None:
+async def test_a_cell_that_takes_too_long_is_killed() -> None:
     """When the refusal is said, it is gone already."""
+    task, cell = await hanging(seconds=2)
     with pytest.raises(FileRefused, match="too long"):
-        await (await hanging(zygote, seconds=0.5))
-    assert cells_of(zygote) == []
+        await task
+    assert not is_there(cell)
 
 
-async def test_a_cell_that_falls_silent_costs_nobody_else_theirs(zygote: Zygote) -> None:
-    """It is killed when its time is up; the process that all are forked from stays."""
-    own = Sandbox(zygote, package=HOSTILE, kill_seconds=DEADLINE_SECONDS)
-    await own.level()
-    process = zygote._process
+async def test_a_cell_that_falls_silent_is_killed_too() -> None:
+    """When its time is up; the process that all are forked from stays."""
+    pid = await server()
     with pytest.raises(FileRefused, match="too long"):
-        await own.open("hostile", b"", "falls silent", timeout_seconds=1)
-    assert (zygote._process, cells_of(zygote)) == (process, [])
+        await opened("falls silent", seconds=2)
+    assert (await server(), children_of(pid)) == (pid, [])
 
 
-async def test_a_file_that_nobody_wants_any_more_is_left(zygote: Zygote) -> None:
+async def test_a_file_that_is_no_longer_wanted_is_left() -> None:
     """A question that is stopped takes its cell along."""
-    task = await hanging(zygote)
+    task, cell = await hanging()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await eventually(lambda: not cells_of(zygote))
+    await eventually(lambda: not is_there(cell))
 
 
-async def test_without_the_zygote_there_is_no_cell_and_then_a_new_one(zygote: Zygote) -> None:
-    """As when memory ran out: what was being opened is refused, its cell ends, and the next file finds another."""
-    task = await hanging(zygote)
-    assert zygote._process is not None
-    [cell] = cells_of(zygote)
-    zygote._process.kill()
-    with pytest.raises(FileRefused, match="no room"):
+async def test_without_the_server_there_is_no_cell_and_then_a_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when memory ran out: what was being opened is refused, its cell ends, and the next file finds another server,
+    which has no environment either.
+    """
+    monkeypatch.setenv("STORE__KEY", SECRET)
+    own = sandbox(HOSTILE)
+    await own.level()
+    task, cell = await hanging()
+    os.kill(own._server, signal.SIGKILL)
+    with pytest.raises(FileRefused):
         await task
     await eventually(lambda: not is_there(cell))
-    again = Sandbox(zygote, package=HOSTILE)
-    assert await again.open("hostile", b"a", "remembers", timeout_seconds=DEADLINE_SECONDS) == ({"seen": 1}, b"a")
+    assert await own.open("hostile", b"a", "remembers", timeout_seconds=DEADLINE_SECONDS) == ({"seen": 1}, b"a")
+    assert os.environ["STORE__KEY"] == SECRET
+    if os.geteuid() == 0:
+        assert b"STORE__KEY" not in Path(f"/proc/{await server()}/environ").read_bytes()  # noqa: ASYNC240
 
 
-async def test_a_zygote_that_hangs_is_started_again(zygote: Zygote) -> None:
-    """It cannot kill a cell then, but is killed itself, and the cell with it."""
-    task = await hanging(zygote, seconds=1, kill_seconds=0.2)
-    [cell] = cells_of(zygote)
-    assert zygote._process is not None
-    zygote._process.send_signal(signal.SIGSTOP)
-    with pytest.raises(FileRefused, match="too long"):
-        await task
-    await eventually(lambda: not is_there(cell))
-    assert await Sandbox(zygote).level()
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the zygote sees the end of Aldis, and kills its cells")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a cell ends by its limit of time")
 async def test_everything_ends_with_aldis() -> None:
-    """However it ends: no cell goes on computing for nobody."""
+    """However it ends: no cell goes on computing."""
     program = """if True:
         import asyncio
-        from bot.media.sandbox import Sandbox, Zygote
+        from tests.cells import sandbox
         async def run():
-            zygote = Zygote(["tests.bot.media.hostile"])
-            own = Sandbox(zygote, package="tests.bot.media")
+            own = sandbox("tests.bot.media")
             await own.level()
-            print(zygote._process.pid, flush=True)
+            print(own._server, flush=True)
             await own.open("hostile", b"", "hangs", timeout_seconds=60)
         asyncio.run(run())
     """
     parent = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)
     assert parent.stdout is not None
-    zygote = int(await parent.stdout.readline())
-    await eventually(lambda: children_of(zygote))
-    cells = children_of(zygote)
+    own = int(await parent.stdout.readline())
+    await eventually(lambda: children_of(own))
+    cells = children_of(own)
     parent.kill()
     await parent.wait()
-    await eventually(lambda: not any(map(is_there, [zygote, *cells])))
+    await eventually(lambda: not any(map(is_there, [own, *cells])))
 
 
 @pytest.mark.parametrize("said", ["endless", "bloats", "no JSON", "7"])
@@ -426,7 +397,7 @@ async def test_a_cell_that_dies_is_a_refusal(arguments: tuple[str, ...]) -> None
 
 
 async def test_a_module_that_nobody_loaded_opens_nothing() -> None:
-    """The zygote imports nothing later on."""
+    """A cell imports nothing."""
     with pytest.raises(FileRefused, match="damaged"):
         await sandbox("os").open("path", b"", timeout_seconds=DEADLINE_SECONDS)
 
@@ -435,11 +406,3 @@ async def test_many_files_are_opened_side_by_side() -> None:
     """No more at once than there are places for their kind, and each gets its own answer."""
     found = await asyncio.gather(*(opened("remembers", data=b"%d" % number) for number in range(40)))
     assert [words for _, words in found] == [b"%d" % number for number in range(40)]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc/self/oom_score_adj is a file of Linux")
-async def test_where_memory_runs_out_the_cell_goes_first(zygote: Zygote) -> None:
-    """The kernel is told so."""
-    [cell] = cells_of(zygote) if (hung := await hanging(zygote)) else []
-    assert Path(f"/proc/{cell}/oom_score_adj").read_text() == "1000\n"  # noqa: ASYNC240
-    hung.cancel()

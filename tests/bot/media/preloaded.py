@@ -1,0 +1,9 @@
+"""Loads what the product does, and the modules of tests that do what none of these does; see `bot.media.preloaded`."""
+
+import bot.media.preloaded
+from bot.media import cell
+from tests.bot.media import escapes, hostile, pdf
+from tests.bot.media.taken import feed_parser
+
+cell.prepare((escapes, hostile, pdf, feed_parser))
+_ = bot.media.preloaded
