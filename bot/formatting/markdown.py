@@ -5,8 +5,8 @@ deviates from CommonMark because models write for people rather than for browser
 
 - HTML tags, entities (`&amp;`) and link definitions (`[1]: https://..`) stay as written: only a browser hides them.
 - Formulas (`$..$`, `$$..$$`, `\(..\)`, `\[..\]`) and bare addresses stay as written, whatever they contain.
-- A backslash is a marker only before one of ``* _ ~ ` | # $ < >``, where it keeps `1\.` or `\-` from being a list, and
-  at the end of a line with another below it; in a Windows path it never is.
+- A backslash is a marker only before ``* _ ~ ` | # $ < >``, before a line, and where it keeps `1\.` or `\-` from being
+  a list; in a Windows path it never is.
 - `*`, `~~` and `||` open nothing inside a word or after a closing bracket (`5*3*2`, `x**2 + y**2`, `a||b||c`), and
   work beside Chinese, Japanese and Korean characters, whose words are not separated by spaces.
 - Indented lines are not code, `+` is not a bullet, `===` or `---` below a line makes no heading, line breaks stay.
@@ -34,7 +34,6 @@ _MAX_LEVEL = 12
 _MAX_COLUMNS, _MAX_ROWS = 20, 200
 """The largest table; wider ones and further rows stay text. markdown-it pads rows to the header's width, so that a few
 bytes would become many cells."""
-_LINE_END_SPACES = " \t"
 _RUN = re.compile(r"(.)\1*")
 _PAIRS = {"~": "s", "|": "spoiler"}
 _LITERAL = re.compile(
@@ -54,7 +53,6 @@ those of a price."""
 _ALWAYS_ESCAPED = frozenset("*_~`|#$<>")
 _LIST_MARKER = re.compile(r"\d{1,9}[.)]|[-+]")
 _WINDOWS_PATH = re.compile(r"[\"'(]*(?:[A-Za-z]:(?:\\|$)|\\\\\w)")
-_MAX_PATH = 260
 _OPENING = frozenset("([{（「『【《〈")
 _CLOSING = frozenset(")]},;）」』】》〉，。、；：！？")
 _ENDING = frozenset(")]}%°€$£¥²³")
@@ -142,14 +140,13 @@ def _literal(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdo
 
 def _is_escape(source: str, backslash: int) -> bool:
     """Whether the backslash is a marker rather than part of a path, a formula or a pattern."""
-    before = source[max(backslash - _MAX_PATH, 0) : backslash]
+    before = source[max(backslash - 260, 0) : backslash]
     word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
     if _WINDOWS_PATH.match(word):
         return False
-    char = source[backslash + 1]
+    char, line = source[backslash + 1], before.rpartition("\n")[2].strip()
     if char == "\n":
         return not word.endswith("\\")
-    line = before.rpartition("\n")[2].strip()
     return char in _ALWAYS_ESCAPED or _LIST_MARKER.fullmatch(line + char) is not None
 
 
@@ -159,7 +156,7 @@ def _newline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001 - markdo
         return False
     if not silent:
         is_break = state.pending.endswith("\\") and _is_escape(state.src, state.pos - 1)
-        state.pending = state.pending.removesuffix("\\" if is_break else "").rstrip(_LINE_END_SPACES)
+        state.pending = state.pending.removesuffix("\\" if is_break else "").rstrip(" \t")
         state.push("softbreak", "br", 0)
     state.pos += 1
     return True

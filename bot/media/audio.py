@@ -86,9 +86,7 @@ def as_m4a(adts: bytes) -> tuple[bytes, float]:
 
 
 def seconds_of(m4a: bytes) -> float | None:
-    """Returns the length that an M4A file itself claims (`mvhd`); None if it claims none, or an impossible one, or
-    comes in fragments (`mvex`), which that does not count.
-    """
+    """Returns the length that an M4A file claims (`mvhd`); None for none, an impossible one, or fragments (`mvex`)."""
     moov = _inside(m4a, b"moov")
     head = None if moov is None else _inside(moov, b"mvhd")
     if moov is None or not head or _inside(moov, b"mvex") is not None or len(head) < (32 if head[0] == 1 else 20):

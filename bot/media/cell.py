@@ -110,8 +110,7 @@ def _confined(channel: int) -> confinement.Level:
     parent = os.getppid()
     confinement.become_nobody()
     confinement.end_with_parent(parent)  # behind the change of user, which would undo it
-    level = confinement.close_files()
-    confinement.confine(level)
+    level = confinement.confine()
     # A missing module fails at once, instead of being searched in folders that cannot be opened.
     sys.meta_path.clear()
     sys.path_importer_cache.clear()

@@ -1,6 +1,6 @@
 """Decodes what strangers' servers send: pages, feeds and texts, by the names and rules of the web's standards.
 
-Runs in a cell (`bot.media.cell`); the home of webencodings.
+Pure; the home of webencodings.
 
 Source: WHATWG Encoding and HTML, 13.2.3 "determining the character encoding"; webencodings 0.6.1 (BSD), which knows the
 names and no codec that unpacks or runs code (2026-11-27).
@@ -31,14 +31,15 @@ _DECLARING_BYTES = 4_096
 """Where a page can name its encoding. Browsers look at 1,024 bytes first, and change their mind at a later meta."""
 
 
-def decode(body: bytes, charset: str = "") -> str:
+def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
     """Returns the text of a body, in the encoding of its byte order mark, or else of the header, or else of the body
-    itself; the first of these that fits. `charset` is the header's name for it, or "".
+    itself (its XML declaration, and if it `is_html`, its meta elements); the first of these that fits. `charset` is the
+    header's name for it, or "".
 
     A body that names none is in UTF-8, or if that does not fit, in the encoding of western Windows.
     """
     marked = _known(next((name for sign, name in _MARKS if body.startswith(sign)), ""))
-    found = filter(None, (marked, _known(charset), _declared(body[:_DECLARING_BYTES])))
+    found = filter(None, (marked, _known(charset), _declared(body[:_DECLARING_BYTES], is_html=is_html)))
     is_wide = b"\0" in body[:2] or not body[:2].isascii()  # no markup in UTF-16 begins with two letters of ASCII
     named = [each for each in found if is_wide or not each.name.startswith("utf-16")]
     for encoding in named:
@@ -53,7 +54,7 @@ def decode(body: bytes, charset: str = "") -> str:
     return text if 2 * text.count("\ufffd") < foreign or not foreign else body.decode("cp1252", errors="replace")
 
 
-def _declared(head: bytes) -> codecs.CodecInfo | None:
+def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
     """What a body says of itself in an XML declaration or in a meta element.
 
     UTF-16 means UTF-8, as it could not be read otherwise. Source: WHATWG HTML, "prescan a byte stream" (2026-11-27).
@@ -61,7 +62,7 @@ def _declared(head: bytes) -> codecs.CodecInfo | None:
     text = _COMMENT.sub("", head.decode("latin-1"))
     xml = _XML.match(text.lstrip())
     labels = [xml[1]] if xml else []
-    for found in _META.finditer(text):
+    for found in _META.finditer(text) if is_html else ():
         given = read_attributes(found[1])
         is_equivalent = given.get("http-equiv", "").lower() == "content-type"
         named = _CHARSET.search(given.get("content", "")) if is_equivalent else None

@@ -5,9 +5,6 @@
     limits       no further descriptor, no process, bounded memory and time       everywhere
     the rest     no core dump, no tracing, no new rights, another user if Aldis is root
 
-Small libraries for the first two depend on libseccomp or a helper process of their own, or need a newer kernel than
-many have (pyseccomp, sandlock, py-landlock; 2026-11), and everything needed of them is below.
-
 Left to others: which system calls are left (`bot.media.syscall_filter`), when (`bot.media.cell`).
 
 Source: landlock(7), seccomp(2), prctl(2), and `linux/landlock.h` up to version 7 of its interface (2026-11).
@@ -99,36 +96,22 @@ def go_first() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
 
 
-def close_files() -> Level:
-    """Gives up opening files, connecting, and signalling processes that have not given it up as well; permanently.
-
-    Returns the level that the kernel supports.
+def confine() -> Level:
+    """Gives up everything but computing and the open descriptors; permanently. Returns the layers that see to it.
 
     Raises:
-        OSError: the kernel supports it, but failed.
+        OSError: the kernel supports a layer, but failed; no stranger's file must be opened.
     """
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    version = _landlock_version()
-    if version:
-        _landlock(version)
-    return Level(landlock=version, seccomp=_knows_filters())
-
-
-def confine(expected: Level) -> None:
-    """Gives up everything but computing and the open descriptors; permanently.
-
-    `expected` is the result of `close_files`.
-
-    Raises:
-        OSError: that level cannot be reached; no stranger's file must be opened.
-    """
-    if expected.landlock:
-        _landlock(expected.landlock)  # cut off from other cells, too
+    level = Level(landlock=_landlock_version(), seccomp=_knows_filters())
+    if level.landlock:
+        _landlock(level.landlock)
     for what, most in _LIMITS:
         with suppress(ValueError, OSError):  # not every system has each
             resource.setrlimit(what, (most, most))
-    if expected.seccomp:
+    if level.seccomp:
         _filter_calls()
+    return level
 
 
 def _landlock_version() -> int:
@@ -164,8 +147,7 @@ class _Program(ctypes.Structure):
 
 def _filter_calls() -> None:
     of = architecture()
-    if of is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    assert of is not None  # noqa: S101  (`_knows_filters` has seen it)
     instructions = program(of)
     given = _Program(len(instructions) // 8, instructions)
     if error := _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(given)):

@@ -36,7 +36,6 @@ _HALVES = range(0xD800, 0xE000)
 _UNREADABLE = b"&#xFFFD;"
 _XML_NAMES = frozenset({b"amp", b"lt", b"gt", b"quot", b"apos"})
 _ENTITY = re.compile(rb"<!ENTITY\s+([A-Za-z]\w{0,30})\s+[\"']((?:[^\"'<>&%]|&#\w{1,7};){0,200})[\"']")
-_HEAD_BYTES = 4_096
 _DECLARATION = re.compile(r"\s*<\?xml[^>]*>", re.IGNORECASE)
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """What ends the reading of XML wherever it stands."""
@@ -102,7 +101,7 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
     found = cast(
         "dict[str, Any]",
         feedparser.parse(  # pyright: ignore[reportUnknownMemberType] (untyped there)
-            io.BytesIO(_REFERENCE.sub(_reference(dict(_ENTITY.findall(document[:_HEAD_BYTES]))), _beginning(document))),
+            io.BytesIO(_REFERENCE.sub(_reference(dict(_ENTITY.findall(document[:4096]))), _beginning(document))),
             response_headers={"content-type": "application/xml; charset=utf-8", "content-location": url},
             resolve_relative_uris=False,
         ),
@@ -212,8 +211,7 @@ def _seconds(entry: Mapping[str, Any]) -> int | None:
 def read_date(written: str) -> int | None:
     """Returns a date of a feed in seconds since 1970; None unless all of it can be read, its zone included.
 
-    feedparser reads the beginning of what it does not know, takes other zones than the American ones for UTC, and
-    seconds for a year. A time without a zone counts as UTC.
+    feedparser reads a beginning, takes CET or JST for UTC, and seconds for a year. A time without a zone is in UTC.
     """
     text = " ".join(written.split())
     if found := _SECONDS.fullmatch(text):

@@ -3,8 +3,7 @@
     page --decoded, sieved--> safe HTML --parsed--> article | main | body, without what surrounds it --> lines, links
 
 Headings begin with `#`, list items with `-`, table cells are separated by ` | `, and blocks by an empty line. Runs in a
-cell (`bot.media.cell`); the only home of selectolax. Left to others: what of it is visible, which
-links lead anywhere (`bot.media.pdf_port`), where the page came from and how much of it is shown (`tools.web.tool`).
+cell (`bot.media.cell`); the only home of selectolax.
 
 Source: selectolax 1.0.2 (MIT): at most `MAX_CHARS` of what `bot.media.sieve` lets through take it a few hundredths of a
 second (measured 2026-11-22).
@@ -66,7 +65,7 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     each), `has_password` (whether it asks for one), `has_script`.
     """
     charset, kind = arguments
-    text = decode(data, charset)
+    text = decode(data, charset, is_html=kind == HTML)
     if kind != HTML:
         return {}, text.encode(errors="ignore")
     facts, text = read(text)

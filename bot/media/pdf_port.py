@@ -1,8 +1,6 @@
 """The implementation of the tools' port `Papers`: PDFs and web pages, each opened in a cell.
 
 A cell's answer is a stranger's data, as the file was: it is checked, and invisible characters are removed.
-Left to others: fetching them (`tools.web.fetch`), what happens in a cell (`bot.media.pdf`, `bot.media.pages`), PDFs
-that come with messages (`bot.media.attachments`).
 """
 
 import asyncio
@@ -24,7 +22,6 @@ _PAPER_SECONDS = 20.0
 _PAGE_SECONDS = 10.0
 _MAX_PAGES = 1_000
 _MAX_CHARACTERS = 2_000_000
-"""Text beyond this is not read, however far into the document somebody asks."""
 _MAX_LINK_CHARS = 500
 _MAX_LABEL_CHARS = 80
 _MAX_TITLE_CHARS = 300
@@ -124,8 +121,8 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
 
 
 def _moves_to(told: _PageFacts, url: str) -> str:
-    whole = canonical_url(_joined(_joined(url, told.base) or url, told.refresh) or "") if told.refresh else None
-    return whole if whole is not None and whole != canonical_url(url) and len(whole) <= _MAX_LINK_CHARS else ""
+    whole = canonical_url(_joined(_joined(url, told.base) or url, told.refresh) or "") or ""
+    return whole if told.refresh and whole != canonical_url(url) and len(whole) <= _MAX_LINK_CHARS else ""
 
 
 def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:

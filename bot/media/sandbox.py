@@ -7,8 +7,6 @@ A person has one file of a kind open at a time, so others do not wait behind the
 its own, forked from a process that has never read any file: whatever a file does to its cell is gone with it, so
 nothing of one person's file gets into another's.
 
-Left to others: what confines a cell (`bot.media.confinement`), what is in a file (`bot.media.pictures`, ...).
-
 Source: multiprocessing's start method "forkserver" (Python 3.11 to 3.14). Its processes are begun, and their ends read,
 by one thread at a time, because it looks at all of them whenever it begins one.
 """
@@ -45,7 +43,6 @@ _PACKAGE = "bot.media"
 _FORKING = multiprocessing.get_context("forkserver")
 _BEGINNING = threading.Lock()
 _AT_ONCE = 2
-_KINDS = 4
 _MAX_ANSWER_BYTES = 16_000_000
 """More than any picture or text that a cell makes; one that a file has taken over could write without end."""
 _MAX_FACTS_BYTES = 2_000_000
@@ -71,7 +68,7 @@ class Sandbox:
         self._package = package
         self._preloaded = preloaded
         self._server = 0
-        self._threads = ThreadPoolExecutor(_AT_ONCE * _KINDS, thread_name_prefix="cell")
+        self._threads = ThreadPoolExecutor(4 * _AT_ONCE, thread_name_prefix="cell")
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
         self._lanes = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         """One for each kind and person, while they have files of it."""

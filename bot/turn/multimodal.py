@@ -17,13 +17,13 @@ from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
 from bot.media.findings import Fee
-from bot.media.memory_limit import MemoryLimit
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
 from bot.providers.base import OnText
 from bot.turn import prompt
 from bot.turn.agent import Agent
 from bot.turn.budget import Budget
 from bot.turn.journal import SPEAKING, Journal, Outcome, Pause, Turn
+from bot.turn.memory_limit import MemoryLimit
 from bot.turn.state import OnProgress
 from bot.turn.steps import Asked, Opened, Spoken
 from bot.turn.work import side_by_side, waiting

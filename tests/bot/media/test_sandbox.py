@@ -130,7 +130,7 @@ async def test_the_numbers_of_another_architecture_end_the_cell(code: bytes, lev
         area = mmap.mmap(-1, 4096, prot=7)
         area.write({code!r})
         function = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(area)))
-        confinement.confine(confinement.close_files())
+        confinement.confine()
         function()
         say(still="here")
     """)
@@ -175,7 +175,8 @@ async def test_landlock_alone_keeps_files_and_the_network(level: Level) -> None:
     """Where nobody filters calls; a socket may be made then, and a process."""
     if not level.landlock:
         pytest.skip("THE KERNEL HAS NO LANDLOCK")
-    found = alone(EACH.replace("LOCK", "confinement.close_files()"))
+    lock = "confinement._prctl(38, 1); confinement._landlock(confinement._landlock_version())"
+    found = alone(EACH.replace("LOCK", lock))
     refused = {name for name, number in found.items() if number == "EACCES"}
     assert refused >= {"open", "list", "write", "environment", "run"}
     assert ("connect" in refused) == (level.landlock >= 4)
@@ -193,7 +194,8 @@ async def test_seccomp_alone_keeps_everything(level: Level) -> None:
 
 async def test_limits_alone_keep_descriptors_and_processes() -> None:
     """Where there is neither; as on another system than Linux."""
-    limited = "confinement.become_nobody(); confinement.confine(confinement.Level(landlock=0, seccomp=False))"
+    without = "confinement._landlock_version = confinement._knows_filters = int"
+    limited = f"{without}; confinement.become_nobody(); confinement.confine()"
     # A program would begin, and find no file of its own.
     found = alone(EACH.replace("LOCK", limited).replace('os.execv("/bin/true", ["true"])', "None"))
     refused = {name for name, number in found.items() if number in {"EMFILE", "EAGAIN", "EACCES"}}
@@ -216,9 +218,8 @@ def test_a_process_that_refuses_dumps_is_not_looked_into() -> None:
 def test_a_level_that_was_there_must_be_reached() -> None:
     """Rather no file at all than one in a cell that does not hold."""
     said = alone("""
-        confinement.close_files()
-        confinement.architecture = lambda: None
-        confinement.confine(confinement.Level(landlock=0, seccomp=True))
+        confinement.program = lambda of: bytes(8)
+        confinement.confine()
         say(still="here")
     """)
     assert said in {1, 120}  # 120: what it still had to say could not be written at its end

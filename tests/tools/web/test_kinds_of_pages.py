@@ -93,6 +93,7 @@ ENCODINGS = [
     Row("UTF-16 in the header", "<p>Zürich – 5 €".encode("utf-16-le"), "Zürich – 5 €", (), HTML + "utf-16le"),
     Row("a name of nothing", "<meta charset=utf-8><p>Zürich".encode(), "Zürich", (), HTML + "nonsense"),
     Row("a codec that is no encoding", "<p>Zürich \\x41".encode(), "Zürich \\\\x41", (), HTML + "unicode_escape"),
+    Row("a text on pages", "<meta charset=koi8-r> is old. Zürich".encode(), "Zürich", (), "text/plain"),
     Row("JSON", '"Zürich – 5 €"'.encode(), "Zürich – 5 €", (), "application/json"),
 ]
 MARKUP = [

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.media.memory_limit import MemoryLimit
+from bot.turn.memory_limit import MemoryLimit
 from tests.waiting import WAIT_SECONDS
 
 
