@@ -40,7 +40,7 @@ def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
     """
     marked = _known(next((name for sign, name in _MARKS if body.startswith(sign)), ""))
     found = filter(None, (marked, _known(charset), _declared(body[:_DECLARING_BYTES], is_html=is_html)))
-    is_wide = b"\0" in body[:2] or not body[:2].isascii()  # no markup in UTF-16 begins with two letters of ASCII
+    is_wide = b"\0" in body[:2] or not body[:2].isascii()  # or it could not have been read so far
     named = [each for each in found if is_wide or not each.name.startswith("utf-16")]
     for encoding in named:
         try:
@@ -55,10 +55,7 @@ def decode(body: bytes, charset: str = "", *, is_html: bool = False) -> str:
 
 
 def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
-    """What a body says of itself in an XML declaration or in a meta element.
-
-    UTF-16 means UTF-8, as it could not be read otherwise. Source: WHATWG HTML, "prescan a byte stream" (2026-11-27).
-    """
+    """What a body says of itself in an XML declaration or in a meta element."""
     text = _COMMENT.sub("", head.decode("latin-1"))
     xml = _XML.match(text.lstrip())
     labels = [xml[1]] if xml else []
@@ -67,8 +64,7 @@ def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
         is_equivalent = given.get("http-equiv", "").lower() == "content-type"
         named = _CHARSET.search(given.get("content", "")) if is_equivalent else None
         labels.append(given.get("charset") or (named[1] if named else ""))
-    encoding = next(filter(None, map(_known, (label.rstrip("/") for label in labels))), None)
-    return codecs.lookup("utf-8") if encoding and encoding.name.startswith("utf-16") else encoding
+    return next(filter(None, map(_known, (label.rstrip("/") for label in labels))), None)
 
 
 def _known(label: str) -> codecs.CodecInfo | None:

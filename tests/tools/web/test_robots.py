@@ -1,6 +1,7 @@
 """What sites say to programs, and that it is asked for once and obeyed, behind redirects too."""
 
 import time
+from itertools import product
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_the_longest_rule_of_the_own_group_counts(text: str, path: str, is_allow
 
 def test_no_file_takes_long() -> None:
     """Agents times rules, rules without end, stars that may each look at the whole path again."""
-    agents = "".join(f"User-agent: {number}\n" for number in range(30_000))
+    agents = "".join(f"User-agent: {''.join(name)}\n" for name in product("bcdefghijklmnopqrstuvwxyz", repeat=3))
     for file in (
         agents + "User-agent: aldis\n" + "Disallow: /a\n" * 30_000,
         "User-agent: *\n" + "".join(f"Disallow: /x{number}\n" for number in range(50_000)) + "Disallow: /a\n",
