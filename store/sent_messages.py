@@ -13,6 +13,15 @@ class SentMessages(Repository):
             "SELECT turn_id FROM outbox WHERE sent_at = ? AND conversation_id = ?", (sent_at, conversation)
         )
 
+    def is_passed(self, conversation: ConversationId, turn: TurnId, sent_at: int) -> bool:
+        """Whether messages wait behind this one, or other turns have said something since."""
+        return self.exists(
+            "SELECT 1 FROM inbox INDEXED BY inbox_open WHERE conversation_id = ?1 AND state IN ('waiting', 'claimed') "
+            "AND state = 'waiting' AND NOT urgent UNION ALL "
+            "SELECT 1 FROM outbox WHERE conversation_id = ?1 AND turn_id <> ?2 AND sent_at > ?3",
+            (conversation, turn, sent_at),
+        )
+
     def place_of(self, conversation: ConversationId, sent_at: int) -> tuple[TurnId, int] | None:
         """Returns the turn of a message that we sent to this conversation, and its position; None if it is unknown.
 

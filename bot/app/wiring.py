@@ -315,6 +315,7 @@ class Parts:
             group_context=group_context,
             settings=self._settings,
             authority=authority,
+            wait_for_quiet=intake.wait_for_quiet,
             on_kept=on_kept,
             greeting=self._greeting(menu) if self._realm == "signal" and self._settings.access.greeting else None,
         )

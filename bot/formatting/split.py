@@ -120,9 +120,9 @@ def split(content: Styled, *, max_parts: int, cut_mark: str) -> tuple[Styled, ..
     return tuple(part.for_signal() for part in cutter.parts(LIMIT_BYTES, max_parts, cut_mark))
 
 
-def quoting(message: Incoming) -> QuoteTarget | None:
-    """The quote by which an answer in a group shows what it answers; None in a direct chat."""
-    if not message.chat.is_group:
+def quoting(message: Incoming, *, is_apart: bool = False) -> QuoteTarget | None:
+    """The quote by which an answer in a group shows what it answers; None in a direct chat, unless it stands apart."""
+    if not (message.chat.is_group or is_apart):
         return None
     return QuoteTarget(author=message.author, sent_at=message.sent_at, text=message.text[:_QUOTE_CHARACTERS])
 

@@ -273,8 +273,8 @@ class Transport(Protocol):
         """Deletes the bridge's copy of a file if the bridge can; failures are only logged."""
         ...
 
-    async def receipt(self, envelope: Envelope) -> None:
-        """Tells the author that the message was read; failures are only logged."""
+    async def receipt(self, *envelopes: Envelope) -> None:
+        """Tells the author that these messages of theirs were read; failures are only logged."""
         ...
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:

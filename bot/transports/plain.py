@@ -66,7 +66,7 @@ class PlainTransport:
     async def discard(self, attachment: Attachment) -> None:
         """Nothing is kept."""
 
-    async def receipt(self, envelope: Envelope) -> None:
+    async def receipt(self, *envelopes: Envelope) -> None:
         """Not shown."""
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:

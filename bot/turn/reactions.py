@@ -1,6 +1,6 @@
 """Reactions: an emoji on each message being answered, while it waits and while its turn runs.
 
-    a message waits or is taken --some seconds--> marked --its turn has ended, however--> the mark is removed
+    a message waits or is taken --a moment--> marked --its turn has ended, however--> the mark is removed
 
 Best effort: nothing waits for a mark, a slow bridge delays no answer, and a message that is answered at once gets none.
 Only this process knows its marks; one that an earlier process may have left is removed with the others (`may_stand`).
@@ -22,8 +22,9 @@ from store import Repositories, Store, StoreError
 _log = logging.getLogger(__name__)
 
 EMOJI = "👀"
-AFTER_SECONDS = 3.0
-"""How long an answer may take before it gets a mark: each is a message to Signal's server and wakes a phone."""
+AFTER_SECONDS = 0.3
+"""How long an answer may take before its message gets a mark: people look for a sign within half a second. What is
+answered at once gets none, because each is a message to Signal's server."""
 _MAX_SECONDS = 3600.0
 """When a mark is removed in any case: its message may have been taken back while it waited."""
 _REACT_SECONDS = 30.0

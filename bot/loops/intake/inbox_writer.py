@@ -6,6 +6,7 @@
 Left to others: who may write (`recognition`), what is too much (`bot.policy.limits`).
 """
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,7 +15,7 @@ from datetime import datetime, timedelta
 
 from bot.clock import Clock
 from bot.event_json import UnreadableEvent, dump_value, load_outgoing
-from bot.events import Attachment, Edited, Envelope, Event, Incoming, Kind, Reply
+from bot.events import Attachment, Edited, Envelope, Event, Incoming, Kind, PersonId, Reply
 from bot.logs import describe_error
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
@@ -25,7 +26,7 @@ from bot.transports.base import Transport
 from bot.transports.envelope.files import files_in
 from bot.turn import chats
 from bot.unanswered import Unanswered
-from store import Arrival, Confirmation, Repositories, Store, StoreError
+from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -38,8 +39,8 @@ _MAX_TRIES = 5
 """The limit of attempts to store something while its conversation is being forgotten."""
 
 
-class _Forgotten(Exception):
-    """A conversation that existed a moment ago is gone."""
+class _Unborn(Exception):
+    """A conversation is new, or was forgotten a moment ago."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +48,8 @@ class _Entry:
     """Something to be stored."""
 
     envelope: Envelope
-    arrival: Arrival
+    received_at: datetime
+    refusal: Refusal | None = None
     max_waiting: int | None = None
     """How many messages may wait in its conversation before it; None: no limit."""
 
@@ -95,8 +97,7 @@ class InboxWriter:
                 await self._refuse(envelope, now, quota, "too_many")
                 return
         max_waiting = quota.max_waiting(envelope) if quota else None
-        arrival = await self._arrival(envelope, now, refusal=None)
-        batch.entries.append(_Entry(envelope=envelope, arrival=arrival, max_waiting=max_waiting))
+        batch.entries.append(_Entry(envelope=envelope, received_at=now, max_waiting=max_waiting))
 
     async def write(self, batch: Batch) -> None:
         """Commits a batch, entries in their order, acts on the result, and empties the batch."""
@@ -111,16 +112,19 @@ class InboxWriter:
         batch.entries.clear()
         batch.receipts.clear()
         quota = self._quota
+        read: dict[PersonId | None, list[Envelope]] = {}
         for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
-            now = entry.arrival.received_at
+            now = entry.received_at
             if reason == "queue_full" and quota is not None:
                 await self._refuse(entry.envelope, now, quota, "queue_full")
             elif reason is not None:
                 self._unanswered.note(reason)
             elif self._is_confirmed(entry, answers_always=answers_always):
-                self._aside.begin(self._transport.receipt(entry.envelope), "read-receipt")
-            if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.arrival.refusal is None:
+                read.setdefault(entry.envelope.author, []).append(entry.envelope)
+            if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.refusal is None:
                 quota.count(entry.envelope, now)
+        for envelopes in read.values():
+            self._aside.begin(self._transport.receipt(*envelopes), "read-receipt")
 
     async def _kept(self, batch: Batch, receipts: list[Confirmation]) -> tuple[list[tuple[str | None, bool]], int]:
         """Commits a batch; returns what became of each entry, and how many sends were proved.
@@ -130,29 +134,28 @@ class InboxWriter:
         """
         for _ in range(_MAX_TRIES):
             now = self._clock.now()
-            with suppress(_Forgotten):
+            with suppress(_Unborn):
                 return await self._store.transaction(
                     lambda repos, now=now: (
                         [self._put(repos, entry) for entry in batch.entries],
                         repos.attempts.prove_all(receipts, now=now),
                     )
                 )
-            for entry in batch.entries:
-                await self._store.conversation(str(entry.envelope.chat), now=now)
+            chats = {str(entry.envelope.chat) for entry in batch.entries}
+            await asyncio.gather(*(self._store.conversation(chat, now=now) for chat in sorted(chats)))
         raise StoreError("a conversation is forgotten again and again")
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
         """Stores one entry; returns why it was not stored, and whether its group wants everything answered.
 
         Raises:
-            _Forgotten: its conversation must be created again first.
+            _Unborn: its conversation must be created again first.
         """
         envelope = entry.envelope
-        # It may have been forgotten since the look-up, and replaced by another one or none.
         conversation = repos.conversations.at(str(envelope.chat))
         if conversation is None:
-            raise _Forgotten
-        arrival = replace(entry.arrival, conversation=conversation)
+            raise _Unborn
+        arrival = self._arrival(entry, conversation)
         if envelope.from_self and self._is_echo(repos, arrival, envelope):
             return "echo", False
         if envelope.kind is Kind.EDIT and not self._is_known(repos, arrival, envelope):
@@ -169,7 +172,7 @@ class InboxWriter:
 
     def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
         """Whether its author expects a read receipt, now that it is stored."""
-        if entry.arrival.refusal is not None or entry.envelope.from_self:
+        if entry.refusal is not None or entry.envelope.from_self:
             return False
         try:
             return self._is_for_us(entry.envelope, answers_always=answers_always)
@@ -203,27 +206,27 @@ class InboxWriter:
         """Stores the first refused message of a minute if somebody awaits an answer; drops the others."""
         self._unanswered.note(refusal)
         if quota.may_tell(envelope, now) and self._is_for_us(envelope):
-            arrival = await self._arrival(envelope, now, refusal)
-            await self.write(Batch([_Entry(envelope=envelope, arrival=arrival)]))
+            await self.write(Batch([_Entry(envelope=envelope, received_at=now, refusal=refusal)]))
             quota.on_refusal(envelope, now)
         else:
             self._leave(envelope)
 
-    async def _arrival(self, envelope: Envelope, now: datetime, refusal: Refusal | None) -> Arrival:
-        assert envelope.author is not None and envelope.chat is not None  # noqa: S101, PT018  (may_write saw to it)
+    def _arrival(self, entry: _Entry, conversation: ConversationId) -> Arrival:
+        envelope = entry.envelope
+        assert envelope.author is not None  # noqa: S101  (may_write saw to it)
         seconds = envelope.expires_in_seconds
         return Arrival(
-            conversation=await self._store.conversation(envelope.chat, now=now),
+            conversation=conversation,
             account=envelope.account,
             author=envelope.author,
             device=envelope.device,
             sent_at=envelope.sent_at,
             kind=envelope.kind,
             envelope=dump_value(self._with_wait(envelope)),
-            received_at=now,
-            urgent=envelope.is_urgent and refusal is None,
-            expires_at=now + timedelta(seconds=seconds) if seconds > 0 else None,
-            refusal=refusal,
+            received_at=entry.received_at,
+            urgent=envelope.is_urgent and entry.refusal is None,
+            expires_at=entry.received_at + timedelta(seconds=seconds) if seconds > 0 else None,
+            refusal=entry.refusal,
         )
 
     def _with_wait(self, envelope: Envelope) -> Envelope:

@@ -8,7 +8,7 @@
              |-too much---> the first of a minute is stored, to be refused with a sentence; the others are dropped
              '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
 
-The next envelope is read only after the commit. If the inbox cannot be written, the stream is closed, so that Signal's
+What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the stream is closed, so that Signal's
 server keeps later messages; the envelope in hand is stored before the stream is reopened. That is tried for ever, with
 pauses as long as the transport allows; any other sign that the bridge is back ends a pause (`wake`).
 If the account is a person's own, only what the account writes to itself is admitted; nothing else is even looked at.
@@ -21,7 +21,7 @@ import logging
 import random
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
@@ -49,6 +49,12 @@ _LASTING_SECONDS = 60.0
 """A stream that lasted this long was a good one, even if nothing arrived on it."""
 _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
+_BURST_SECONDS = 0.05
+"""How long what has arrived waits for more of the same burst, so that all of it is on the disk before work begins."""
+MAX_HOLD_SECONDS = 0.1
+"""How long everything else waits for a burst at most."""
+_QUIET_SECONDS = 0.01
+"""How long nothing may come until a burst is over: signal-cli decrypts messages one by one, some milliseconds apart."""
 UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 """The reason signal-cli gives for not decrypting messages of somebody with a new key."""
 
@@ -111,6 +117,9 @@ class Intake:
         )
         self._outage = RepeatedWarning(_log)
         self._woken = asyncio.Event()
+        self._quiet = asyncio.Event()
+        """Cleared while a burst is being read."""
+        self._quiet.set()
         self.pauses = False
         """Whether it is waiting before it reopens the stream."""
         self._stopping = False
@@ -165,6 +174,10 @@ class Intake:
         """Tries to open the stream at once: something else has just reached the bridge."""
         self._woken.set()
 
+    async def wait_for_quiet(self) -> None:
+        """Waits until no burst is being stored, at most a moment: whatever else begins would delay storing it."""
+        await is_set_within(self._quiet, MAX_HOLD_SECONDS)
+
     async def _pause(self, seconds: float) -> None:
         self._woken.clear()
         self.pauses = True
@@ -194,8 +207,13 @@ class Intake:
         """Stores these in one commit; returns whether that succeeded. A single one that fails is skipped."""
         batch = Batch()
         try:
+            gated = [envelope for envelope in envelopes if self._is_gated(envelope)]
+            known = dict(zip(map(id, gated), await self._recognition.recognize(*gated), strict=True))
             for envelope in envelopes:
-                await self._sort(envelope, batch)
+                if id(envelope) in known:
+                    await self._gate(*known[id(envelope)], batch)
+                else:
+                    await self._sort(envelope, batch)
             await self._inbox.write(batch)
         except StoreError:
             raise
@@ -205,20 +223,22 @@ class Intake:
             return False
         return True
 
+    def _is_gated(self, envelope: Envelope) -> bool:
+        """Whether it is kept if its author may write. If notes to self are answered, these are messages, and no others."""
+        return envelope.kind in _KEPT and envelope.from_self == self._notes_to_self
+
     async def _sort(self, envelope: Envelope, batch: Batch) -> None:
-        """Handles an envelope; what must be stored is added to the batch."""
-        if envelope.from_self and not (self._notes_to_self and envelope.kind in _KEPT):
+        """Handles an envelope that is not kept itself; what it proves is added to the batch."""
+        if envelope.from_self:
             batch.receipts.extend(await self._receipts.from_self(envelope))
             self._inbox.pass_over(envelope, "own")
-        elif self._notes_to_self and not envelope.from_self:
+        elif self._notes_to_self:
             self._inbox.pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
         elif envelope.kind is Kind.RECEIPT:
             batch.receipts.extend(self._receipts.from_person(envelope))
         elif envelope.kind is Kind.UNDECRYPTABLE:
             self._unanswered.note("undecryptable")
             await self._suspect(envelope)
-        elif envelope.kind in _KEPT:
-            await self._gate(envelope, batch)
         else:
             self._inbox.pass_over(envelope, "other_kind")
             if envelope.chat and envelope.group_revision is not None:
@@ -251,24 +271,59 @@ class Intake:
         return self._came
 
     async def _read_stream(self) -> None:
-        """Reads one stream to its end; what arrives together is stored together."""
+        """Reads one stream to its end; what arrives within a moment is stored together, before anything else begins."""
+        seconds = asyncio.get_running_loop().time
+        due_at = 0.0
+        coming: asyncio.Future[tuple[Envelope, ...]] | None = None
         async with aclosing(self._transport.envelopes()) as stream:
-            async for envelope in stream:
-                self._came = True
-                self._held += (envelope,)
-                if not self._transport.has_next or len(self._held) >= _MAX_TOGETHER:
-                    await self._take_held()
-                    self._outage.end()
+            try:
+                while True:
+                    coming = coming or asyncio.ensure_future(self._together(stream))
+                    left = max(0.0, min(_QUIET_SECONDS, due_at - seconds())) if self._held else None
+                    await asyncio.wait([coming], timeout=left)
+                    is_over = coming.done() and (coming.exception() is not None or not coming.result())
+                    if coming.done() and not is_over:
+                        due_at = due_at if self._held else seconds() + _BURST_SECONDS
+                        self._take_in(coming.result())
+                        coming = None
+                    if coming is not None or len(self._held) >= _MAX_TOGETHER or seconds() >= due_at:
+                        await self._take_held()
+                    if coming is not None and is_over:
+                        coming.result()
+                        return
+                    if coming is not None:
+                        self._quiet.set()
+            finally:
+                self._quiet.set()
+                if coming is not None:
+                    coming.cancel()
+                    await asyncio.wait([coming])
+                    if not coming.cancelled() and coming.exception() is None:
+                        self._held += coming.result()  # it came while the disk refused the rest
+
+    def _take_in(self, came: tuple[Envelope, ...]) -> None:
+        self._came = True
+        self._held += came
+        self._quiet.clear()
+
+    async def _together(self, stream: AsyncGenerator[Envelope]) -> tuple[Envelope, ...]:
+        """The next envelopes that are there at once; none at the end of the stream."""
+        came: list[Envelope] = []
+        async for envelope in stream:
+            came.append(envelope)
+            if not self._transport.has_next or len(came) >= _MAX_TOGETHER:
+                break
+        return tuple(came)
 
     async def _take_held(self) -> None:
         if self._held:
             await self.take(*self._held)
+            self._outage.end()
 
     # Who is there
 
-    async def _gate(self, envelope: Envelope, batch: Batch) -> None:
+    async def _gate(self, known: Envelope, may_write: bool, batch: Batch) -> None:  # noqa: FBT001
         """Admits it or turns it away."""
-        known, may_write = await self._recognition.recognize(envelope)
         if may_write:
             await self._inbox.keep(known, batch)
             return
@@ -282,7 +337,8 @@ class Intake:
         if not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
             return
         if envelope.author is not None and not envelope.from_self:
-            _, may_write = await self._recognition.recognize(replace(envelope, chat=ChatId.direct(envelope.author)))
+            as_direct = replace(envelope, chat=ChatId.direct(envelope.author))
+            [(_, may_write)] = await self._recognition.recognize(as_direct)
             if may_write:
                 self._aside.begin(self._tell_untrusted(envelope, envelope.author), "key-probe")
 
@@ -317,6 +373,6 @@ class Intake:
                 newest = room.newest(person)
                 if newest is None:
                     continue
-                _, may_write = await self._recognition.recognize(newest)
+                [(_, may_write)] = await self._recognition.recognize(newest)
                 if may_write:
                     await self._admit_from(room, person)

@@ -6,6 +6,7 @@ Left to others: what the list says about them (`bot.policy.access`), what happen
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -52,10 +53,17 @@ class Recognition:
         """The owners of listed numbers, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
 
-    async def recognize(self, envelope: Envelope) -> tuple[Envelope, bool]:
-        """The envelope with the author's listed number only if it is really theirs, and whether they may write."""
-        known, is_approved = await self._recognized(envelope)
-        return known, may_write(known, self.allowed, is_approved=is_approved)
+    async def recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
+        """Each with the author's listed number only if it is really theirs, and whether they may write.
+
+        The store is asked at most twice for all of them, so that a burst does not wait once for each.
+        """
+        if not self._asks_store:
+            return [(envelope, may_write(envelope, self.allowed)) for envelope in envelopes]
+        await self._pin([envelope for envelope in envelopes if envelope.number in self._numbers])
+        asked = [envelope for envelope in envelopes if self._is_unsettled(envelope)]
+        told = dict(zip(map(id, asked), await self._look_up(asked) if asked else [], strict=True))
+        return [self._recognized(envelope, *told.get(id(envelope), (None, False))) for envelope in envelopes]
 
     async def keep_members(self) -> None:
         """Updates the members of the listed groups regularly; until the bridge tells, the last known ones apply."""
@@ -83,40 +91,57 @@ class Recognition:
         groups = await self._transport.groups()
         self.allowed = replace(self.allowed, members=members_of(groups, self.allowed))
 
-    async def _recognized(self, envelope: Envelope) -> tuple[Envelope, bool]:
-        """The envelope with the author's listed number only if it is really theirs, and whether they were let in."""
-        author, account, number = envelope.author, envelope.account, envelope.number
-        if not self._asks_store or author is None or envelope.from_self:
-            return envelope, False
-        if number and number in self._numbers:
-            if await self._has(number, author):
-                return envelope, False
-            envelope = replace(envelope, number=None)
-        elif not self._numbers and may_write(envelope, self.allowed):
-            return envelope, False
-        pinned, is_approved = await self._store.read(
-            lambda repos: (
-                repos.people.number_of(author, self._numbers),
-                repos.people.is_allowed(author, account=account),
-            )
-        )
-        return (replace(envelope, number=pinned) if pinned else envelope), is_approved
+    def _is_unsettled(self, envelope: Envelope) -> bool:
+        """Whether only the store knows if the author was let in, or has a listed number that the frame does not show."""
+        if envelope.author is None or envelope.from_self or self._is_holder(envelope):
+            return False
+        return bool(self._numbers) or not may_write(envelope, self.allowed)
 
-    async def _has(self, number: str, author: PersonId) -> bool:
-        """Whether a listed number is the author's: pinned to them, or to nobody yet, or their uuid is listed, too."""
-        if self._holders.get(number) == author:
-            return True
-        now, is_confirmed = self._clock.wall(), author in self.allowed.persons | self.allowed.admins
-        if await self._store.transaction(
-            lambda repos: repos.people.pin(number, author, now=now, is_confirmed=is_confirmed)
-        ):
-            self._holders[number] = author
-            return True
-        if number not in self._changed_numbers:
+    async def _look_up(self, envelopes: Sequence[Envelope]) -> list[tuple[str | None, bool]]:
+        """The listed number that is pinned to each author, None if none is, and whether they were let in."""
+        return await self._store.read(
+            lambda repos: [
+                (
+                    repos.people.number_of(str(one.author), self._numbers),
+                    repos.people.is_allowed(str(one.author), account=one.account),
+                )
+                for one in envelopes
+            ]
+        )
+
+    def _recognized(self, envelope: Envelope, pinned: str | None, is_approved: bool) -> tuple[Envelope, bool]:  # noqa: FBT001
+        if envelope.author is not None and not envelope.from_self and not self._is_holder(envelope):
+            number = None if envelope.number in self._numbers else envelope.number
+            envelope = replace(envelope, number=pinned or number)
+        return envelope, may_write(envelope, self.allowed, is_approved=is_approved)
+
+    def _is_holder(self, envelope: Envelope) -> bool:
+        """Whether the author is known to have the listed number that the frame shows."""
+        return envelope.number is not None and self._holders.get(envelope.number) == envelope.author
+
+    async def _pin(self, envelopes: Sequence[Envelope]) -> None:
+        """Finds out whose the listed numbers are: pinned to their authors, or free, or their UUID is listed, too."""
+        sure = self.allowed.persons | self.allowed.admins
+        claims = dict.fromkeys(
+            (str(one.number), one.author)
+            for one in envelopes
+            if one.author is not None and not one.from_self and not self._is_holder(one)
+        )
+        if not claims:
+            return
+        now = self._clock.wall()
+        theirs = await self._store.transaction(
+            lambda repos: [
+                (number, author)
+                for number, author in claims
+                if repos.people.pin(number, author, now=now, is_confirmed=author in sure)
+            ]
+        )
+        self._holders.update(theirs)
+        for number in {number for number, _ in claims.keys() - set(theirs)} - self._changed_numbers:
             self._changed_numbers.add(number)
             self._counts.add("numbers_changed")
             _log.error(
                 "a phone number on the access list now belongs to another account, which is refused; see `python -m "
                 "bot doctor`. If that is right, put the account's uuid into the list"
             )
-        return False

@@ -18,7 +18,7 @@ see meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sen
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -90,12 +90,14 @@ class Worker:
         authority: Authority,
         on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
+        wait_for_quiet: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
+        """`wait_for_quiet` returns when no burst is being stored, or soon in any case. `on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
         told before their first answer in a direct chat, in the current language; None: nothing.
         """
         self._on_kept = on_kept
         self._greeting = greeting
+        self._wait_for_quiet = wait_for_quiet
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -218,6 +220,8 @@ class Worker:
     async def _see_through(self, claim: Claim) -> bool:
         """Sees one claim through; returns whether it ended, or is tried again. Raises only cancellation."""
         try:
+            if self._wait_for_quiet is not None:
+                await self._wait_for_quiet()
             async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
                 opened = await self._questions.open_all(claim)
                 await self._served(claim, opened)

@@ -369,14 +369,15 @@ class RestApi(SignalBridge):
             _log.info("a reaction failed: %s", error)
         return None
 
-    async def receipt(self, envelope: Envelope) -> None:
-        """Tells the author that the message was read; in a group, too, this goes to the author alone."""
-        if envelope.author is None or not self._tells_reading(envelope):
-            return
-        receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
-        with as_log("a read receipt"):
-            async with asyncio.timeout(self._call_seconds):
-                await self._clients.receipts.send(receipt)
+    async def receipt(self, *envelopes: Envelope) -> None:
+        """Tells the author that these messages were read; in a group, too, this goes to the author alone."""
+        for envelope in envelopes:
+            if envelope.author is None or not self._tells_reading(envelope):
+                continue
+            receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
+            with as_log("a read receipt"):
+                async with asyncio.timeout(self._call_seconds):
+                    await self._clients.receipts.send(receipt)
 
     # Files
 

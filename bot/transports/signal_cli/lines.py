@@ -86,6 +86,13 @@ class LineSocket:
         """Returns what has arrived, at least one byte; empty at the end."""
         return await asyncio.get_running_loop().sock_recv(self._socket, self._chunk_bytes)
 
+    def read_rest(self) -> bytes:
+        """Returns what has arrived without waiting for more; empty if nothing has, or the connection has ended."""
+        try:
+            return self._socket.recv(_LARGE_CHUNK_BYTES)
+        except BlockingIOError:
+            return b""
+
     def take_more(self) -> None:
         """From now on takes much at a time: megabytes in small pieces take a busy machine seconds."""
         self._chunk_bytes = _LARGE_CHUNK_BYTES

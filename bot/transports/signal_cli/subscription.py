@@ -65,6 +65,9 @@ _MIN_LOOKS = 10
 _TAKEN_SECONDS = 0.1
 """How long signal-cli has at least to read that it is to unsubscribe us."""
 
+_MAX_TOGETHER = 100
+"""How many frames are read before they are passed on, if that many are there."""
+
 _LOOKS = 6
 """How many looks at the receive mode it takes to believe that it is not manual."""
 
@@ -315,11 +318,13 @@ class _Conversation:
         return frames
 
     async def hear(self) -> None:
-        """Waits for what comes next, and sorts it."""
+        """Waits for what comes next, and sorts it together with all that is there already."""
         chunk = await self._socket.read()
         self.is_at_end = not chunk
-        for line in self._parser.feed(chunk):
-            self._sort(line)
+        while chunk:
+            for line in self._parser.feed(chunk):
+                self._sort(line)
+            chunk = self._socket.read_rest() if len(self._frames) < _MAX_TOGETHER else b""
 
     async def ask(self, method: str, params: Mapping[str, object]) -> None:
         """Makes a call whose answer is only a sign of life."""

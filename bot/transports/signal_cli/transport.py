@@ -241,10 +241,10 @@ class SignalCli(SignalBridge):
         """Deletes the daemon's copy of a file, if Aldis can reach it: the daemon itself deletes none."""
         await asyncio.to_thread(self._folder.delete, attachment.id)
 
-    async def receipt(self, envelope: Envelope) -> None:
-        """Tells the author that the message was read; in a group, too, this goes to the author alone."""
-        if self._tells_reading(envelope):
-            params = {"recipient": envelope.author, "targetTimestamp": [envelope.sent_at], "type": "read"}
+    async def receipt(self, *envelopes: Envelope) -> None:
+        """Tells the author that these messages were read; in a group, too, this goes to the author alone."""
+        if read := [envelope.sent_at for envelope in envelopes if self._tells_reading(envelope)]:
+            params = {"recipient": envelopes[0].author, "targetTimestamp": read, "type": "read"}
             await self._tell("sendReceipt", params)
 
     # The account

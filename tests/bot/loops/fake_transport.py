@@ -252,8 +252,8 @@ class FakeTransport:
         self.files.pop(attachment.id, None)
         self.discarded.append(attachment.id)
 
-    async def receipt(self, envelope: Envelope) -> None:
-        self.read.append(envelope.sent_at)
+    async def receipt(self, *envelopes: Envelope) -> None:
+        self.read.extend(envelope.sent_at for envelope in envelopes)
         await self._note()
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:

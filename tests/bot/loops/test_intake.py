@@ -13,7 +13,7 @@ from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.event_json import load_envelope
 from bot.events import Envelope, Event, Kind
-from bot.loops.intake.loop import Intake
+from bot.loops.intake.loop import MAX_HOLD_SECONDS, Intake
 from bot.metrics import Counts
 from bot.policy.access import AccessList
 from bot.unanswered import REASONS
@@ -77,21 +77,59 @@ async def test_an_envelope_is_kept_as_it_came_and_then_read(store: Store, clock:
         assert await kept(store) == [envelope("hi", 7)]
 
 
-async def test_the_next_envelope_is_read_after_the_commit(store: Store, clock: SetClock) -> None:
-    """While the inbox cannot be written, nothing more is taken from the stream."""
+async def test_no_more_than_a_burst_is_read_before_the_commit(store: Store, clock: SetClock) -> None:
+    """While the inbox cannot be written, the rest is left to the bridge; what was taken waits for the disk."""
     taken: list[int] = []
 
     class Counting(FakeTransport):
         async def envelopes(self) -> AsyncGenerator[Envelope]:
-            for number in range(3):
+            for number in range(500):
                 taken.append(number)
+                self.has_next = True
                 yield envelope("hi", number)
 
     intake = intake_of(Counting(), store, clock)
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
     with pytest.raises(Exception, match="SQLITE_ERROR"):
         await intake.read_once()
-    assert taken == [0]
+    assert len(taken) == 100
+
+
+async def test_nothing_is_made_of_a_burst_before_all_of_it_is_stored(store: Store, clock: SetClock) -> None:
+    """Frames that come apart from each other by moments share a commit, the parsing and the receipts come after it."""
+    parsed: list[int] = []
+
+    class Trickling(FakeTransport):
+        all_came = False
+
+        def event(self, envelope: Envelope) -> Event | None:
+            assert self.all_came
+            parsed.append(envelope.sent_at)
+            return super().event(envelope)
+
+        async def envelopes(self) -> AsyncGenerator[Envelope]:
+            self.opened += 1
+            for number in range(3 if self.opened == 1 else 0):
+                await asyncio.sleep(0)
+                yield envelope("hi", number)
+            self.all_came = True
+            await self.stopping.wait()
+
+    await store.conversation("direct:alice", now=NOON)
+    transport, commits = Trickling(), commits_of(store)
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: len(transport.read) == 3)
+    assert parsed == [0, 1, 2]
+    assert len(commits) == 1
+
+
+async def test_others_wait_for_a_burst_but_a_moment(store: Store, clock: SetClock) -> None:
+    """A stream that never pauses holds no turn up for longer."""
+    intake = intake_of(FakeTransport(), store, clock)
+    intake._quiet.clear()
+    await intake.wait_for_quiet()
+    assert not intake._quiet.is_set()
+    assert MAX_HOLD_SECONDS <= 0.1
 
 
 @pytest.mark.parametrize(
