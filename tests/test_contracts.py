@@ -21,7 +21,6 @@ HOMES = {
     "PIL": ["bot.media.pictures"],
     "aiohttp": [
         "bot.web",
-        "bot.transports.rest_api.webhook",
         # Their libraries stand on it, and let its errors through.
         "bot.transports.rest_api.clients",
         "bot.providers.openai.provider",
@@ -40,8 +39,6 @@ HOMES = {
     "httpx": [
         "tools.connections",
         "tools.web.addresses",
-        "bot.transports.signal_cli.event_stream",
-        "bot.transports.signal_cli.rpc",
         "bot.transports.detect",
         "bot.doctor.http",
         "bot.features.attestation.guest_agent",

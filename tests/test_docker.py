@@ -206,23 +206,6 @@ def test_the_bridges_log_and_files_are_never_on_the_disk() -> None:
     assert sum(int(size[1]) for size in sizes.values() if size) <= 512  # half of what the bridge may have
 
 
-@pytest.mark.parametrize("secret", ["", "open-sesame-open-sesame"])
-def test_the_bridge_posts_where_aldis_listens(secret: str) -> None:
-    """With a secret in .env both know of it; without one neither does."""
-    found = composed("compose.rest-api.yaml")["services"]
-    given = found["aldis"]["environment"] | {"SIGNAL__WEBHOOK_SECRET": secret}
-    signal = load_settings({name: value for name, value in given.items() if value}, None).signal
-    told = found["signal-api"]["environment"]["RECEIVE_WEBHOOK_URL"]
-    assert re.fullmatch(r"\$\{SIGNAL__WEBHOOK_SECRET:\+.*\}", told)
-    address = urlsplit(
-        told[len("${SIGNAL__WEBHOOK_SECRET:+") : -1].replace("${SIGNAL__WEBHOOK_SECRET:-}", secret or "x")
-    )
-    assert (address.scheme, address.hostname, address.port) == ("http", "aldis", signal.webhook_port)
-    assert signal.webhook_host == "0.0.0.0"
-    assert (signal.webhook_secret.get_secret_value() if signal.webhook_secret else "") == secret
-    assert not secret or address.password == secret
-
-
 def test_keys_in_secrets_are_a_matter_of_comment_signs() -> None:
     """Without them the file holds together: each secret is declared, given to Aldis, and read from where it stands."""
     text = (ROOT / "docker" / "compose.yaml").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.transports.base import Linking, Transport
 from bot.transports.bridge_versions import Bridge
-from bot.transports.detect import bridge_at
+from bot.transports.detect import NOT_BY_HTTP, bridge_at
 from bot.transports.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
 from bot.transports.profiles import ProfileClient
 from bot.transports.signal_cli.lines import is_socket
@@ -117,7 +117,6 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
         name=signal.name,
         notes_of=_notes_of(settings),
         send_seconds=signal.send_timeout_seconds,
-        webhook=_webhook(settings),
     )
 
 
@@ -141,13 +140,6 @@ def profile_over(settings: Settings, bridge: Bridge, account: Account) -> Profil
     from bot.transports.rest_api.profile import RestApiProfile
 
     return RestApiProfile(settings.signal.url, account)
-
-
-def _webhook(settings: Settings) -> tuple[str, int, str] | None:
-    """Where the bridge posts incoming messages: host, port and secret; None if it does not."""
-    signal = settings.signal
-    secret = signal.webhook_secret
-    return None if secret is None else (signal.webhook_host, signal.webhook_port, secret.get_secret_value())
 
 
 def _notes_of(settings: Settings) -> str | None:
@@ -177,8 +169,11 @@ def _check_address(settings: Settings) -> None:
     Raises:
         ConfigError: only signal-cli's own daemon has a socket.
     """
-    if settings.signal.transport == "rest_api" and is_socket(settings.signal.url):
+    is_by_socket = is_socket(settings.signal.url)
+    if settings.signal.transport == "rest_api" and is_by_socket:
         raise ConfigError("SIGNAL__URL: signal-cli-rest-api is reached by http://host:port, not by a socket")
+    if settings.signal.transport == "signal_cli" and not is_by_socket:
+        raise ConfigError(NOT_BY_HTTP)
 
 
 async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_being_set_up: bool = False) -> Account:

@@ -20,9 +20,8 @@ from bot.transports.base import Contact, Group, Transport
 from bot.transports.bridge_versions import Bridge, Release, warnings
 from bot.transports.detect import bridge_at
 from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
-from bot.transports.envelope.json import object_in, text_in
+from bot.transports.envelope.json import text_in
 from bot.transports.rest_api.about import check_about
-from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
 
 _CLOCK_SKEW = timedelta(minutes=1)
@@ -49,7 +48,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     if wanted not in {"auto", bridge}:
         what = f"SIGNAL__TRANSPORT says {wanted}"
         found.append(problem("bridge", what, f"set it to {bridge}, or leave it out"))
-    found += _losses(settings, bridge)
+    found += _losses(bridge)
     account, of_account = await _account(settings, deps, bridge)
     found.append(of_account)
     if account is None:
@@ -110,32 +109,13 @@ def known_of(release: Release, clock: Clock) -> list[Finding]:
     return [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
 
 
-def _losses(settings: Settings, bridge: Bridge) -> Iterator[Finding]:
-    """What the bridge can lose, by the way that is set."""
-    has_webhook = settings.signal.webhook_secret is not None
-    if bridge == "signal_cli" and has_webhook:
+def _losses(bridge: Bridge) -> Iterator[Finding]:
+    """What the bridge can lose."""
+    if bridge == "rest_api":
         yield warning(
             "bridge",
-            "SIGNAL__WEBHOOK_SECRET is for signal-cli-rest-api; signal-cli itself posts nothing",
-            "leave it out",
-        )
-    elif bridge == "rest_api" and has_webhook:
-        yield warning(
-            "bridge",
-            "signal-cli-rest-api drops what arrives while Aldis is down",
-            "use signal-cli's own daemon (see docs/operating.md) where nothing may be lost",
-        )
-    elif bridge == "rest_api":
-        yield warning(
-            "bridge",
-            ("signal-cli-rest-api drops what arrives while Aldis is not connected, and some of a burst"),
-            ("set SIGNAL__WEBHOOK_SECRET, which saves the burst, or use signal-cli's own daemon, which loses neither"),
-        )
-    if bridge == "signal_cli" and not is_socket(settings.signal.url):
-        yield warning(
-            "bridge",
-            "over HTTP signal-cli may lose the first message after Aldis has stopped",
-            ("start its daemon with --socket or --tcp and --receive-mode=manual, and name that in SIGNAL__URL"),
+            "signal-cli-rest-api is best effort: it drops what comes while Aldis is not connected, and some of a burst",
+            "use signal-cli's own daemon, which loses neither (see docs/operating.md)",
         )
 
 
@@ -145,14 +125,7 @@ async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
         answer, date = await fetch_json(f"{url}/v1/about")
         check_about(answer)
         return Release(bridge=bridge, version=text_in(answer, "version")), date
-    if not is_socket(url):
-        answer, date = await fetch_json(f"{url}/api/v1/rpc", {"jsonrpc": "2.0", "id": 1, "method": "version"})
-        return Release(bridge=bridge, version=text_in(object_in(answer, "result"), "version"), is_http=True), date
-    rpc = Rpc(url)
-    try:
-        return Release(bridge=bridge, version=await rpc.version(timeout_seconds=ASK_SECONDS)), None
-    finally:
-        await rpc.aclose()
+    return Release(bridge=bridge, version=await Rpc(url).version(timeout_seconds=ASK_SECONDS)), None
 
 
 async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, Finding]:

@@ -286,24 +286,12 @@ def _is_exposed(file: Path) -> bool:
 
 def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
     """Whether what Aldis listens on is free; `is_held`: an Aldis runs, and has them itself."""
-    web, signal = settings.web, settings.signal
+    web = settings.web
     advice = "set another WEB__PORT, or 0 for none"
     found = [_port("WEB", web.host, web.port, advice, is_held=is_held)] if web.port else []
     if web.admin_port:
         advice = "set another WEB__ADMIN_PORT, or 0 for none"
         found.append(_port("WEB__ADMIN", web.admin_host, web.admin_port, advice, is_held=is_held))
-    if signal.webhook_secret is None and signal.model_fields_set & {"webhook_host", "webhook_port"}:
-        how = "set SIGNAL__WEBHOOK_SECRET"
-        found.append(
-            warning("network", "SIGNAL__WEBHOOK_HOST and SIGNAL__WEBHOOK_PORT have no effect without a secret", how)
-        )
-    if signal.webhook_secret is not None:
-        host, port, advice = (
-            signal.webhook_host,
-            signal.webhook_port,
-            "set another SIGNAL__WEBHOOK_PORT, there and in RECEIVE_WEBHOOK_URL",
-        )
-        found.append(_port("SIGNAL__WEBHOOK", host, port, advice, is_held=is_held))
     return [finding for finding in found if finding is not None]
 
 

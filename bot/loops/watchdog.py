@@ -136,7 +136,7 @@ class Watchdog:
             await self._send_note(self._round_trip_seconds)
         problems = self.problems()
         can_send = self._linked_problem is None and self.is_linked is True
-        unheard = {CLOSED, SILENT, UNREADABLE, UNHEARD, self._transport.problem} & set(problems)
+        unheard = {CLOSED, SILENT, UNREADABLE, UNHEARD} & set(problems)
         if not (can_send and unheard):
             self._deaf_since = None
         elif self._deaf_since is None:
@@ -155,7 +155,6 @@ class Watchdog:
         """
         found = (
             self._stream_problem(),
-            self._transport.problem,
             self._linked_problem,
             UNREADABLE if self._is_mostly_unreadable() else None,
             self._round_trip_problem(),

@@ -23,7 +23,6 @@ from bot.settings.values import (
     OnePerson,
     Person,
     PersonOrAll,
-    WebhookSecret,
     Zone,
     master_key_of,
     model_price_of,
@@ -357,7 +356,7 @@ class SignalSettings(SettingsGroup):
     """The connection to Signal."""
 
     url: BridgeAddress = "http://127.0.0.1:8080"
-    """Where signal-cli's daemon (unix:///path, tcp://host:port or http://host:port) or signal-cli-rest-api listens."""
+    """Where signal-cli's daemon (unix:///path or tcp://host:port) or signal-cli-rest-api (http://host:port) listens."""
     account: OnePerson | None = None
     """The phone number or UUID of Aldis's own account; unset means the only one that the server has."""
     transport: Annotated[Literal["auto", "signal_cli", "rest_api"], Lowered] = "auto"
@@ -383,13 +382,6 @@ class SignalSettings(SettingsGroup):
     the account."""
     note_to_self: bool = False
     """Whether the account is your own: Aldis then answers your Note to Self and reads nothing else that arrives."""
-    webhook_secret: WebhookSecret | None = None
-    """The secret that posts to signal-cli-rest-api's RECEIVE_WEBHOOK_URL must carry; setting it makes Aldis listen for
-    them."""
-    webhook_host: str = "127.0.0.1"
-    """The address on which it listens for them."""
-    webhook_port: int = Field(default=8788, ge=1, le=65_535)
-    """The port on which it listens for them."""
     new_safety_numbers: Annotated[Literal["ask", "accept"], Lowered] = "ask"
     """What happens with a new safety number: ask waits until somebody says `/trust`, accept trusts it as Signal's apps
     do."""

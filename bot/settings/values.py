@@ -19,7 +19,6 @@ _E164 = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _WRAPPED = "group."
-_WEBHOOK_SECRET = re.compile(r"[A-Za-z0-9._~-]{16,200}", re.ASCII)
 _MASTER_KEY_BYTES = 32
 
 
@@ -162,12 +161,6 @@ def _master_key(value: SecretStr) -> SecretStr:
     return value
 
 
-def _webhook_secret(value: SecretStr) -> SecretStr:
-    if not _WEBHOOK_SECRET.fullmatch(value.get_secret_value()):
-        raise ValueError("must be 16 or more letters and digits, such as `openssl rand -hex 24` gives")
-    return value
-
-
 def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
     """The model, the dollars per million tokens in, and those per million out: `model=input/output`.
 
@@ -241,9 +234,6 @@ Zone = Annotated[str, AfterValidator(_zone)]
 
 MasterKey = Annotated[SecretStr, AfterValidator(_master_key)]
 """A value that `master_key_of` reads."""
-
-WebhookSecret = Annotated[SecretStr, AfterValidator(_webhook_secret)]
-"""Too long to guess, and made of characters that need no escaping in an address."""
 
 ModelPrice = Annotated[str, AfterValidator(_model_price)]
 """A value that `model_price_of` reads."""

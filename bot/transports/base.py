@@ -164,11 +164,6 @@ class Transport(Protocol):
         ...
 
     @property
-    def problem(self) -> str | None:
-        """What keeps it from hearing everything despite an open stream, as a sentence for the operator; or None."""
-        ...
-
-    @property
     def challenge(self) -> str | None:
         """The token of the captcha that Signal wants solved before it sends more; None if it wants none.
 

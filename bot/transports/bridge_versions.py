@@ -60,8 +60,6 @@ class Release:
     bridge: Bridge
     version: str
     """As it reports itself; empty or "unset" if it does not know."""
-    is_http: bool = False
-    """Whether signal-cli is reached over HTTP."""
 
     @property
     def name(self) -> str:
@@ -91,7 +89,6 @@ class _Flaw:
     """With a place for the `release`."""
     advice: str
     is_urgent: bool = False
-    only_over_http: bool = False
 
 
 _FLAWS = (
@@ -121,13 +118,6 @@ _FLAWS = (
         until=(0, 14, 8),
         words="the native build of {release} crashes or hangs when it sends to groups",
         advice="use the Java build, or 0.14.8 or later (AsamK/signal-cli #2101, #2113)",
-    ),
-    _Flaw(
-        since=(0, 14, 0),
-        until=None,
-        words="{release} has been seen to hang after a while when it is used over HTTP",
-        advice=("connect Aldis to its socket, or over TCP (AsamK/signal-cli #1974, open on 2026-11-22)"),
-        only_over_http=True,
     ),
 )
 """Each with the issue that reports it."""
@@ -160,7 +150,7 @@ def _parsed(version: str) -> Version | None:
 def _flaws(release: Release, version: Version) -> Iterator[Concern]:
     for flaw in _FLAWS if release.bridge == "signal_cli" else ():
         is_there = flaw.since <= version and (flaw.until is None or version < flaw.until)
-        if is_there and (release.is_http or not flaw.only_over_http):
+        if is_there:
             words = (flaw.words).format(release=release.name)
             yield Concern(words=words, advice=flaw.advice, is_urgent=flaw.is_urgent)
 

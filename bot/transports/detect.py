@@ -18,6 +18,11 @@ from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc
 from tools import trusted_certificates, why_unreachable
 
+NOT_BY_HTTP = (
+    "SIGNAL__URL: signal-cli's own daemon answers there over HTTP, which loses messages; start it with --socket or "
+    "--tcp and --receive-mode=manual, and write its address as unix:///path or tcp://host:port"
+)
+
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
     """Returns which bridge answers at an address.
@@ -40,10 +45,10 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         ):
             check = await http.get("/api/v1/check")
             if check.status_code == HTTPStatus.OK:
-                return "signal_cli"
+                raise ConfigError(NOT_BY_HTTP)
             about = await http.get("/v1/about")
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-        like = {"socket": "unix:///run/signal-cli/socket", "url": "http://signal-cli:8080"}
+        like = {"socket": "unix:///run/signal-cli/socket", "url": "http://signal-cli-rest-api:8080"}
         raise ConfigError(
             "SIGNAL__URL is not an address; it should look like {socket} or {url}".format(**like)
         ) from error
@@ -54,8 +59,7 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
     if check.is_server_error or about.is_server_error:
         raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")
     raise ConfigError(
-        "SIGNAL__URL: neither signal-cli's daemon (--http) nor signal-cli-rest-api answers "
-        f"there (HTTP {check.status_code}); correct the address"
+        f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {check.status_code}); correct the address"
     )
 
 
@@ -73,8 +77,6 @@ async def _spoken_to(url: str, timeout_seconds: float) -> None:
         raise Disconnected(
             f"nothing answers at SIGNAL__URL yet ({why_unreachable(error)}): is the bridge running?"
         ) from error
-    finally:
-        await rpc.aclose()
 
 
 def _why(error: httpx.HTTPError | TimeoutError) -> str:

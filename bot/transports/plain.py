@@ -21,7 +21,6 @@ class PlainTransport:
     """What is not read yet waits in the input."""
     max_pause_seconds: float = 5.0
     """A broken stream is opened again; the cost of that is unknown."""
-    problem: str | None = None
     unreadable_frames: int = 0
     has_next: bool = False
     challenge: str | None = None

@@ -79,8 +79,11 @@ def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime
     In a direct chat it quotes what it answers only if something else was written or said since, as in a burst.
     """
     newest = turn.incoming[-1]
-    if replies and replies[0].quote is None and newest.scheduled is None and (
-        len(turn.incoming) > 1 or repos.sent_messages.is_passed(turn.conversation, turn.id, newest.sent_at)
+    if (
+        replies
+        and replies[0].quote is None
+        and newest.scheduled is None
+        and (len(turn.incoming) > 1 or repos.sent_messages.is_passed(turn.conversation, turn.id, newest.sent_at))
     ):
         replies = (replace(replies[0], quote=quoting(newest, is_apart=True)), *replies[1:])
     first = repos.outbox.next_position(turn.id)  # not 0 if the turn has asked something before

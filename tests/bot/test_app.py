@@ -284,22 +284,6 @@ async def test_an_account_that_the_bridge_does_not_have(build: Callable[[], Sign
             await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
 
 
-async def test_the_webhook_is_as_it_is_set() -> None:
-    """Without a secret there is none."""
-    secret = {"SIGNAL__WEBHOOK_SECRET": "open-sesame-open-sesame", "SIGNAL__WEBHOOK_PORT": "8799"}
-    async with signal_rest_api.SignalRestApi() as server:
-        place = {"SIGNAL__URL": server.url}
-        without, with_one = await app.signal_transport(given(place)), await app.signal_transport(given(place | secret))
-        assert isinstance(without, RestApi)
-        assert isinstance(with_one, RestApi)
-        assert (without.webhook, with_one.webhook and (with_one.webhook.host, with_one.webhook.port)) == (
-            None,
-            ("127.0.0.1", 8799),
-        )
-        await without.aclose()
-        await with_one.aclose()
-
-
 @pytest.mark.parametrize(("looks", "least", "most"), [(0, 0.5, 1), (60, 0.5, 1), (61, 5, 5), (100_000, 5, 5)])
 def test_nobody_looks_for_an_account_every_second_for_ever(looks: int, least: float, most: float) -> None:
     """A minute of looks in vain means that nobody is just about to link one."""

@@ -18,7 +18,6 @@ from tests.servers.signal_server import DEVICE, SignalServer
 
 BRIDGES = {
     "signal_cli": SignalCli,
-    "signal_cli_http": lambda **more: SignalCli(way="http", **more),
     "rest_api": SignalRestApi,
 }
 NUMBERLESS = replace(ALDIS, number=None)
@@ -125,7 +124,7 @@ async def test_it_stays_the_same_account(world: World, *, is_known: bool) -> Non
     assert [sent.text for sent in signal.sent] == ["In April.", "In May."]
 
 
-@pytest.mark.parametrize("way", ["unix", "tcp", "http"])
+@pytest.mark.parametrize("way", ["unix", "tcp"])
 async def test_an_old_signal_cli_knows_the_account_by_its_number_alone(tmp_path: Path, way: Way) -> None:
     """The operator may name it by its uuid all the same: what is asked directly and in a group is answered."""
     signal = SignalCli(way=way, version="0.13.14", tells_ids=False)

@@ -1,39 +1,28 @@
 """A household with an authority of its own: its servers speak TLS, and no machine knows who vouches for them."""
 
-from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.certificates import Certified, certified
+from tests.servers.certificates import certified
 from tests.servers.envelopes import ALICE, message
 from tests.servers.open_meteo import OpenMeteo
-from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
-from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 
 HERE = "127.0.0.1"
 UNTRUSTED = "its certificate is not trusted, or is for another name"
 
-BRIDGES: dict[str, Callable[[Certified], SignalCli | SignalRestApi]] = {
-    "signal_cli": lambda found: SignalCli(way="http", tls=found.server),
-    "rest_api": lambda found: SignalRestApi(tls=found.server),
-}
-MODELS: dict[str, Callable[[Certified], AnthropicServer | OpenAIServer]] = {
-    "signal_cli": lambda found: AnthropicServer(tls=found.server),
-    "rest_api": lambda found: OpenAIServer(local=True, tls=found.server),
-}
 
-
-@pytest.mark.parametrize("way", BRIDGES)
-async def test_an_authority_of_ones_own_vouches_for_bridge_model_and_tool(way: str, tmp_path: Path) -> None:
+async def test_an_authority_of_ones_own_vouches_for_bridge_model_and_tool(tmp_path: Path) -> None:
     """SSL_CERT_FILE names it, as for any other program; without it each of them is refused, and the doctor says why."""
     found = certified(HERE, tmp_path)
-    async with BRIDGES[way](found) as signal, MODELS[way](found) as model, OpenMeteo(tls=found.server) as weather:
+    async with (
+        SignalRestApi(tls=found.server) as signal,
+        AnthropicServer(tls=found.server) as model,
+        OpenMeteo(tls=found.server) as weather,
+    ):
         world = Outside(signal, model, tmp_path)
         settings = {
             **world.settings,

@@ -50,7 +50,7 @@ class World(Outside[SignalCli, OpenAIServer]):
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncGenerator[World]:
     # The double learns with its next keep-alive that a stream was closed.
-    async with SignalCli(keep_alive_seconds=0.2) as signal, OpenAIServer(local=True) as model:
+    async with SignalCli() as signal, OpenAIServer(local=True) as model:
         yield World(signal, model, tmp_path)
 
 

@@ -28,7 +28,7 @@ from tests.servers.signal_cli import SignalCli
 from tests.waiting import WAIT_SECONDS, eventually_found
 
 
-@pytest.mark.parametrize("way", ["unix", "webhook"])
+@pytest.mark.parametrize("way", ["unix", "tcp"])
 async def test_restarted_while_people_write(tmp_path: Path, way: Way) -> None:
     """Lives begin anew again and again, and some are killed amid it: every property of the audit holds."""
     size = Size(

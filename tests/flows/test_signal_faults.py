@@ -137,7 +137,7 @@ Both = Callable[[Callable[[World], Awaitable[None]]], Awaitable[None]]
 async def both(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> AsyncGenerator[Both]:
     """Tell a story over both bridges at once."""
     caplog.set_level(logging.INFO)
-    bridges = ((signal_cli.SignalCli(keep_alive_seconds=0.1), SignalCli), (signal_rest_api.SignalRestApi(), RestApi))
+    bridges = ((signal_cli.SignalCli(), SignalCli), (signal_rest_api.SignalRestApi(), RestApi))
     async with AsyncExitStack() as stack:
         worlds: list[World] = []
         for server, build in bridges:

@@ -6,15 +6,10 @@ also loses what the real one loses, which fetches one message at a time and ackn
 
     Signal's server --fetched, acknowledged--> in hand --handed on--> whoever listens at that moment, or nobody: `lost`
 
-    --socket, --tcp    lines of JSON; a listener's end of file unsubscribes at once (`_Connection`)
-    --http             server-sent events; a vanished listener is noticed by the first write that fails (the first
-                       after a reset, the second after a plain close) or by a keep-alive; everything written to it
-                       until then is lost (`_EventStream`)
+`--socket` and `--tcp` are open at the same time; `way` says which of them `url` names. A listener's end of file
+unsubscribes at once (`_Connection`). `--http` is there only to be recognised: Aldis does not use it.
 
-All three are open at the same time; `way` says which of them `url` names.
-
-Source: signal-cli 0.14.6, `org.asamk.signal.http`, `org.asamk.signal.jsonrpc` and `ManagerImpl`, read on 2026-11-22;
-resets and closes of signal-cli 0.13.14, observed on 2026-11-24.
+Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` and `ManagerImpl`, read on 2026-11-22.
 """
 
 import asyncio
@@ -22,7 +17,6 @@ import base64
 import json
 import re
 import shutil
-import socket
 import tempfile
 from abc import ABC, abstractmethod
 from collections import deque
@@ -65,11 +59,9 @@ _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _SETTLING_SECONDS = 0.001
 """What follows the handing on: the copy on the disk is deleted, and the sender is told that it was delivered."""
-_LOOK_SECONDS = 0.005
-"""Between two looks whether the client of a stream is gone: aiohttp does not tell."""
 _SUBSCRIBING = {"subscribeReceive", "unsubscribeReceive", "subscribeCallEvents", "unsubscribeCallEvents"}
 
-Way = Literal["unix", "tcp", "http"]
+Way = Literal["unix", "tcp"]
 ReceiveMode = Literal["manual", "on-connection", "on-start"]
 
 
@@ -136,54 +128,6 @@ class _Arrival:
     raw: bytes | None = None
 
 
-@dataclass(eq=False, kw_only=True)
-class _EventStream(_Listener):
-    """A listener to server-sent events.
-
-    What becomes of a write to one that is gone, the kernel itself decides: signal-cli does not read, so it does not see
-    that the other end has closed. aiohttp does, and would write no more.
-    """
-
-    request: web.Request
-    response: web.StreamResponse = field(
-        default_factory=lambda: web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    )
-    wire: socket.socket
-    """The connection, kept open until signal-cli closes it."""
-    is_in_line: bool = False
-    """Whether the last bytes were no whole lines."""
-
-    @property
-    def is_gone(self) -> bool:
-        transport = self.request.transport
-        return transport is None or transport.is_closing()
-
-    async def hand(self, arrival: _Arrival) -> bool:
-        lines = "".join(f"data:{line}\n" for line in arrival.text.split("\n"))
-        return await self.write(arrival.raw or f"event:receive\n{lines}\n".encode("utf-8", "surrogatepass"))
-
-    async def keep_alive(self) -> bool:
-        """Write a comment; not into a line, for signal-cli writes one event after the other, each whole.
-
-        Source: `ServerSentEventSender`, whose methods are synchronized (read 2026-11-23).
-        """
-        return self.is_in_line or await self.write(b":\n")
-
-    async def write(self, data: bytes) -> bool:
-        """Write bytes, after the headers where they are not out yet."""
-        self.is_in_line = not data.endswith(b"\n")
-        try:
-            if self.is_gone:
-                self.wire.send(data)
-                return True
-            if not self.response.prepared:
-                await self.response.prepare(self.request)
-            await self.response.write(data)
-        except OSError:
-            return False
-        return True
-
-
 @dataclass(eq=False)
 class _Connection:
     """A connection that speaks lines of JSON."""
@@ -231,14 +175,9 @@ class SignalCli(SignalServer):
     way: Way = "unix"
     """Which of its interfaces `url` names."""
     receive_mode: ReceiveMode = "manual"
-    hosts: frozenset[str] | None = None
-    """The name that it is bound to: since 0.14.4 it refuses others. None: it is bound to 0.0.0.0."""
-    local_names: frozenset[str] = frozenset({"localhost", "127.0.0.1", "::1"})
-    """What it answers to in any case; a test that comes from this machine takes them away."""
     tells_ids: bool = True
     """Whether accounts are listed with their uuids, and one without a phone number can be linked: what arrives for it
     names the uuid as the account. Source: https://github.com/AsamK/signal-cli/pull/2123 (2026-09-17)."""
-    keep_alive_seconds: float = 15.0
     version: str = "0.99.0"
     """Newer than any whose age is known, so that the calendar makes no test fail."""
     handling_seconds: float = 0.0
@@ -274,8 +213,6 @@ class SignalCli(SignalServer):
 
     @property
     def url(self) -> str:
-        if self.way == "http":
-            return self.http_url
         return f"unix://{self.socket}" if self.way == "unix" else f"tcp://127.0.0.1:{self.tcp_port}"
 
     @property
@@ -368,8 +305,6 @@ class SignalCli(SignalServer):
     def app(self) -> web.Application:
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_get("/api/v1/check", self._check)
-        app.router.add_route("*", "/api/v1/events", self._events)
-        app.router.add_route("*", "/api/v1/rpc", self.handle)
         return app
 
     async def start(self) -> None:
@@ -470,62 +405,11 @@ class SignalCli(SignalServer):
             self._listeners.remove(listener)
             connection = _connection_of(listener)
             is_last = not any(_connection_of(other) is connection for other in self._listeners)
-            if is_last and isinstance(listener, _Subscription):
+            if is_last:
                 await self.opened(-1)
-
-    # Server-sent events
-
-    async def _events(self, request: web.Request) -> web.StreamResponse:
-        if self._is_misdirected(request):
-            return web.Response(status=421)
-        if request.method != "GET":
-            return web.Response(status=405)
-        account = request.query.get("account")
-        if account is not None and not self.has_account(account):
-            return web.Response(status=400, text="Unknown account")
-        assert request.transport is not None
-        stream = _EventStream(request=request, wire=request.transport.get_extra_info("socket").dup())
-        if self._is_since(0, 14, 4):
-            await stream.response.prepare(request)
-        await self._listen(stream, stream)
-        watching = asyncio.create_task(self._watch(stream))
-        try:
-            await self._keep_alive(stream)
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
-            await self._dismiss([stream])
-            stream.wire.close()
-        return stream.response
-
-    async def _watch(self, stream: _EventStream) -> None:
-        """Note for the test when the client is gone: signal-cli itself does not see it."""
-        try:
-            while not stream.is_gone:
-                await asyncio.sleep(_LOOK_SECONDS)
-        finally:
-            await self.opened(-1)
-
-    async def _keep_alive(self, stream: _EventStream) -> None:
-        while stream.end in {None, "silence"} and stream in self._listeners:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self.keep_alive_seconds), self._changed:
-                    await self._changed.wait_for(lambda: stream.end in {"drop", "close"})
-            if stream.end is None and not await stream.keep_alive():
-                return
-            if stream.end == "silence" and stream.is_gone:
-                return
-        if stream.end == "drop":
-            _abort(stream.request.transport)
 
     def _is_since(self, *version: int) -> bool:
         return tuple(int(part) for part in self.version.split(".")) >= version
-
-    def _is_misdirected(self, request: web.Request) -> bool:
-        """Whether a daemon that is bound to a name was asked for under another."""
-        name, _, port = request.host.rpartition(":")
-        known = self.hosts is None or (name in self.hosts | self.local_names and port == str(self.port))
-        return not known and self._is_since(0, 14, 4)
 
     # Lines of JSON
 
@@ -632,20 +516,6 @@ class SignalCli(SignalServer):
         return {}
 
     # Calls
-
-    async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        if self._is_misdirected(request):
-            return web.Response(status=421)
-        if seen.method != "POST":
-            return web.Response(status=405)
-        if not seen.headers.get("content-type", "").startswith("application/json"):
-            return web.Response(status=415)
-        try:
-            call = seen.json()
-        except ValueError:
-            call = None
-        answer = await self._answer(call, seen, request.transport)
-        return web.json_response(answer) if isinstance(answer, dict) else answer
 
     async def _answer(
         self, call: Any, seen: Seen, wire: asyncio.BaseTransport | None, connection: _Connection | None = None

@@ -1,9 +1,7 @@
-"""A double of signal-cli-rest-api (mode json-rpc): receives by websocket and webhook, sends by plain HTTP.
+"""A double of signal-cli-rest-api (mode json-rpc): receives by websocket, sends by plain HTTP.
 
-It loses what the real one loses: frames that arrive while nobody is connected, every third of a `burst` unless a
-webhook slows it down, and what the webhook does not accept at the first and only attempt. One reader handles everything
-from signal-cli, so while a post to the webhook is unanswered, so is every call that signal-cli has to answer
-(`RECEIVE_WEBHOOK_URL`). Every failure of signal-cli is a 400 with some text, or a 500 for the list of identities; while
+It loses what the real one loses: frames that arrive while nobody is connected, and every third of a `burst`. Every
+failure of signal-cli is a 400 with some text, or a 500 for the list of identities; while
 the bridge has lost signal-cli, all that signal-cli should answer is a 500 without a body. Like the real one, it accepts
 requests with unknown fields; they are recorded in `unknown_fields`, as they are our mistakes.
 
@@ -22,9 +20,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from io import BytesIO
 
-from aiohttp import ClientError, ClientSession, WSMsgType, web
+from aiohttp import WSMsgType, web
 
 from tests.servers.base import Seen
 from tests.servers.envelopes import Frame, Person, timestamp
@@ -94,8 +91,6 @@ class SignalRestApi(SignalServer):
     """Whether a send is answered with a list; up to 0.100 it was the object alone."""
     expands: bool = True
     """Whether it knows `expand=true`; older ones ignore it and list members by number or uuid."""
-    webhook_url: str | None = None
-    """`RECEIVE_WEBHOOK_URL`: each notification is posted there, and the answer is waited for."""
     manual: bool = False
     """`JSON_RPC_RECEIVE_MODE=manual`: nothing is fetched from Signal while no websocket is open."""
     has_signal_cli: bool = True
@@ -107,54 +102,30 @@ class SignalRestApi(SignalServer):
     """
     dropped: list[str] = field(default_factory=list[str])
     """What no websocket got, for none was open or the bridge was too quick for it, and is lost that way."""
-    posted: list[str] = field(default_factory=list[str])
-    """What the webhook has taken."""
-    unposted: list[str] = field(default_factory=list[str])
-    """What the webhook has not taken: it is tried once."""
     unknown_fields: list[str] = field(default_factory=list[str])
     """Fields of requests that the API does not know."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
     _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while the one reader is busy with a notification."""
-    _come: deque[tuple[str, bool]] = field(default_factory=deque[tuple[str, bool]])
-    """With a webhook: what signal-cli has written and the reader has not gone through; True: too quickly."""
     _is_hasty: bool = False
     """Whether what comes now is one too many of a burst."""
-    _is_held_up: bool = False
-    """Whether somebody has answered the last post: that has given the websocket its time."""
-    _reader: asyncio.Task[None] | None = None
     _at_signal: deque[str] = field(default_factory=deque[str])
     """With `manual`: what waits at Signal's server."""
 
     async def deliver_data(self, text: str) -> None:
-        """Let any text arrive as a frame: lost where nobody is connected.
-
-        With a webhook it returns before the post is answered: the reader goes through what has come by itself.
-        """
+        """Let any text arrive as a frame: lost where nobody is connected."""
         is_hasty = self._is_hasty
         if self.manual and (self._at_signal or not self._sockets):
             self._at_signal.append(text)
-        elif self.webhook_url is None:
-            async with self._reading:
-                await self._hand_over(text, is_hasty=is_hasty)
         else:
-            self._come.append((text, is_hasty))
-            if len(self._come) == 1:
-                self._reader = asyncio.create_task(self._read())
-
-    async def _read(self) -> None:
-        while self._come:
-            text, is_hasty = self._come[0]
             async with self._reading:
                 await self._hand_over(text, is_hasty=is_hasty)
-            self._come.popleft()
 
     async def burst(self, *frames: Frame) -> None:
         """Let frames arrive back to back, faster than a websocket is written to.
 
         Of 300 messages 1 ms apart 193 arrived at the real one's websocket, and 18 of 25 right behind a receipt of their
-        author's phone (2026-11-26). With a webhook, the wait for each of its answers gives the websocket its time;
-        where nobody listens there, each post fails at once.
+        author's phone (2026-11-26).
         """
         for number, frame in enumerate(frames):
             self._is_hasty = number % 3 == 2
@@ -162,35 +133,16 @@ class SignalRestApi(SignalServer):
         self._is_hasty = False
 
     async def _hand_over(self, text: str, *, is_hasty: bool = False) -> None:
-        """To every websocket that is quick enough, and then to the webhook."""
-        sockets = [] if is_hasty and not self._is_held_up else self._sockets
+        """To every websocket that is quick enough."""
+        sockets = [] if is_hasty else self._sockets
         if not sockets:
             self.dropped.append(text)
         for socket in sockets:
             if not socket.silent and is_for(text, socket.account):
                 with suppress(ConnectionError):
                     await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
-        if self.webhook_url is not None and _is_json(text):
-            await self._post(self.webhook_url, text)
-
-    async def _post(self, url: str, text: str) -> None:
-        """Once, whatever comes of it, and for as long as it takes; 200 and 201 are success."""
-        params = f'{{"subscription":0,"result":{text}}}' if self.manual else text
-        line = f'{{"jsonrpc":"2.0","method":"receive","params":{params}}}\n'
-        headers = {"Content-Type": "application/json", "User-Agent": "Go-http-client/1.1"}
-        try:
-            async with (
-                ClientSession() as http,
-                http.post(url, data=BytesIO(line.encode("utf-8", "replace")), headers=headers) as answer,
-            ):
-                taken, self._is_held_up = answer.status in {200, 201}, True
-        except ClientError:
-            taken = self._is_held_up = False
-        await self.note(self.posted if taken else self.unposted, text)
 
     async def delivered(self) -> None:
-        if self._reader is not None:
-            await asyncio.wait([self._reader])
         async with self._reading:
             return
 
@@ -209,10 +161,6 @@ class SignalRestApi(SignalServer):
         return app
 
     async def stop(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-            await asyncio.wait([self._reader])
-            self._come.clear()
         await self.end_streams("drop")
         await super().stop()
 

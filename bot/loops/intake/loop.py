@@ -8,10 +8,11 @@
              |-too much---> the first of a minute is stored, to be refused with a sentence; the others are dropped
              '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
 
-What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the stream is closed, so that Signal's
-server keeps later messages; the envelope in hand is stored before the stream is reopened. That is tried for ever, with
-pauses as long as the transport allows; any other sign that the bridge is back ends a pause (`wake`).
-If the account is a person's own, only what the account writes to itself is admitted; nothing else is even looked at.
+What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the
+stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened.
+That is tried for ever, with pauses as long as the transport allows; any other sign that the bridge is back ends a pause
+(`wake`). If the account is a person's own, only what the account writes to itself is admitted; nothing else is even
+looked at.
 Left to others: who an author is (`recognition`), what is done about strangers (`strangers`), what receipts confirm
 (`receipts`), the inbox (`inbox_writer`), what to answer (`bot.loops.worker`).
 """
@@ -224,7 +225,7 @@ class Intake:
         return True
 
     def _is_gated(self, envelope: Envelope) -> bool:
-        """Whether it is kept if its author may write. If notes to self are answered, these are messages, and no others."""
+        """Whether it is kept if its author may write: if notes to self are answered, they and nothing else."""
         return envelope.kind in _KEPT and envelope.from_self == self._notes_to_self
 
     async def _sort(self, envelope: Envelope, batch: Batch) -> None:

@@ -92,7 +92,7 @@ class Recognition:
         self.allowed = replace(self.allowed, members=members_of(groups, self.allowed))
 
     def _is_unsettled(self, envelope: Envelope) -> bool:
-        """Whether only the store knows if the author was let in, or has a listed number that the frame does not show."""
+        """Whether only the store knows if the author was let in or has a listed number."""
         if envelope.author is None or envelope.from_self or self._is_holder(envelope):
             return False
         return bool(self._numbers) or not may_write(envelope, self.allowed)

@@ -92,7 +92,9 @@ class Worker:
         greeting: Callable[[], str] | None = None,
         wait_for_quiet: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`wait_for_quiet` returns when no burst is being stored, or soon in any case. `on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
+        """`wait_for_quiet` returns when no burst is being stored, or soon in any case.
+
+        `on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
         told before their first answer in a direct chat, in the current language; None: nothing.
         """
         self._on_kept = on_kept

@@ -1,12 +1,10 @@
 """Signal by an existing signal-cli-rest-api (mode json-rpc): a websocket comes in, signalbot's client sends out.
 
 Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know, and for
-good when the server closes in order, and it holds what arrived in memory. Even so this bridge loses what arrives while
-nobody is connected, and over the websocket part of a burst; `signal_cli` does not. With a `webhook` it loses nothing of
-a burst: the bridge then waits until a frame is stored. The websocket stays open besides: it shows whether the bridge is
-there, and in manual receive mode the bridge only fetches from Signal while there is one.
+good when the server closes in order, and it holds what arrived in memory. Even so this bridge is best effort: it loses
+what arrives while no websocket is open, and part of a burst; `signal_cli` does not.
 
-Left to others: what frames mean (`envelope`), removing duplicates (`arrivals`), styles (`styled`), when to connect
+Left to others: what frames mean (`envelope`), styles (`styled`), when to connect
 again (intake), what to do about a send of unknown outcome (sender), the form of a request (`requests`).
 
 Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
@@ -14,9 +12,8 @@ Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncGenerator, Coroutine, Mapping
-from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from typing import Literal
 
 from signalbot._generated import Receipt, RemoteDeleteRequest, SendReactionRequest, TypingIndicatorRequest
@@ -39,7 +36,6 @@ from bot.transports.envelope.files import check_size
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.rest_api.about import check_about
-from bot.transports.rest_api.arrivals import Arrivals
 from bot.transports.rest_api.clients import (
     CONNECT_SECONDS,
     BridgeRefusal,
@@ -53,8 +49,7 @@ from bot.transports.rest_api.clients import (
 from bot.transports.rest_api.errors import challenge_in
 from bot.transports.rest_api.requests import message_of, recipient_of
 from bot.transports.rest_api.send_results import parse_sent_id
-from bot.transports.rest_api.webhook import POST_WAITS, UNPOSTED, Post, PostWaits, Webhook
-from bot.transports.rest_api.websocket import MAX_FRAMES_AHEAD, Connection, frames_of, open_websocket
+from bot.transports.rest_api.websocket import Connection, frames_of, open_websocket
 from bot.transports.signal_bridge import SignalBridge
 
 _log = logging.getLogger(__name__)
@@ -68,8 +63,7 @@ class RestApi(SignalBridge):
     """A `Transport` over the bridge at `url` for an account.
 
     The deadlines are in seconds: `silence` for a websocket that does not answer pings, `send` for a message or a file,
-    `call` for anything else. `webhook` is where the bridge posts what arrives, as host, port and secret; None means
-    only the websocket. For `name` and `notes_of` see `SignalBridge`.
+    `call` for anything else. For `name` and `notes_of` see `SignalBridge`.
     """
 
     keeps_messages = False
@@ -86,8 +80,6 @@ class RestApi(SignalBridge):
         send_seconds: float = 60,
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
-        webhook: tuple[str, int, str] | None = None,
-        post_waits: PostWaits = POST_WAITS,
     ) -> None:
         super().__init__(account, name=name, notes_of=notes_of)
         self._name = account.name
@@ -96,16 +88,11 @@ class RestApi(SignalBridge):
         self._connection: Connection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
-        self._stopping_since: float | None = None
+        self._is_stopping = False
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._clients = Clients(url, account.name, connect_seconds)
-        self._arrivals = Arrivals(max_ahead=MAX_FRAMES_AHEAD, is_paired=webhook is not None)
-        self._is_looked_up = False
-        """Whether it was asked, once, who the account is."""
-        self._post_waits = post_waits
-        self.webhook = Webhook(*webhook, self._posted) if webhook else None
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
 
@@ -114,54 +101,35 @@ class RestApi(SignalBridge):
         """When the last sign of life came over a websocket; see `Transport.heard_at`."""
         return self._connection.heard_at if self._connection else None
 
-    @property
-    def problem(self) -> str | None:
-        """Reports that the bridge was never told where the webhook is; see `Transport.problem`."""
-        since = self._arrivals.lacks_posts_since
-        is_late = since is not None and time.monotonic() - since > self._post_waits.forgotten_seconds
-        return UNPOSTED if is_late else None
-
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """Yields the frames of one connection, and what is posted in the meantime; see `Transport.envelopes`.
+        """Yields the frames of one connection; see `Transport.envelopes`.
 
-        A post is answered when the next envelope is asked for, because by then this one is stored. Until then nothing
-        must be asked of the bridge that signal-cli has to answer: who the account is is asked before, and that answer
-        is waited for only as long as no post waits. With notes to self it must be known, so nothing can be posted
-        before.
+        What the bridge has to say of the account is asked beside the reading, for what waits at the bridge is dropped.
         """
         check_about(as_object(await self._ask("/v1/about")))
-        if self._notes_of is None:
-            await self._open_webhook()
-        async with (
-            self._websocket() as websocket,
-            self._beside(self._read(websocket)) as reading,
-            self._beside(self._look_up()) as looking,
-        ):
-            if not self._is_looked_up:
-                await self._wait_looked_up(looking)
-            await self._open_webhook()
-            async with aclosing(self._arrived(reading, looking)) as arrived:
-                async for envelope in arrived:
-                    yield envelope
-            if self._stopping_since is not None and self.webhook is not None:
-                await self.webhook.aclose()
+        async with self._websocket() as websocket:
+            looking = asyncio.create_task(self._look_up())
+            looking.add_done_callback(lambda task: self._end_if_failed(task, websocket))
+            try:
+                if self._notes_of is not None:
+                    await asyncio.wait([looking], timeout=self._call_seconds)
+                async for raw in frames_of(websocket):
+                    envelope = self._reader.envelope(raw)
+                    if envelope is not None:
+                        await self._heard(raw, envelope)
+                        yield envelope
+                if looking.done():
+                    looking.result()
+            finally:
+                looking.cancel()
+                await asyncio.wait([looking])
 
-    async def _open_webhook(self) -> None:
-        if self.webhook is not None and not self.webhook.is_open:
-            await self.webhook.start()
-            self._arrivals.lacks_posts_since = None
-
-    async def _wait_looked_up(self, looking: asyncio.Task[None]) -> None:
-        """Waits for the answers, unless the bridge hangs over one or waits itself: that must not delay the rest."""
-        line = self._arrivals
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._call_seconds):
-                while not (looking.done() or line.has_post):
-                    line.changed.clear()
-                    await line.changed.wait()
-        self._is_looked_up = looking.done()
+    def _end_if_failed(self, looking: asyncio.Task[None], websocket: Connection) -> None:
+        """Closes the websocket of an account that the bridge does not have: it would stay silent."""
+        if not looking.cancelled() and looking.exception() is not None:
+            self._closing = asyncio.create_task(websocket.close())
 
     async def check_receiving(self) -> None:
         """Checks that the bridge has the right mode and the account; see `Transport.check_receiving`."""
@@ -169,80 +137,10 @@ class RestApi(SignalBridge):
         await self._check_account()
 
     def stop_receiving(self) -> None:
-        """Closes the websocket in order, and then the webhook; what has already arrived is still handed out.
-
-        Closing the websocket tells a bridge in manual receive mode to stop fetching; what it has fetched is posted. See
-        `Transport.stop_receiving`.
-        """
-        if self._stopping_since is not None:
-            return
-        self._stopping_since = time.monotonic()
-        if self._connection is not None and self.is_open:
+        """Closes the websocket in order, and hands out what has arrived; see `Transport.stop_receiving`."""
+        if not self._is_stopping and self._connection is not None and self.is_open:
             self._closing = asyncio.create_task(self._connection.close())
-        elif self.webhook is not None:
-            self._closing = asyncio.create_task(self.webhook.aclose())
-
-    async def _arrived(self, reading: asyncio.Task[None], looking: asyncio.Task[None]) -> AsyncGenerator[Envelope]:
-        """The queued frames, until the websocket is gone and all of them were asked for.
-
-        Raises:
-            Disconnected, ConfigError: as `Transport.envelopes`.
-        """
-        line = self._arrivals
-        while True:
-            line.changed.clear()
-            while (arrival := line.first()) is not None:
-                with arrival.post or nullcontext():
-                    envelope = None if arrival.raw is None else await self._envelope(arrival.raw)
-                    line.take()
-                    if envelope is not None:
-                        yield envelope
-            if looking.done():
-                looking.result()
-            if reading.done():
-                reading.result()
-                if not await self._brings_more():
-                    return
-            await line.changed.wait()
-
-    async def _brings_more(self) -> bool:
-        """Whether anything is posted after an orderly stop, within a moment for each post and a limit for all."""
-        now, since = time.monotonic(), self._stopping_since
-        if since is None or self.webhook is None or now - since > self._post_waits.stop_seconds:
-            return False
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._post_waits.next_seconds):
-                await self._arrivals.changed.wait()
-        return self._arrivals.changed.is_set()
-
-    async def _envelope(self, raw: str) -> Envelope | None:
-        envelope = self._reader.envelope(raw)
-        if envelope is not None:
-            await self._heard(raw, envelope)
-        return envelope
-
-    def _posted(self, post: Post) -> None:
-        """Takes a post from the webhook; one for another account of the bridge is ignored."""
-        if not post.account or self._account.is_called(post.account):
-            self._arrivals.post(post)
-        else:
-            post.answer(is_kept=True)
-
-    @asynccontextmanager
-    async def _beside(self, work: Coroutine[None, None, None]) -> AsyncGenerator[asyncio.Task[None]]:
-        """Runs work beside the reading of envelopes until the block ends; its end wakes the reading."""
-        task = asyncio.create_task(work)
-        task.add_done_callback(lambda _: self._arrivals.changed.set())
-        try:
-            yield task
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
-
-    async def _read(self, websocket: Connection) -> None:
-        """Queues the frames of a websocket until it is closed."""
-        async for raw in frames_of(websocket):
-            await self._arrivals.frame(raw)
+        self._is_stopping = True
 
     async def _check_account(self) -> None:
         """Checks that the bridge has the account; otherwise there would just be silence."""
@@ -456,6 +354,4 @@ class RestApi(SignalBridge):
         """Closes the connections; the transport is not used afterwards."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
-        if self.webhook is not None:
-            await self.webhook.aclose()
         await self._clients.sessions.close()

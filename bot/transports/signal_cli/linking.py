@@ -10,7 +10,6 @@ from bot.events import Account
 from bot.transports.base import NOT_SCANNED
 from bot.transports.envelope.directory import account_in, with_id
 from bot.transports.envelope.json import as_object, text_in
-from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import Rpc, not_done
 from bot.transports.signal_cli.send_results import RpcError
 from bot.transports.signal_cli.subscription import Subscription
@@ -92,13 +91,11 @@ class SignalCliLinking:
         answers no new connection. Source: signal-cli 0.13.14, seen; 0.14.6, `SignalJsonRpcDispatcherHandler`
         (2026-11-24).
         """
-        if is_socket(self._url):
-            deadlines = {"connect_seconds": _CALL_SECONDS, "call_seconds": _CALL_SECONDS}
-            await Subscription(self._url, "", self._rpc, silence_seconds=_CALL_SECONDS, **deadlines).check()
+        deadlines = {"connect_seconds": _CALL_SECONDS, "call_seconds": _CALL_SECONDS}
+        await Subscription(self._url, "", self._rpc, silence_seconds=_CALL_SECONDS, **deadlines).check()
 
     async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._rpc.aclose()
+        """Does nothing: no connection is kept."""
 
 
 def _not_linked(error: RpcError) -> TransportError:

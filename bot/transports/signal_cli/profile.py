@@ -74,8 +74,7 @@ class SignalCliProfile:
         await self._do("updateAccount", {"deleteUsername": True})
 
     async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._rpc.aclose()
+        """Does nothing: no connection is kept."""
 
     async def _do(self, method: str, params: Mapping[str, object]) -> object:
         given = {"account": self._account.name, **params}

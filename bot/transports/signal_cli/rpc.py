@@ -1,41 +1,30 @@
-"""Calls to signal-cli's own daemon: JSON-RPC over a socket or over HTTP, limited in time and in size.
+"""Calls to signal-cli's own daemon: JSON-RPC over a socket, limited in time and in size.
 
-Every call has a connection of its own, over either. A kept one may be dead, and whether a request on it arrived is then
+Every call has a connection of its own. A kept one may be dead, and whether a request on it arrived is then
 unknown; a new one costs less than a millisecond, and a daemon that is down refuses the connection: certainly not sent.
 Moreover, a listener whose connection ends is unsubscribed only when the calls on that connection have ended.
 Left to others: what is called and what that means (`transport`), what a refused send means (`send_results`).
 
-Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
+Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` (2026-11-22).
 """
 
 import asyncio
 import json
-import logging
-import socket
-import struct
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from http import HTTPStatus
+from collections.abc import Mapping
 
-import httpx
-
-from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
+from bot.errors import CallRefused, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.events import Account
 from bot.transports.envelope.directory import accounts_in
 from bot.transports.envelope.files import decode_file
 from bot.transports.envelope.json import Json, as_object, object_in, text_in
-from bot.transports.envelope.send_errors import http_failure
-from bot.transports.signal_cli.lines import LineParser, connect, is_socket
+from bot.transports.signal_cli.lines import LineParser, connect
 from bot.transports.signal_cli.send_results import RpcError
-from tools import trusted_certificates
 
 CONNECT_SECONDS = 5.0
 """For reaching the daemon, which runs on the same machine or private network."""
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 """For an answer that is no file: the list of all groups with all their members is the longest."""
-
-_RESET = (socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
 _TOO_LONG = "signal-cli's answer is longer than it may be"
 
@@ -48,7 +37,8 @@ class Rpc:
     """
 
     def __init__(self, url: str, *, connect_seconds: float = CONNECT_SECONDS) -> None:
-        self._way = _Lines(url, connect_seconds) if is_socket(url) else _Http(http_client(url, connect_seconds))
+        self._url = url
+        self._connect_seconds = connect_seconds
 
     async def call(
         self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int = MAX_ANSWER_BYTES
@@ -58,14 +48,13 @@ class Rpc:
         Raises:
             NotSent: the daemon was certainly not reached; call again later.
             SendUnknown: the call may have been carried out.
-            Undeliverable: the request itself was refused before it was read.
-            RpcError: the daemon refused the call; see its code.
+                RpcError: the daemon refused the call; see its code.
             Unfetchable: the answer is too long.
         """
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         try:
             async with asyncio.timeout(timeout_seconds):
-                answer = await self._way.answer(request, max_bytes=max_bytes)
+                answer = await self._answer(request, max_bytes=max_bytes)
         except TimeoutError as error:
             raise SendUnknown("signal-cli did not answer in time") from error
         return result_in(parse_response(answer))
@@ -121,63 +110,7 @@ class Rpc:
         """
         return text_in(as_object(await self.ask("version", {}, timeout_seconds=timeout_seconds)), "version")
 
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._way.aclose()
-
-
-def http_client(url: str, connect_seconds: float, *, resets: bool = False) -> httpx.AsyncClient:
-    """Returns a client for the daemon's HTTP interface that keeps no connection.
-
-    `resets`: every connection ends with a reset, whatever ends it, so that the other side fails at its next write and
-    not only at the one after that.
-
-    Raises:
-        ConfigError: the address is invalid.
-    """
-    # At INFO httpx logs every address, and that of the stream contains the account's phone number.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    limits = httpx.Limits(max_keepalive_connections=0)
-    timeout = httpx.Timeout(None, connect=connect_seconds)
-    # Loading the certificates takes a tenth of a second, and a plain http address needs none.
-    verify = trusted_certificates() if url.startswith("https:") else False
-    options = [_RESET] if resets else []
-    try:
-        transport = httpx.AsyncHTTPTransport(verify=verify, trust_env=False, limits=limits, socket_options=options)
-        return httpx.AsyncClient(base_url=url, transport=transport, trust_env=False, timeout=timeout)
-    except httpx.InvalidURL as error:
-        raise ConfigError("SIGNAL__URL is not an address; it should look like http://signal-cli:8080") from error
-
-
-class _Http:
-    """Calls over `--http`. Its answers are JSON; it fails as `Rpc.call` does."""
-
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self.client = client
-
-    async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> bytes:
-        with _as_outcome():
-            async with self.client.stream("POST", "/api/v1/rpc", json=request) as response:
-                body = await _read(response, max_bytes)
-        if response.status_code == HTTPStatus.MISDIRECTED_REQUEST:
-            raise NotSent(f"signal-cli is bound to another name than SIGNAL__URL says: HTTP {response.status_code}")
-        # The daemon answers 200 to every call that it has read.
-        if response.status_code != HTTPStatus.OK:
-            raise http_failure(response.status_code)
-        return body
-
-    async def aclose(self) -> None:
-        await self.client.aclose()
-
-
-class _Lines:
-    """Calls over `--socket` or `--tcp`; see `_Http`."""
-
-    def __init__(self, url: str, connect_seconds: float) -> None:
-        self._url = url
-        self._connect_seconds = connect_seconds
-
-    async def answer(self, request: Mapping[str, object], *, max_bytes: int) -> str:
+    async def _answer(self, request: Mapping[str, object], *, max_bytes: int) -> str:
         try:
             async with asyncio.timeout(self._connect_seconds):
                 line_socket = await connect(self._url)
@@ -185,7 +118,7 @@ class _Lines:
             raise NotSent(f"signal-cli cannot be reached: {reason_of(error)}") from error
         parser = LineParser(max_bytes)
         async with line_socket:
-            with _as_outcome():
+            try:
                 await line_socket.write(request)
                 while chunk := await line_socket.read():
                     for line in parser.feed(chunk):
@@ -195,10 +128,9 @@ class _Lines:
                             return line
                     if parser.is_too_long:
                         raise Unfetchable(_TOO_LONG)
+            except OSError as error:
+                raise SendUnknown(f"signal-cli did not answer: {type(error).__name__}") from error
         raise SendUnknown("signal-cli closed the connection without an answer")
-
-    async def aclose(self) -> None:
-        """Nothing is kept open."""
 
 
 def not_done(method: str, error: TransportError) -> Disconnected:
@@ -238,26 +170,3 @@ def parse_response(text: bytes | str) -> Json:
         return as_object(json.loads(text))
     except (ValueError, RecursionError):
         return {}
-
-
-# Foreign errors
-
-
-@contextmanager
-def _as_outcome() -> Generator[None]:
-    """Tells errors that certainly mean "not sent" from those that may not."""
-    try:
-        yield
-    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol) as error:
-        raise NotSent(f"signal-cli cannot be reached: {type(error).__name__}") from error
-    except (httpx.HTTPError, OSError) as error:
-        raise SendUnknown(f"signal-cli did not answer: {type(error).__name__}") from error
-
-
-async def _read(response: httpx.Response, max_bytes: int) -> bytes:
-    body = bytearray()
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > max_bytes:
-            raise Unfetchable(_TOO_LONG)
-    return bytes(body)

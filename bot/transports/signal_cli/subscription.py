@@ -277,9 +277,6 @@ class Subscription:
             before, unread_bytes = unread_bytes, conversation.unread_bytes()
             looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
 
-    async def aclose(self) -> None:
-        """Does nothing: only `frames` opens anything."""
-
 
 class _Conversation:
     """The exchange over one connection: calls, their answers, and the frames between them."""

@@ -1,11 +1,10 @@
 """Signal by signal-cli's own daemon: what it receives comes in as it arrives, JSON-RPC calls go out.
 
 Over a socket (`--socket` or `--tcp`, in receive mode manual) it fetches messages from Signal only while Aldis is
-subscribed, so nothing is lost while Aldis is down (`subscription`). Over HTTP (`--http`) it is slow to notice that
-nobody listens any more (`event_stream`). Left to others: what frames mean (`envelope`), when to connect again (intake),
-what to do about a send of unknown outcome (sender), how a call travels (`rpc`).
+subscribed, so nothing is lost while Aldis is down (`subscription`). Left to others: what frames mean (`envelope`), when
+to connect again (intake), what to do about a send of unknown outcome (sender), how a call travels (`rpc`).
 
-Source: signal-cli 0.14.6, `org.asamk.signal.http` and `org.asamk.signal.jsonrpc` (2026-11-22).
+Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc` (2026-11-22).
 """
 
 import asyncio
@@ -32,8 +31,6 @@ from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.signal_bridge import SignalBridge
-from bot.transports.signal_cli.event_stream import HEADERS_SECONDS, KEEP_ALIVE_SECONDS, EventStream
-from bot.transports.signal_cli.lines import is_socket
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
 from bot.transports.signal_cli.subscription import HOLD_SECONDS, RENEW_SECONDS, Subscription
@@ -47,10 +44,9 @@ class SignalCli(SignalBridge):
     """A `Transport` over the daemon at `url` for an account.
 
     `attachments` is the folder in which the daemon keeps received files, if Aldis can delete there. The deadlines are
-    in seconds: `silence` for a stream without even keep-alives, `headers` for opening an HTTP stream, `send` for a
-    message or a file, `call` for the rest; `hold` is how long an orderly end holds signal-cli up, `renew` how long a
-    subscription can be silent before it is renewed, `keep_alive` the interval of keep-alives on an HTTP stream. For
-    `name` and `notes_of` see `SignalBridge`.
+    in seconds: `silence` for a stream without a sign of life, `send` for a message or a file, `call` for the rest;
+    `hold` is how long an orderly end holds signal-cli up, `renew` how long a subscription can be silent before it is
+    renewed. For `name` and `notes_of` see `SignalBridge`.
     """
 
     keeps_messages = True
@@ -69,41 +65,25 @@ class SignalCli(SignalBridge):
         send_seconds: float = 60,
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
-        headers_seconds: float = HEADERS_SECONDS,
         hold_seconds: float = HOLD_SECONDS,
         renew_seconds: float = RENEW_SECONDS,
-        keep_alive_seconds: float = KEEP_ALIVE_SECONDS,
     ) -> None:
-        super().__init__(account, name=name, notes_of=notes_of, is_exclusive=is_socket(url))
-        self.problem = None
-        """Nothing beyond what the stream itself shows; see `Transport.problem`."""
+        super().__init__(account, name=name, notes_of=notes_of, is_exclusive=True)
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._folder = Folder(attachments)
         self._stickers_at = 0.0
         """When stickers can be asked for again, on `time.monotonic`'s clock: strangers send stickers too."""
-        self._url = url
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
-        self._stream = (
-            Subscription(
-                url,
-                account.name,
-                self._rpc,
-                connect_seconds=connect_seconds,
-                call_seconds=call_seconds,
-                silence_seconds=silence_seconds,
-                hold_seconds=hold_seconds,
-                renew_seconds=renew_seconds,
-            )
-            if is_socket(url)
-            else EventStream(
-                url,
-                account.name,
-                connect_seconds=connect_seconds,
-                headers_seconds=headers_seconds,
-                silence_seconds=silence_seconds,
-                keep_alive_seconds=keep_alive_seconds,
-            )
+        self._stream = Subscription(
+            url,
+            account.name,
+            self._rpc,
+            connect_seconds=connect_seconds,
+            call_seconds=call_seconds,
+            silence_seconds=silence_seconds,
+            hold_seconds=hold_seconds,
+            renew_seconds=renew_seconds,
         )
 
     @property
@@ -263,7 +243,7 @@ class SignalCli(SignalBridge):
     async def release(self) -> Release:
         """Returns the daemon's version; see `Transport.release`."""
         version = await self._rpc.version(timeout_seconds=self._call_seconds)
-        return Release(bridge="signal_cli", version=version, is_http=not is_socket(self._url))
+        return Release(bridge="signal_cli", version=version)
 
     async def groups(self) -> tuple[Group, ...]:
         """Returns the groups that the account is in; see `Transport.groups`."""
@@ -315,8 +295,7 @@ class SignalCli(SignalBridge):
 
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
-        await self._stream.aclose()
-        await self._rpc.aclose()
+        # Each call and each stream has a connection of its own, which ends with it.
 
     async def _tell(self, method: str, params: Mapping[str, object]) -> object:
         try:

@@ -232,8 +232,9 @@ async def test_a_proxy_that_nothing_goes_through_is_named(practice: Practice, mo
 
 async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
     """Machines without a battery begin in 1970; the bridge's clock tells as well."""
-    practice.daemon.way = "http"
-    found = await practice.examine(SetClock(datetime(1970, 1, 2, tzinfo=UTC)))
+    async with SignalRestApi() as signal:
+        practice.signal = signal
+        found = await practice.examine(SetClock(datetime(1970, 1, 2, tzinfo=UTC)))
     assert about(found, "clock: it is off").level == "problem"
     assert about(found, "its clock and ours differ").level == "warning"
     assert exit_status(found) == 1
@@ -345,19 +346,17 @@ async def test_something_else_answers(practice: Practice) -> None:
     """A server that is no bridge is named as such."""
     async with AnthropicServer() as other:
         practice.given = {"SIGNAL__URL": other.url}
-        assert about(await practice.examine(), "neither signal-cli").level == "problem"
+        assert about(await practice.examine(), "no signal-cli-rest-api answers").level == "problem"
         practice.given = {"SIGNAL__URL": f"{other.url}/v1/"}
-        assert about(await practice.examine(), "neither signal-cli").advice.startswith("leave out /v1: ")
+        assert about(await practice.examine(), "no signal-cli-rest-api answers").advice.startswith("leave out /v1: ")
 
 
-async def test_what_http_loses_is_told(practice: Practice) -> None:
-    """It works, and that is not all that there is to say."""
-    practice.daemon.way = "http"
+async def test_a_signal_cli_over_http_is_refused(practice: Practice) -> None:
+    """There it loses messages: the way that loses none is named."""
+    practice.given = {"SIGNAL__URL": practice.daemon.http_url}
     found = await practice.examine()
-    assert about(found, "bridge: signal-cli 0.99.0 at").level == "ok"
-    assert about(found, "over HTTP signal-cli may lose the first message").level == "warning"
-    assert about(found, "lets Aldis receive").level == "ok"
-    assert exit_status(found) == 0
+    assert about(found, "answers there over HTTP", "--socket").level == "problem"
+    assert exit_status(found) == 1
 
 
 @pytest.mark.parametrize("mode", ["on-start", "on-connection"])
@@ -368,18 +367,9 @@ async def test_a_signal_cli_that_receives_by_itself(practice: Practice, mode: Re
     assert (found.level, "--receive-mode=manual" in found.what) == ("problem", True)
 
 
-async def test_a_signal_cli_that_is_bound_to_another_name(practice: Practice) -> None:
-    """That it runs is no proof that it lets anybody listen."""
-    practice.daemon.way = "http"
-    practice.daemon.hosts = frozenset({"signal-cli"})
-    practice.daemon.local_names = frozenset()
-    assert about(await practice.examine(), "bound to another name", "421").level == "problem"
-
-
-@pytest.mark.parametrize("way", ["unix", "http"])
-async def test_a_signal_cli_that_is_too_old(practice: Practice, way: Way) -> None:
+async def test_a_signal_cli_that_is_too_old(practice: Practice) -> None:
     """It is told before anybody wonders why messages are missing."""
-    practice.daemon.way, practice.daemon.version = way, "0.14.4.1"
+    practice.daemon.version = "0.14.4.1"
     found = about(await practice.examine(), "0.14.4.1 loses nearly every incoming message")
     assert (found.level, "0.14.5" in found.advice) == ("problem", True)
 
@@ -387,7 +377,7 @@ async def test_a_signal_cli_that_is_too_old(practice: Practice, way: Way) -> Non
 async def test_the_doctor_fetches_no_message(practice: Practice) -> None:
     """What it fetched nobody would have: messages stay with Signal, whichever way it looks at the stream."""
     await practice.signal.deliver(message("wait for Aldis"))
-    ways: tuple[Way, ...] = ("unix", "tcp", "http")
+    ways: tuple[Way, ...] = ("unix", "tcp")
     for way in ways:
         practice.daemon.way = way
         assert about(await practice.examine(), "lets Aldis receive").level == "ok"
@@ -402,20 +392,10 @@ async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice
         practice.given = {"ACCESS__GROUPS": GROUP}
         found = await practice.examine()
     assert about(found, "bridge: signal-cli-rest-api 0.999 at").level == "ok"
-    assert about(found, "drops what arrives while").level == "warning"
+    assert about(found, "drops what comes while").level == "warning"
     assert about(found, ALICE.uuid, "Alice").level == "ok"
     assert about(found, GROUP, "4 members").level == "ok"
     assert exit_status(found) == 0
-
-
-async def test_what_the_webhook_cannot_save_is_told(practice: Practice) -> None:
-    """Bursts it saves; with signal-cli's own daemon it is for nothing."""
-    practice.given = {"SIGNAL__WEBHOOK_SECRET": "open-sesame-open-sesame"}
-    assert about(await practice.examine(), "SIGNAL__WEBHOOK_SECRET", "posts nothing").level == "warning"
-    async with SignalRestApi() as signal:
-        practice.signal = signal
-        found = about(await practice.examine(), "drops what arrives while Aldis is down")
-    assert (found.level, "burst" in found.what) == ("warning", False)
 
 
 async def test_signal_cli_rest_api_in_another_mode(practice: Practice) -> None:

@@ -61,7 +61,6 @@ class FakeTransport:
     has_receipts: bool = True
     keeps_messages: bool = True
     max_pause_seconds: float = 60.0
-    problem: str | None = None
     sent: list[Reply] = field(default_factory=list[Reply])
     removed: list[Removal] = field(default_factory=list[Removal])
     notes: list[str] = field(default_factory=list[str])

@@ -25,7 +25,6 @@ from bot.loops.watchdog import (
 )
 from bot.metrics import Counts
 from bot.transports.bridge_versions import Release
-from bot.transports.rest_api.webhook import UNPOSTED
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.waiting import eventually
 
@@ -125,15 +124,6 @@ async def test_only_the_last_hour_counts() -> None:
     watch.came(5, "undecryptable")
     for _ in range(60):
         assert await watch.look() == (UNREADABLE,)
-    assert await watch.look() == ()
-
-
-async def test_what_keeps_the_transport_from_hearing_everything_is_a_problem() -> None:
-    """In its own words, as long as it lasts."""
-    watch = Watch()
-    watch.transport.problem = UNPOSTED
-    assert await watch.look() == (UNPOSTED,)
-    watch.transport.problem = None
     assert await watch.look() == ()
 
 

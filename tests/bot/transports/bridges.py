@@ -4,20 +4,16 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from bot.events import Account, ChatId, Envelope, PersonId, Reply, Styled
 from bot.transports.base import Transport
 from bot.transports.rest_api.transport import RestApi
 from bot.transports.signal_cli.transport import SignalCli
-from tests.ports import free_port
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE
 from tests.servers.signal_server import SignalServer
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
-
-SECRET = "open-sesame-open-sesame"
 
 PATIENT = dict.fromkeys(("silence_seconds", "send_seconds", "call_seconds", "connect_seconds"), DEADLINE_SECONDS)
 """Deadlines that no working connection comes near; a test that waits for one gives a short one instead."""
@@ -58,7 +54,7 @@ async def bridge_to(server: SignalServer, build: Callable[..., Transport]) -> As
 @asynccontextmanager
 async def signal_cli_bridge(way: signal_cli.Way = "unix") -> AsyncGenerator[Bridge]:
     """The bridge by signal-cli's own daemon."""
-    server = signal_cli.SignalCli(keep_alive_seconds=0.05, way=way)
+    server = signal_cli.SignalCli(way=way)
     async with server, bridge_to(server, SignalCli) as bridge:
         yield bridge
 
@@ -68,15 +64,6 @@ async def rest_api_bridge() -> AsyncGenerator[Bridge]:
     """The bridge by signal-cli-rest-api."""
     server = signal_rest_api.SignalRestApi()
     async with server, bridge_to(server, RestApi) as bridge:
-        yield bridge
-
-
-@asynccontextmanager
-async def rest_api_webhook_bridge() -> AsyncGenerator[Bridge]:
-    """The bridge by signal-cli-rest-api with its webhook: everything comes twice."""
-    port = free_port()
-    server = signal_rest_api.SignalRestApi(webhook_url=f"http://bridge:{SECRET}@127.0.0.1:{port}/")
-    async with server, bridge_to(server, partial(RestApi, webhook=("127.0.0.1", port, SECRET))) as bridge:
         yield bridge
 
 

@@ -10,8 +10,8 @@ OUT = date(2026, 9, 16)
 """By when signal-cli 0.14.8 was out."""
 
 
-def cli(version: str, *, is_http: bool = False) -> Release:
-    return Release(bridge="signal_cli", version=version, is_http=is_http)
+def cli(version: str) -> Release:
+    return Release(bridge="signal_cli", version=version)
 
 
 def told(version: str, today: date, **more: bool) -> list[tuple[bool, str]]:
@@ -79,16 +79,9 @@ def test_what_is_known_to_be_bad(version: str, words: str) -> None:
 
 def test_what_is_urgent_comes_first() -> None:
     """And names the version once in each sentence."""
-    found = told("0.14.3", date(2026, 11, 22), is_http=True)
+    found = told("0.14.3", date(2026, 11, 22))
     assert [is_urgent for is_urgent, _ in found] == sorted((is_urgent for is_urgent, _ in found), reverse=True)
     assert all(words.count("0.14.3") == 1 for _, words in found)
-
-
-def test_what_is_bad_over_http_is_not_bad_elsewhere() -> None:
-    """By a socket it is well."""
-    assert told("0.14.11", date(2026, 11, 22)) == []
-    [(is_urgent, words)] = told("0.14.11", date(2026, 11, 22), is_http=True)
-    assert (is_urgent, "over HTTP" in words) == (False, True)
 
 
 @pytest.mark.parametrize("bridge", ["signal_cli", "rest_api"])

@@ -27,6 +27,13 @@ async def test_each_bridge_is_known() -> None:
         assert await bridge_at(server.url + "/") == "rest_api"
 
 
+async def test_signal_cli_over_http_is_refused() -> None:
+    """There it loses messages, so the operator hears which ways lose none."""
+    async with SignalCli() as server:
+        with pytest.raises(ConfigError, match=r"^SIGNAL__URL: .* over HTTP, .* --receive-mode=manual"):
+            await bridge_at(server.http_url)
+
+
 async def test_another_server_is_the_operators_mistake() -> None:
     """The variable is named, and what it may be."""
     async with Other() as server:

@@ -19,7 +19,7 @@ PICTURE = ProfilePicture(data=b"\x89PNG\r\n\x1a\nlamp", content_type="image/png"
 MAX = 1000
 
 
-@pytest.fixture(params=["unix", "http", "rest_api"])
+@pytest.fixture(params=["unix", "rest_api"])
 async def pair(request: pytest.FixtureRequest) -> AsyncGenerator[Pair]:
     """A bridge, and the way to the profile of its account."""
     is_rest = request.param == "rest_api"

@@ -19,16 +19,15 @@ from aiohttp import web
 
 from tests.campaigns.chaos.kill_switch import KillSwitch
 from tests.campaigns.chaos.record import Forgetful, Record, WentOut
-from tests.ports import free_port
 from tests.servers.base import Seen
 from tests.servers.envelopes import receipt
 from tests.servers.signal_cli import SignalCli, _Arrival, _Listener
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Parcel, Plan, Sent, SignalServer, cut
 
-Way = Literal["unix", "tcp", "http", "webhook", "websocket"]
-WAYS: tuple[Way, ...] = ("unix", "tcp", "http", "webhook", "websocket")
-"""How Aldis hears: signal-cli's sockets, its server-sent events, and signal-cli-rest-api's two ways."""
+Way = Literal["unix", "tcp", "websocket"]
+WAYS: tuple[Way, ...] = ("unix", "tcp", "websocket")
+"""How Aldis hears: signal-cli's sockets, and signal-cli-rest-api's websocket."""
 KEEPING: frozenset[Way] = frozenset({"unix", "tcp"})
 """Those on which nothing at all is lost by an orderly end, whatever comes meanwhile."""
 
@@ -40,7 +39,6 @@ GRACE_SECONDS = 6.0
 _ALWAYS_WELL_FROM = 3
 _LATE_RECEIPT_SECONDS = (1.0, 4.0)
 """A receipt that comes late comes within the grace period: later than that, nobody is promised anything."""
-_SECRET = "a-secret-of-the-webhook-and-of-nothing-else"
 _MAX_DECRYPTING_SECONDS = 2.0
 
 _TROUBLE: tuple[tuple[float, Plan], ...] = (
@@ -240,27 +238,15 @@ class DaemonPhones(Phones, SignalCli):
 
 @dataclass
 class BridgePhones(Phones, SignalRestApi):
-    """Signal behind signal-cli-rest-api; with `has_webhook` it posts, and fetches while its websocket is open."""
-
-    has_webhook: bool = False
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.has_webhook:
-            self._port = free_port()
-            self.manual = True
-            self.webhook_url = f"http://bridge:{_SECRET}@127.0.0.1:{self._port}/"
+    """Signal behind signal-cli-rest-api."""
 
     @property
     def settings(self) -> dict[str, str]:
-        ways = {"SIGNAL__URL": self.url, "SIGNAL__TRANSPORT": "rest_api"}
-        if self.has_webhook:
-            ways |= {"SIGNAL__WEBHOOK_SECRET": _SECRET, "SIGNAL__WEBHOOK_PORT": str(self._port)}
-        return ways
+        return {"SIGNAL__URL": self.url, "SIGNAL__TRANSPORT": "rest_api"}
 
     @property
     def waiting(self) -> int:
-        return len(self._at_signal) + len(self._come)
+        return len(self._at_signal)
 
     @property
     def unheard(self) -> list[str]:
@@ -287,11 +273,7 @@ class BridgePhones(Phones, SignalRestApi):
 
 def phones(way: Way, **options: Any) -> Phones:
     """Signal, over one of the ways."""
-    match way:
-        case "webhook" | "websocket":
-            return BridgePhones(has_webhook=way == "webhook", **options)
-        case _:
-            return DaemonPhones(way=way, keep_alive_seconds=0.5, **options)
+    return BridgePhones(**options) if way == "websocket" else DaemonPhones(way=way, **options)
 
 
 def _handed(stream: int, text: str) -> Handed:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -25,7 +25,6 @@ from bot.transports.envelope.accounts import choice_of
 from bot.transports.rest_api.clients import MAX_ANSWER_BYTES
 from bot.transports.rest_api.linking import RestApiLinking
 from bot.transports.rest_api.transport import RestApi
-from bot.transports.rest_api.webhook import PostWaits
 from tests.bot.transports.bridges import (
     NUMBERLESS,
     OWN_ACCOUNT,
@@ -33,13 +32,12 @@ from tests.bot.transports.bridges import (
     bridge_to,
     received,
     reply,
-    rest_api_webhook_bridge,
 )
 from tests.servers.base import Answer, Seen, answer_json, hang
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, message
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
+from tests.waiting import DEADLINE_SECONDS, eventually
 
 _KERNEL_BYTES = 16 * 1024 * 1024
 """More than what stands in the buffers between two ends of a connection on loopback."""
@@ -55,75 +53,6 @@ async def server() -> AsyncIterator[SignalRestApi]:
 async def bridge(server: SignalRestApi) -> AsyncIterator[Bridge]:
     async with bridge_to(server, RestApi) as bridge:
         yield bridge
-
-
-@pytest.mark.parametrize("manual", [True, False])
-async def test_an_orderly_end_hands_out_what_the_bridge_has_fetched(manual: bool) -> None:
-    """The websocket is closed first, and what is posted after that is still taken; then nobody listens any more."""
-    waits = PostWaits(next_seconds=1, stop_seconds=WAIT_SECONDS)
-    async with rest_api_webhook_bridge() as bridge:
-        server, transport = bridge.server, bridge.transport(post_waits=waits)
-        assert isinstance(server, SignalRestApi)
-        assert isinstance(transport, RestApi)
-        server.manual = manual
-        fetched = [message(f"{number}") for number in range(30)]
-        taken: list[int] = []
-        async with aclosing(transport.envelopes()) as envelopes:
-            first = asyncio.ensure_future(anext(envelopes))
-            await eventually(lambda: transport.webhook and transport.webhook.is_open)
-            await server.deliver(message("first"))
-            await first
-            await server.deliver(*fetched)
-            async for envelope in envelopes:
-                taken.append(envelope.sent_at)
-                if len(taken) == 10:
-                    transport.stop_receiving()
-                    transport.stop_receiving()
-        assert taken == [frame["envelope"]["timestamp"] for frame in fetched]
-        assert (len(server.unposted), transport.is_open) == (0, False)
-        assert transport.webhook is not None
-        assert not transport.webhook.is_open
-
-
-@pytest.mark.parametrize("is_kept", [True, False])
-async def test_a_post_is_answered_when_the_next_envelope_is_asked_for(is_kept: bool) -> None:
-    """By then the one that it brought is written down; a stream that is closed before has not kept it."""
-    async with rest_api_webhook_bridge() as bridge, aiohttp.ClientSession() as http:
-        transport = bridge.transport()
-        assert isinstance(bridge.server, SignalRestApi)
-        assert isinstance(transport, RestApi)
-        async with aclosing(transport.envelopes()) as envelopes:
-            first = asyncio.ensure_future(anext(envelopes))
-            await bridge.server.connected()
-            line = {"jsonrpc": "2.0", "method": "receive", "params": message("by the webhook alone")}
-            url = bridge.server.webhook_url or ""
-            await eventually(lambda: transport.webhook and transport.webhook.is_open)
-            posting = asyncio.ensure_future(http.post(url, json=line))
-            assert "alone" in (await first).raw
-            done, _ = await asyncio.wait([posting], timeout=0.1)
-            assert not done
-            if is_kept:
-                second = asyncio.ensure_future(anext(envelopes))
-                await posting
-                second.cancel()
-                await asyncio.wait([second])
-        async with await posting as answer:
-            assert answer.status == (200 if is_kept else 503)
-
-
-async def test_an_orderly_end_between_two_streams_lets_go_of_what_waits() -> None:
-    """There will be no other stream: the bridge must not wait for one."""
-    async with rest_api_webhook_bridge() as bridge:
-        server, transport = bridge.server, bridge.transport()
-        assert isinstance(server, SignalRestApi)
-        async with aclosing(transport.envelopes()) as envelopes:
-            first = asyncio.ensure_future(anext(envelopes))
-            await server.connected()
-            await server.deliver(message("hi"))
-            await first
-        await server.deliver(message("held"))
-        transport.stop_receiving()
-        await eventually(lambda: len(server.unposted) == 2)
 
 
 async def test_what_came_while_nobody_listened_is_lost(server: SignalRestApi, bridge: Bridge) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 
-import httpx
 import pytest
 from aiohttp import web
 
@@ -24,7 +23,7 @@ from bot.transports.signal_cli.linking import SignalCliLinking
 from bot.transports.signal_cli.transport import SignalCli
 from tests.bot.transports.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
-from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.base import Seen, answer_json
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, message
 from tests.servers.signal_server import Plan
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
@@ -32,7 +31,7 @@ from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 
 @pytest.fixture
 async def server() -> AsyncIterator[signal_cli.SignalCli]:
-    async with signal_cli.SignalCli(keep_alive_seconds=0.05, way="http") as server:
+    async with signal_cli.SignalCli() as server:
         yield server
 
 
@@ -73,16 +72,7 @@ async def test_stickers_may_not_be_known(server: signal_cli.SignalCli, bridge: B
     assert (event.sticker, event.sticker_emoji) == (True, None)
 
 
-async def test_an_event_in_pieces_is_put_together(server: signal_cli.SignalCli, bridge: Bridge) -> None:
-    """Chunks end anywhere, also within a character, and data of several lines is one frame."""
-    frame = json.dumps(message("🪴 hi"), ensure_ascii=False, indent=1)
-    stream = "".join(f"data: {line}\r\n" for line in frame.split("\n")).encode() + b"\r\n"
-    await server.deliver_bytes(*(stream[start : start + 97] for start in range(0, len(stream), 97)))
-    [envelope] = await received(bridge.transport(), 1)
-    assert json.loads(envelope.raw) == json.loads(frame)
-
-
-async def test_an_event_that_is_too_long_is_passed_over(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+async def test_a_line_that_is_too_long_is_passed_over(server: signal_cli.SignalCli, bridge: Bridge) -> None:
     """It is counted, costs a bounded amount of memory, and the next message arrives."""
     await server.deliver_data('"' + "x" * 5_000_000 + '"')
     await server.deliver(message("after"), message("and after"))
@@ -90,46 +80,6 @@ async def test_an_event_that_is_too_long_is_passed_over(server: signal_cli.Signa
     await received(transport, 2)
     assert isinstance(transport, SignalCli)
     assert transport.unreadable_frames == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "error"),
-    [
-        (answer_json({}, status=404), ConfigError),
-        (answer_json({}, status=401), ConfigError),
-        (answer_json({"hello": "world"}), ConfigError),
-        (answer_json({}, status=429), Disconnected),
-        (answer_json({}, status=503), Disconnected),
-        (hang, Disconnected),
-    ],
-)
-async def test_a_stream_that_does_not_open(answer: Answer, error: type[Exception]) -> None:
-    """What will never work is the operator's to mend; what may pass is tried again."""
-
-    class Broken(signal_cli.SignalCli):
-        async def _events(self, request: web.Request) -> web.StreamResponse:
-            return await self.handle(request)
-
-    async with Broken(own=None, way="http") as server:
-        server.faults.append(answer)
-        transport = SignalCli(server.url, OWN_ACCOUNT, headers_seconds=0.3 if answer is hang else DEADLINE_SECONDS)
-        with pytest.raises(error):
-            await received(transport, 1)
-        await transport.aclose()
-
-
-def test_an_address_that_is_none_is_the_operators() -> None:
-    """A typing error in the setting is told as such."""
-    with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        SignalCli("http://signal-cli:port", OWN_ACCOUNT)
-
-
-async def test_an_address_without_a_scheme_sends_nothing() -> None:
-    """It is told at the first call, too."""
-    transport = SignalCli("signal-cli:8080", OWN_ACCOUNT)
-    with pytest.raises(NotSent):
-        await transport.send(reply())
-    await transport.aclose()
 
 
 @pytest.mark.parametrize(
@@ -174,9 +124,6 @@ async def test_a_rate_limit_tells_when(
             NetworkFailed,
         ),
         (Plan(answer=answer_json({}, status=201)), SendUnknown),
-        (Plan(answer=answer_json({}, status=400)), Undeliverable),
-        (Plan(answer=answer_json({}, status=415)), NotSent),
-        (Plan(answer=answer_json({}, status=302)), NotSent),
     ],
 )
 async def test_codes_and_results_are_told_apart(
@@ -302,36 +249,24 @@ async def test_a_code_expires_and_an_account_is_linked_once(server: signal_cli.S
 
 
 @pytest.mark.parametrize(
-    ("request_", "answer"),
+    ("line", "code"),
     [
-        (("GET", {}, None), 405),
-        (("POST", {"Content-Type": "text/plain"}, b"{}"), 415),
-        (("POST", {}, b"{"), -32700),
-        (("POST", {}, b"[]"), -32700),
-        (("POST", {}, b'{"id":1,"method":"version"}'), -32600),
-        (("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"fly"}'), -32601),
-        (("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"send","params":{"account":"+1"}}'), -32602),
-        (
-            ("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"listContacts","params":{"account":"%s","who":1}}'),
-            -32602,
-        ),
-        (("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"listGroups","params":{"account":"+1"}}'), -32602),
-        (
-            ("POST", {}, b'{"jsonrpc":"2.0","id":1,"method":"remoteDelete","params":{"account":"%s","noteToSelf":1}}'),
-            -32602,
-        ),
+        (b"{", -32700),
+        (b"[]", -32700),
+        (b'{"id":1,"method":"version"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"fly"}', -32601),
+        (b'{"jsonrpc":"2.0","id":1,"method":"send","params":{"account":"+1"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"listContacts","params":{"account":"%s","who":1}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"listGroups","params":{"account":"+1"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"remoteDelete","params":{"account":"%s","noteToSelf":1}}', -32602),
     ],
 )
-async def test_the_double_refuses_what_the_daemon_refuses(
-    server: signal_cli.SignalCli, request_: tuple[str, dict[str, str], bytes | None], answer: int
-) -> None:
+async def test_the_double_refuses_what_the_daemon_refuses(server: signal_cli.SignalCli, line: bytes, code: int) -> None:
     """Mistakes in a call must not pass the tests."""
-    method, headers, body = request_
-    headers = {"Content-Type": "application/json"} | headers
-    content = body and body.replace(b"%s", ACCOUNT.encode())
-    async with httpx.AsyncClient() as http:
-        response = await http.request(method, f"{server.http_url}/api/v1/rpc", content=content, headers=headers)
-    assert answer == (response.status_code if answer > 0 else response.json()["error"]["code"])
+    reader, writer = await asyncio.open_unix_connection(server.socket)
+    writer.write(line.replace(b"%s", ACCOUNT.encode()) + b"\n")
+    assert json.loads(await reader.readline())["error"]["code"] == code
+    writer.close()
 
 
 @pytest.mark.parametrize(
