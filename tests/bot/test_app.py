@@ -307,7 +307,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
     """It is no mistake of the operator's; whoever waits can stop waiting."""
     stop = asyncio.Event()
     with caplog.at_level(logging.WARNING, "bot.app.transports"):
-        settings = given(SIGNAL__URL="http://127.0.0.1:1", SIGNAL__TRANSPORT="signal_cli")
+        settings = given(SIGNAL__URL="unix:///nowhere/socket", SIGNAL__TRANSPORT="signal_cli")
         waiting = asyncio.create_task(service.until(stop, app.signal_transport(settings)))
         await eventually(lambda: "waiting for Signal" in caplog.text)
         stop.set()
