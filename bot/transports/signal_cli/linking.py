@@ -12,7 +12,6 @@ from bot.transports.envelope.directory import account_in, with_id
 from bot.transports.envelope.json import as_object, text_in
 from bot.transports.signal_cli.rpc import Rpc, not_done
 from bot.transports.signal_cli.send_results import RpcError
-from bot.transports.signal_cli.subscription import Subscription
 
 _CALL_SECONDS = 30.0
 
@@ -26,7 +25,6 @@ class SignalCliLinking:
     """`Linking` by the daemon at `url`; `scan_seconds` is how long the phone can take."""
 
     def __init__(self, url: str, *, scan_seconds: float = 180) -> None:
-        self._url = url
         self._rpc = Rpc(url)
         self._scan_seconds = scan_seconds
 
@@ -42,12 +40,7 @@ class SignalCliLinking:
         return with_id(account, await self._rpc.ask("listContacts", params, timeout_seconds=_CALL_SECONDS))
 
     async def start_link(self, device_name: str) -> str:  # noqa: ARG002 - only the other bridge wants it now
-        """Returns the address for the QR code; see `Linking.start_link`.
-
-        Raises:
-            ConfigError: signal-cli receives on its own, which would make it hang.
-        """
-        await self._check_mode()
+        """Returns the address for the QR code; see `Linking.start_link`."""
         started = await self._rpc.ask("startLink", {}, timeout_seconds=_CALL_SECONDS)
         uri = text_in(as_object(started), "deviceLinkUri")
         if not uri:
@@ -70,12 +63,7 @@ class SignalCliLinking:
         return new[0].name
 
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Has a code sent to a number; see `Linking.register`.
-
-        Raises:
-            ConfigError: as `start_link`.
-        """
-        await self._check_mode()
+        """Has a code sent to a number; see `Linking.register`."""
         given = {"account": number, "voice": by_call, **({"captcha": captcha} if captcha else {})}
         await self._rpc.do("register", given, timeout_seconds=self._scan_seconds)
 
@@ -83,16 +71,6 @@ class SignalCliLinking:
         """Makes the number an account; see `Linking.verify`."""
         given = {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})}
         await self._rpc.do("verify", given, timeout_seconds=self._scan_seconds)
-
-    async def _check_mode(self) -> None:
-        """With `--receive-mode=on-connection` every connection so far, closed or not, is subscribed to a new account.
-
-        The first message for it is then written to a closed one, after which signal-cli passes on nothing more and
-        answers no new connection. Source: signal-cli 0.13.14, seen; 0.14.6, `SignalJsonRpcDispatcherHandler`
-        (2026-11-24).
-        """
-        deadlines = {"connect_seconds": _CALL_SECONDS, "call_seconds": _CALL_SECONDS}
-        await Subscription(self._url, "", self._rpc, silence_seconds=_CALL_SECONDS, **deadlines).check()
 
     async def aclose(self) -> None:
         """Does nothing: no connection is kept."""

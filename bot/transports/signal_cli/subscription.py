@@ -1,44 +1,33 @@
 """What signal-cli receives, over a socket of its daemon: subscribed to on demand, unsubscribed from in order.
 
-    connect . is the receive mode manual? . subscribeReceive --> frames --> unsubscribeReceive . its answer . close
-       ^                                                           '-- nothing came for an hour: the same --.
-       '---------------------------------------- receive, of no message <-----------------------------------'
+signal-cli fetches from Signal's server only while Aldis is subscribed, and unsubscribes a client whose connection ends;
+what arrives then stays with Signal's server. Two lessons of the real program stand here:
 
-signal-cli fetches from Signal's server only while somebody is subscribed, and unsubscribes whoever is gone at once;
-what arrives then stays with Signal's server. What it has written and nobody has read is lost when Aldis is killed, so
-everything that is there is passed on together, and little is taken at a time. The answer to `unsubscribeReceive` comes
-after the last frame, so an orderly end loses nothing of what was written.
+Hold. signal-cli has one message in hand at a time, fetched and acknowledged, but not passed on yet. An orderly end holds
+it up in the very step in which it passes one on, by an answer that is left unread, and unsubscribes then. With ten
+messages a second one in four ends lost one without that, and none of 150 with it (signal-cli 0.13.14). What remains:
+signal-cli takes Aldis off its list before it stops fetching, and no call comes between the two (1 of 1,539 messages in
+32 stops under load, 0.13.19; `ManagerImpl.removeReceiveHandler` of 0.14.6 is the same).
 
-One message can still get lost at any end: the one that signal-cli has in hand, fetched and acknowledged, but not passed
-on yet. It has one in hand at a time, so an orderly end holds it up in the very step in which it passes one on, and
-unsubscribes then. With ten messages a second coming in, one in four ends lost one without that, and none of 150 with it
-(measured with signal-cli 0.13.14).
-
-signal-cli can stop receiving without a sign: an error that it does not expect, such as a story that its library cannot
-read, ends its receiving thread, and everything else goes on. Anybody can send that. So a silent subscription is renewed
-every hour, which starts another thread. Asking for no message in between is needed: the dead thread has left behind
-that receiving is to stop, and only the end of some receiving clears that; until then signal-cli starts threads as fast
-as it can, in vain (seen with signal-cli 0.13.14; the code of 0.14.6 is the same). What comes in the meantime stays with
-Signal's server.
+Renewal. An error that it does not expect ends its receiving thread, without a sign; anybody can send that. So a silent
+subscription is renewed every hour, which starts another thread. Receiving no message in between is needed, or the new
+thread ends at once (signal-cli 0.13.14; the code of 0.14.6 is the same).
 
 The connection carries nothing else: a call under way on it would delay noticing that it has ended.
 Left to others: what frames mean (`bot.transports.envelope.frames`), when to subscribe again (intake), calls (`rpc`).
 
-Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `JsonRpcReader` and `ManagerImpl` (2026-11-22),
-`ReceiveHelper` and `ReceiveCommand` (2026-11-26).
+Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `ManagerImpl` and `ReceiveHelper` (2026-11-27).
 """
 
 import asyncio
 import json
 import logging
-import random
 import re
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing, contextmanager
 from typing import cast
 
-from bot.clock import is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.invocation import command_line
 from bot.transports.envelope.json import Json, object_in
@@ -49,13 +38,11 @@ from bot.transports.signal_cli.send_results import RpcError
 _log = logging.getLogger(__name__)
 
 UNSUBSCRIBE_SECONDS = 5.0
-"""How long unsubscribing can take after that: signal-cli finishes what it has in hand, including fetching a file."""
-
+"""How long unsubscribing can take: signal-cli finishes what it has in hand, including fetching a file."""
 HOLD_SECONDS = 1.0
 """How long a message in hand has to get to the point where it is passed on, and is held up there."""
 _BUSY_SECONDS = 2.0
-"""How much longer that can take on a busy machine, including writing what holds it up; then unsubscribing goes ahead
-anyway."""
+"""How much longer that can take on a busy machine."""
 RENEW_SECONDS = 3600.0
 """How long a subscription can be silent before it is renewed. A message whose file signal-cli fetches at that moment is
 lost: hardly anybody writes after such a silence, but every five minutes it could be one a month."""
@@ -63,16 +50,12 @@ _LOOK_SECONDS = 0.02
 _MIN_LOOKS = 10
 """The fewest looks in that time: if they take longer, signal-cli can too."""
 _TAKEN_SECONDS = 0.1
-"""How long signal-cli has at least to read that it is to unsubscribe us."""
-
+"""How long signal-cli has to read that it is to unsubscribe us, before it is let go."""
 _MAX_TOGETHER = 100
 """How many frames are read before they are passed on, if that many are there."""
-
-_LOOKS = 6
-"""How many looks at the receive mode it takes to believe that it is not manual."""
-
-_UNKNOWN_METHOD = -32601
 _INVALID_PARAMETERS = -32602
+_SUBSCRIBE, _UNSUBSCRIBE = 1, 2
+"""The ids of these calls; others are asked only for a sign of life."""
 
 _FRAME = re.compile(r'\{"jsonrpc":"2\.0","method":"receive","params":\{"subscription":\d+,"result":')
 _FRAME_END = "}}"
@@ -85,8 +68,6 @@ NOT_MANUAL = (
 
 class Subscription:
     """The messages of an account over the socket at `url`; `rpc` makes calls there over other connections.
-
-    Without an account (empty) only `check` works.
 
     Deadlines in seconds: `call` for subscribing, `silence` for a connection over which nothing comes, although
     signal-cli is asked for a sign of life three times in that time. `renew_seconds`: how long no frame may come before
@@ -116,15 +97,21 @@ class Subscription:
         self._silence_seconds = silence_seconds
         self._hold_seconds = hold_seconds
         self._renew_seconds = renew_seconds
-        self._stopping = asyncio.Event()
+        self._is_stopping = False
+        self._ending = asyncio.Event()
+        """Set when the present subscription is to end."""
 
     def stop(self) -> None:
         """Unsubscribes: `frames` passes on what is still under way, and ends."""
-        self._stopping.set()
+        self._is_stopping = True
+        self._ending.set()
+
+    def renew(self) -> None:
+        """Unsubscribes and subscribes again, so that what this subscription has come to include is left out."""
+        self._ending.set()
 
     async def frames(self) -> AsyncGenerator[list[str | None]]:
-        """Yields the frames of one connection, or of several if it is renewed, in lists of those that came together;
-        None stands for one that was too long.
+        """Yields the frames in lists of those that came together; None stands for one that was too long.
 
         Ends after `stop`.
 
@@ -133,149 +120,95 @@ class Subscription:
             ConfigError: signal-cli does not have the account, or receives on its own.
         """
         try:
-            while not self._stopping.is_set():
+            while not self._is_stopping:
+                self._ending.clear()
                 async with aclosing(self._subscribed()) as coming:
                     async for frames in coming:
                         yield frames
-                if not self._stopping.is_set() and (frames := await self._received()):
+                if not self._is_stopping and (frames := await self._received()):
                     yield frames
         finally:
             self.is_open = False
 
     async def _subscribed(self) -> AsyncGenerator[list[str | None]]:
         """Yields the frames of one connection, until `stop` or until it is to be renewed. Raises as `frames`."""
-        async with self._connected() as conversation:
-            with _as_disconnected():
-                async with asyncio.timeout(self._call_seconds):
-                    await self._learn_mode(conversation)
-                    if conversation.is_manual:
-                        await conversation.subscribe()
-            _log.log(logging.DEBUG if self.is_open else logging.INFO, "connected to signal-cli")
-            self.is_open, self.heard_at = True, time.monotonic()
-            tending = asyncio.create_task(self._tend(conversation), name="signal-cli")
-            try:
-                async for frames in self._coming(conversation):
-                    yield frames
-            finally:
-                tending.cancel()
-                await asyncio.gather(tending, return_exceptions=True)
-
-    async def _received(self) -> list[str | None]:
-        """Has signal-cli end a receiving of no message, and returns the frames that it gives nevertheless."""
-        params = {**_whose(self.account), "maxMessages": 0, "timeout": 1}
-        try:
-            answer = await self._rpc.call("receive", params, timeout_seconds=self._call_seconds)
-        except TransportError as error:  # somebody else receives, or it is gone: subscribing shows that
-            _log.debug("signal-cli did not end its receiving: %s", error)
-            return []
-        return [json.dumps(frame) for frame in cast("list[object]", answer)] if isinstance(answer, list) else []
-
-    @asynccontextmanager
-    async def _connected(self) -> "AsyncGenerator[_Conversation]":
         with _as_disconnected():
             async with asyncio.timeout(self._connect_seconds):
                 line_socket = await connect(self._url, is_frugal=True)
         async with line_socket:
-            yield _Conversation(line_socket, self.account)
+            conversation = _Conversation(line_socket, self.account)
+            with _as_disconnected():
+                async with asyncio.timeout(self._call_seconds):
+                    await conversation.subscribe()
+            _log.log(logging.DEBUG if self.is_open else logging.INFO, "connected to signal-cli")
+            self.is_open, self.heard_at = True, time.monotonic()
+            async with aclosing(self._coming(conversation)) as coming:
+                async for frames in coming:
+                    yield frames
+            with _as_disconnected():
+                await self._unsubscribe(conversation)
+            yield conversation.take_frames()
+
+    async def _coming(self, conversation: "_Conversation") -> AsyncGenerator[list[str | None]]:
+        """Yields what arrives until the subscription is to end, and asks for signs of life."""
+        frame_at = time.monotonic()
+        ending = asyncio.create_task(self._ending.wait())
+        try:
+            while True:
+                if frames := conversation.take_frames():
+                    frame_at = time.monotonic()
+                    yield frames
+                if not conversation.is_manual:
+                    raise ConfigError(NOT_MANUAL)
+                if ending.done() or time.monotonic() - frame_at >= self._renew_seconds:
+                    return
+                reading = conversation.read()
+                await asyncio.wait(
+                    (reading, ending),
+                    timeout=min(self._silence_seconds / 3, self._renew_seconds),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                with _as_disconnected():
+                    if reading.done():
+                        conversation.hear()
+                        self.heard_at = time.monotonic()
+                    elif time.monotonic() - (self.heard_at or 0) >= self._silence_seconds:
+                        raise TimeoutError
+                    elif not ending.done():
+                        await conversation.ask()
+        finally:
+            ending.cancel()
+
+    async def _unsubscribe(self, conversation: "_Conversation") -> None:
+        """Unsubscribes while signal-cli passes something on, and has nothing else in hand."""
+        try:
+            async with asyncio.timeout(self._hold_seconds + _BUSY_SECONDS + UNSUBSCRIBE_SECONDS):
+                await conversation.hold(self._hold_seconds)
+                await conversation.unsubscribe()
+        except TimeoutError:
+            _log.warning("signal-cli did not unsubscribe Aldis in time; the messages it was delivering are lost")
+        except Disconnected:
+            if not self._is_stopping:
+                raise
+
+    async def _received(self) -> list[str | None]:
+        """Has signal-cli end a receiving of no message, and returns the frames that it gives nevertheless."""
+        params = {"account": self.account, "maxMessages": 0, "timeout": 1}
+        try:
+            answer = await self._rpc.call("receive", params, timeout_seconds=self._call_seconds)
+        except TransportError as error:  # another program receives, or it is gone: subscribing shows that
+            _log.debug("signal-cli did not end its receiving: %s", error)
+            return []
+        return [json.dumps(frame) for frame in cast("list[object]", answer)] if isinstance(answer, list) else []
 
     async def check(self) -> None:
-        """Checks that a subscription would succeed, without making one: nothing is fetched.
+        """Checks that signal-cli answers and has the account, without subscribing: nothing is fetched.
 
         Raises:
             Disconnected, ConfigError: as `frames`.
         """
-        async with self._connected() as conversation:
-            with _as_disconnected():
-                async with asyncio.timeout(self._call_seconds):
-                    await self._learn_mode(conversation)
-        if not conversation.is_manual:
-            raise ConfigError(NOT_MANUAL)
-
-    async def _learn_mode(self, conversation: "_Conversation") -> None:
-        """Finds out whether a connection that subscribes to nothing takes up the number of a subscription.
-
-        signal-cli does not report its receive mode. But it numbers subscriptions one by one, including those to calls,
-        for all connections together; and in the modes in which it receives on its own, every connection is subscribed
-        when it opens. In any mode somebody else may be subscribing at the moment, so several looks are taken.
-        """
-        for look in range(_LOOKS):
-            await asyncio.sleep(look * random.uniform(0, 0.1))  # noqa: S311 - out of step with somebody else's looks
-            before = await conversation.next_number()
-            await self._rpc.version(timeout_seconds=self._call_seconds)  # by a connection of its own
-            after = await conversation.next_number()
-            if before is None or after is None or after <= before + 1:
-                return
-        conversation.is_manual = False
-
-    async def _coming(self, conversation: "_Conversation") -> AsyncGenerator[list[str | None]]:
-        """Yields what arrives until the end; earlier frames are passed on first, whatever the mode."""
-        while True:
-            if frames := conversation.take_frames():
-                conversation.frame_at = time.monotonic()
-                yield frames
-            if not conversation.is_manual:
-                raise ConfigError(NOT_MANUAL)
-            if conversation.is_at_end and not self._stopping.is_set():
-                raise Disconnected("signal-cli closed the connection")
-            if conversation.is_at_end or conversation.unsubscribed.is_set():
-                return
-            await conversation.flows.wait()
-            try:
-                with _as_disconnected():
-                    async with asyncio.timeout(self._silence_seconds):
-                        await conversation.hear()
-                        # At the end all of it is read before any is passed on: the time for reading is short.
-                        while conversation.is_ending:
-                            await conversation.hear()
-            except Disconnected:
-                if not self._stopping.is_set():
-                    raise
-                conversation.is_at_end = True
-            self.heard_at = time.monotonic()
-
-    async def _tend(self, conversation: "_Conversation") -> None:
-        """Asks for signs of life until it has to stop or to renew; then unsubscribes, at a good moment."""
-        seconds = min(self._silence_seconds / 3, self._renew_seconds)
-        with suppress(OSError):  # the reader notices by itself
-            while not await is_set_within(self._stopping, seconds):
-                if time.monotonic() - conversation.frame_at >= self._renew_seconds:
-                    break
-                await conversation.ask("version", {})
-            await self._unsubscribe(conversation)
-
-    async def _unsubscribe(self, conversation: "_Conversation") -> None:
-        """Unsubscribes while signal-cli passes something on, and has nothing else in hand.
-
-        It has to wait with that while its socket is full, so the socket is filled with an answer left unread for a
-        moment.
-        """
-        began_at = asyncio.get_running_loop().time()
-        try:
-            async with asyncio.timeout(self._hold_seconds + UNSUBSCRIBE_SECONDS):
-                await conversation.hold()
-                with suppress(TimeoutError):
-                    async with asyncio.timeout_at(began_at + self._hold_seconds + _BUSY_SECONDS):
-                        await self._held_up(conversation)
-                await conversation.unsubscribe()
-                await asyncio.sleep(_TAKEN_SECONDS)
-                with suppress(TransportError):
-                    # If another call is answered, signal-cli has had its turn, even on a busy machine.
-                    await self._rpc.version(timeout_seconds=UNSUBSCRIBE_SECONDS)
-                conversation.release()
-                await conversation.unsubscribed.wait()
-        except TimeoutError:
-            _log.warning("signal-cli did not unsubscribe Aldis in time; the messages it was delivering are lost")
-            conversation.end()
-        finally:
-            conversation.flows.set()
-
-    async def _held_up(self, conversation: "_Conversation") -> None:
-        """Waits until nothing more has come for this long, and for this many looks."""
-        unread_bytes, looks, since = 0, 0, time.monotonic()
-        while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < self._hold_seconds:
-            await asyncio.sleep(_LOOK_SECONDS)
-            before, unread_bytes = unread_bytes, conversation.unread_bytes()
-            looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
+        if not any(one.is_called(self.account) for one in await self._rpc.accounts(timeout_seconds=self._call_seconds)):
+            raise ConfigError(_unknown_account())
 
 
 class _Conversation:
@@ -284,49 +217,40 @@ class _Conversation:
     def __init__(self, line_socket: LineSocket, account: str) -> None:
         self.is_manual = True
         """False as soon as signal-cli has passed on something without a subscription."""
-        self.flows = asyncio.Event()
-        """Cleared while nothing is to be read."""
-        self.flows.set()
-        self.unsubscribed = asyncio.Event()
-        self.is_at_end = False
-        """Whether the connection has ended."""
-        self.frame_at = time.monotonic()
-        """When the last frame came, or the connection began."""
         self._socket = line_socket
-        self._account = account
+        self._params = {"account": account}
         self._parser = LineParser()
         self._frames: list[str | None] = []
-        self._answers: dict[int, Json | None] = {}
-        """The answers that somebody waits for, by the id of the call; None until they come."""
-        self._calls = 0
-        self._own: int | None = None
-        """The number of the subscription."""
-        self._goodbye: int | None = None
-        """The id of the call that unsubscribes."""
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether only what is under way is still wanted, and has not come yet."""
-        return self._goodbye is not None and not (self.unsubscribed.is_set() or self.is_at_end)
+        self._answers: dict[object, Json] = {}
+        self._reading: asyncio.Task[bytes] | None = None
 
     def take_frames(self) -> list[str | None]:
         """Returns the frames that have come since the last call."""
         frames, self._frames = self._frames, []
         return frames
 
-    async def hear(self) -> None:
-        """Waits for what comes next, and sorts it together with all that is there already."""
-        chunk = await self._socket.read()
-        self.is_at_end = not chunk
+    def read(self) -> asyncio.Task[bytes]:
+        """Returns the reading of what comes next; it is never cancelled, because a chunk that it has would be lost."""
+        self._reading = self._reading or asyncio.ensure_future(self._socket.read())
+        return self._reading
+
+    def hear(self) -> None:
+        """Sorts what `read` has brought, together with all that is there already.
+
+        Raises:
+            Disconnected: the connection has ended.
+        """
+        chunk, self._reading = self.read().result(), None
+        if not chunk:
+            raise Disconnected("signal-cli closed the connection")
         while chunk:
             for line in self._parser.feed(chunk):
                 self._sort(line)
             chunk = self._socket.read_rest() if len(self._frames) < _MAX_TOGETHER else b""
 
-    async def ask(self, method: str, params: Mapping[str, object]) -> None:
-        """Makes a call whose answer is only a sign of life."""
-        self._calls += 1
-        await self._socket.write({"jsonrpc": "2.0", "id": self._calls, "method": method, "params": params})
+    async def ask(self) -> None:
+        """Asks for a sign of life."""
+        await self._call("version", 0)
 
     async def subscribe(self) -> None:
         """Has frames come.
@@ -335,116 +259,71 @@ class _Conversation:
             ConfigError: signal-cli does not have the account.
             Disconnected: it does not succeed.
         """
-        self._own = await self._number("subscribeReceive")
-
-    async def next_number(self) -> int | None:
-        """Returns the number of the next subscription, found by one to calls; None if signal-cli does not know calls.
-
-        Raises:
-            ConfigError, Disconnected: as `subscribe`.
-        """
+        await self._call("subscribeReceive", _SUBSCRIBE, self._params)
+        await self._heard(_SUBSCRIBE)
         try:
-            number = await self._number("subscribeCallEvents")
-            await self._answer("unsubscribeCallEvents", self._given(number))
-        except RpcError as error:
-            if error.code == _UNKNOWN_METHOD:
-                return None
-            raise
-        return number
-
-    async def hold(self) -> None:
-        """Stops reading, and has signal-cli write more than fits, so that it blocks while passing something on.
-
-        A call is answered under the very id that it was given, however long.
-        """
-        self.flows.clear()
-        await self._socket.write({"jsonrpc": "2.0", "id": "-" * self._socket.max_unread_bytes, "method": "version"})
-
-    def release(self) -> None:
-        """Reads again, and quickly: what held signal-cli up comes before the rest."""
-        self._socket.take_more()
-        self.flows.set()
-
-    def unread_bytes(self) -> int:
-        """Returns how many bytes were written to us and wait to be read.
-
-        Raises:
-            OSError: nothing more comes.
-        """
-        return self._socket.unread_bytes()
-
-    async def unsubscribe(self) -> None:
-        """Asks for no more frames; see `unsubscribed`."""
-        self._goodbye = self._calls + 1
-        await self.ask("unsubscribeReceive", self._given(self._own))
-
-    def end(self) -> None:
-        """Ends the connection at once."""
-        self._socket.end()
-
-    def _given(self, number: int | None) -> dict[str, object]:
-        return {**_whose(self._account), "subscription": number}
-
-    async def _number(self, method: str) -> int:
-        """The number that a call gives to a subscription."""
-        try:
-            number = result_in(await self._answer(method, _whose(self._account)))
+            number = result_in(self._answers[_SUBSCRIBE])
         except RpcError as error:
             if error.code == _INVALID_PARAMETERS:
-                raise ConfigError(
-                    f"SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `{command_line('link')}`"
-                ) from error
+                raise ConfigError(_unknown_account()) from error
             raise
         if not isinstance(number, int):
             raise Disconnected("signal-cli gave no number for the subscription")
-        return number
+        self._params = {**self._params, "subscription": number}
 
-    async def _answer(self, method: str, params: Mapping[str, object]) -> Json:
-        """The answer to a call; frames can come before it."""
-        await self.ask(method, params)
-        number = self._calls
-        self._answers[number] = None
-        while (answer := self._answers[number]) is None:
-            if self.is_at_end:
-                raise Disconnected("signal-cli closed the connection")
-            await self.hear()
-        del self._answers[number]
-        return answer
+    async def hold(self, seconds: float) -> None:
+        """Has signal-cli write more than fits, so that it blocks while passing something on; returns when nothing more
+        has come for this long, or on a busy machine soon after.
+
+        A call is answered under the very id that it was given, however long.
+        """
+        since = began_at = time.monotonic()
+        await self._call("version", "-" * self._socket.max_unread_bytes)
+        unread_bytes, looks = 0, 0
+        while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < seconds:
+            if time.monotonic() - began_at > seconds + _BUSY_SECONDS:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
+            before, unread_bytes = unread_bytes, self._socket.unread_bytes()
+            looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
+
+    async def unsubscribe(self) -> None:
+        """Unsubscribes, and reads what is still under way, to the answer that ends it."""
+        await self._call("unsubscribeReceive", _UNSUBSCRIBE, self._params)
+        await asyncio.sleep(_TAKEN_SECONDS)
+        self._socket.take_more()
+        await self._heard(_UNSUBSCRIBE)
+
+    async def _call(self, method: str, number: object, params: Json | None = None) -> None:
+        await self._socket.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
+
+    async def _heard(self, number: int) -> None:
+        """Reads on until this call is answered; frames can come before it."""
+        while number not in self._answers:
+            await asyncio.wait((self.read(),))
+            self.hear()
 
     def _sort(self, line: str | None) -> None:
         """Sorts a line: a frame, an answer, or neither; anything but signal-cli's JSON is passed on like a frame, to be
         counted.
         """
+        # A frame is kept as it was written, and without parsing it: speed matters when there is a backlog.
         if line is None:
             self._frames.append(None)
-            return
-        # Returns the frame as it was written, and fast: speed matters when there is a backlog.
-        if (found := _FRAME.match(line)) and line.endswith(_FRAME_END):
+        elif (found := _FRAME.match(line)) and line.endswith(_FRAME_END):
             self._frames.append(line[found.end() : -len(_FRAME_END)])
-            return
-        said = parse_response(line)
-        if said.get("method") == "receive":
-            self._take(object_in(said, "params"))
-        elif "id" in said:
-            self._hear_answer(said["id"], said)
-        elif "method" not in said:
+        elif (said := parse_response(line)).get("method") == "receive":
+            params = object_in(said, "params")
+            self.is_manual = self.is_manual and "subscription" in params
+            self._frames.append(json.dumps(params.get("result") if "subscription" in params else params))
+        elif said.get("id") in {_SUBSCRIBE, _UNSUBSCRIBE}:
+            self._answers[said["id"]] = said
+        elif not {"id", "method"} & said.keys():
             self._frames.append(line)
 
-    def _take(self, params: Json) -> None:
-        """Takes what is received; without the number of a subscription it was not asked for."""
-        self.is_manual = self.is_manual and "subscription" in params
-        self._frames.append(json.dumps(params.get("result") if "subscription" in params else params))
 
-    def _hear_answer(self, number: object, answer: Json) -> None:
-        if isinstance(number, int) and number == self._goodbye:
-            self.unsubscribed.set()
-        elif isinstance(number, int) and number in self._answers:
-            self._answers[number] = answer
-
-
-def _whose(account: str) -> dict[str, object]:
-    """The account as a call names it."""
-    return {"account": account} if account else {}
+def _unknown_account() -> str:
+    return f"SIGNAL__ACCOUNT: signal-cli does not know this account; link it with `{command_line('link')}`"
 
 
 # Foreign errors
