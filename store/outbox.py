@@ -39,6 +39,13 @@ _log = logging.getLogger(__name__)
 _MAX_UNHEARD_MS = 600_000
 """When a send in doubt is repeated at the latest, counted from its start, even if no receipt could be received."""
 
+_FIRST = (
+    "SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY conversation_id "
+    "ORDER BY removes AND attempts > 0 AND state = 'waiting', id) AS place "
+    "FROM outbox WHERE state IN ('waiting', 'sending', 'unknown')) WHERE place = 1"
+)
+"""The first open item of each conversation; a removal that was tried in vain lets the others pass."""
+
 
 class Outbox(Repository):
     """The repository of outgoing messages. All methods run inside a transaction."""
@@ -139,6 +146,8 @@ class Outbox(Repository):
     ) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
+        A removal that was tried in vain lets the others pass.
+
         Returns at most `limit`, statuses last. Notes that receipts are being received until now. `stamped_at` is the
         machine's clock, by which the bridge names what it sends; None: equal to `now`. `unheard` is the grace period if
         no receipt can come at the moment: items in doubt then wait longer by the time since the last call, but not
@@ -156,8 +165,8 @@ class Outbox(Repository):
         self._attempts.forget_questions(given_up)
         rows = self.rows(
             "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces FROM outbox WHERE id IN ("
-            "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
-            ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
+            + _FIRST  # noqa: S608  (a literal of ours)
+            + ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?) "
             "AND conversation_id NOT IN (SELECT conversation_id FROM holds) "
             "ORDER BY position < 0, due_at, id LIMIT ?",
@@ -172,9 +181,7 @@ class Outbox(Repository):
         return moment_if(
             self.value(
                 "SELECT min(due_at) FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
-                "WHERE outbox.id IN ("
-                "SELECT min(id) FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') GROUP BY conversation_id"
-                ") AND state <> 'sending' AND realm = ? "
+                "WHERE outbox.id IN (" + _FIRST + ") AND state <> 'sending' AND realm = ? "
                 "AND outbox.conversation_id NOT IN (SELECT conversation_id FROM holds)",
                 (self.realm,),
             )

@@ -50,7 +50,7 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
         found.append(problem("bridge", what, f"set it to {bridge}, or leave it out"))
     found += _losses(bridge)
     account, of_account = await _account(settings, deps, bridge)
-    found.append(of_account)
+    found += of_account
     if account is None:
         return None, found
     transport = deps.transport(bridge, account)
@@ -128,25 +128,31 @@ async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
     return Release(bridge=bridge, version=await Rpc(url).version(timeout_seconds=ASK_SECONDS)), None
 
 
-async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, Finding]:
-    """The account to answer for, where it is clear which."""
+async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, list[Finding]]:
+    """The account to answer for, where it is clear which, and what is to be said of it."""
     linking, wanted = deps.linking(bridge), settings.signal.account
     try:
         choice = await choice_of(linking, wanted)
         account = await linking.identify(choice.meant[0]) if len(choice.meant) == 1 and choice.meant[0].name else None
     except (Disconnected, ConfigError) as error:
-        return None, problem("account", str(error))
+        return None, [problem("account", str(error))]
     finally:
         await linking.aclose()
     if account is None:
-        return None, _no_account(choice, wanted)
+        return None, [_no_account(choice, wanted)]
+    found = [_named(account)]
+    if bridge == "signal_cli" and len(choice.all) > 1:
+        what = "signal-cli has several accounts: one that is added while Aldis runs loses messages until it is noticed"
+        found.append(warning("account", what, "give each account a daemon of its own"))
+    return account, found
+
+
+def _named(account: Account) -> Finding:
     if account.id is None:
         what = f"{account.name} is linked, but the bridge does not report its id"
-        return account, warning(
-            "account", what, "look in the bridge's log: people who hide their number cannot mention Aldis"
-        )
+        return warning("account", what, "look in the bridge's log: people who hide their number cannot mention Aldis")
     how = "{name} is linked" if account.number else "{name} is linked, without a phone number"
-    return account, ok("account", (how).format(name=account.name))
+    return ok("account", (how).format(name=account.name))
 
 
 def _no_account(choice: Choice, wanted: str | None) -> Finding:

@@ -159,6 +159,8 @@ class _Subscription(_Listener):
     connection: _Connection
     number: int
     is_wrapped: bool
+    has_joined: bool = False
+    """Whether it is also given what comes for accounts that were added since."""
 
     async def hand(self, arrival: _Arrival) -> bool:
         text = arrival.text.replace("\n", " ").replace("\r", " ")
@@ -184,6 +186,8 @@ class SignalCli(SignalServer):
     """How long a message is in hand: it is decrypted, and its files are fetched."""
     folder: Path | None = None
     """Where the files that came stand on the disk; None: nobody sees that."""
+    kept_for_others: list[str] = field(default_factory=list[str])
+    """What waits at Signal's server for accounts that no subscription includes."""
     lost: list[str] = field(default_factory=list[str])
     """The frames that were fetched and handed to nobody."""
     tcp_port: int = 0
@@ -253,6 +257,23 @@ class SignalCli(SignalServer):
         """
         is_number = name is not None and name.startswith("+")
         return self.is_account(name) and (is_number or self._is_since(0, 14, 6))
+
+    async def add_account(self, number: str) -> None:
+        """Another account is linked: from 0.14.2 on it joins every subscription that is open, whatever that names.
+
+        Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler.handleConnection`, read (2026-11-27).
+        """
+        async with self._changed:
+            self.accounts.append(number)
+            for listener in self._listeners:
+                if isinstance(listener, _Subscription):
+                    listener.has_joined = self._is_since(0, 14, 2)
+
+    def _is_for_another(self, arrival: _Arrival) -> bool:
+        """Whether it is for an account that no subscription includes, so that it stays with Signal."""
+        named = re.search(r'"account": ?"([^"]+)"', arrival.text)
+        is_other = named is not None and named[1] in self.accounts and not self._is_own(named[1])
+        return is_other and not any(getattr(listener, "has_joined", False) for listener in self._listeners)
 
     async def deliver_data(self, text: str) -> None:
         """Let any text arrive where a frame should be: kept until somebody listens."""
@@ -348,7 +369,11 @@ class SignalCli(SignalServer):
             await self._rest()
             async with self._changed:
                 await self._changed.wait_for(lambda: self._waiting and self.is_receiving)
-                self._in_hand = arrival = self._waiting.popleft()
+                arrival = self._waiting.popleft()
+                if self._is_for_another(arrival):
+                    self.kept_for_others.append(arrival.text)
+                    continue
+                self._in_hand = arrival
             if self.handling_seconds:
                 await asyncio.sleep(self.handling_seconds)
             async with self._handlers:

@@ -25,6 +25,8 @@ _log = logging.getLogger(__name__)
 
 _MAX_UPLOADS = 3
 """How often files may be refused temporarily before the words are sent without them."""
+MAX_REMOVALS = 12
+"""How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
 _PLAIN_FROM = 2
 """After how many tries with an unknown outcome everything but the words is left out."""
 
@@ -159,7 +161,7 @@ class Delivery:
             case NotSent():
                 return self._outcomes.postpone(item, error)
             case _ if isinstance(outgoing, Removal):  # doing it twice is the same as doing it once
-                return self._outcomes.postpone(item, error, is_in_doubt=True)
+                return self._unremoved(item, outgoing, error)
             case _:
                 is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
                 tries = self.tries[item.id]
@@ -167,6 +169,11 @@ class Delivery:
                 return self._outcomes.mark_unknown(
                     item, outgoing, str(error), outages=tries.outages, is_outage=is_outage
                 )
+
+    def _unremoved(self, item: OutboxItem, outgoing: Removal, error: TransportError) -> Outcome:
+        if item.doubts >= MAX_REMOVALS - 1:
+            return self._outcomes.give_up(item, outgoing, str(error), "refused")
+        return self._outcomes.postpone(item, error, is_in_doubt=True)
 
     def _is_outage(self, item: OutboxItem) -> bool:
         """Whether nothing else has gone out since its last try."""

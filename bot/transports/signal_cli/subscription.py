@@ -3,11 +3,11 @@
 signal-cli fetches from Signal's server only while Aldis is subscribed, and unsubscribes a client whose connection ends;
 what arrives then stays with Signal's server. Two lessons of the real program stand here:
 
-Hold. signal-cli has one message in hand at a time, fetched and acknowledged, but not passed on yet. An orderly end holds
-it up in the very step in which it passes one on, by an answer that is left unread, and unsubscribes then. With ten
-messages a second one in four ends lost one without that, and none of 150 with it (signal-cli 0.13.14). What remains:
-signal-cli takes Aldis off its list before it stops fetching, and no call comes between the two (1 of 1,539 messages in
-32 stops under load, 0.13.19; `ManagerImpl.removeReceiveHandler` of 0.14.6 is the same).
+Hold. signal-cli has one message in hand at a time, fetched and acknowledged, but not passed on yet. An orderly end
+holds it up in the very step in which it passes one on, by an answer that is left unread, and unsubscribes then. With
+ten messages a second one in four ends lost one without that, and none of 150 with it (signal-cli 0.13.14). What
+remains: signal-cli takes Aldis off its list before it stops fetching, and no call comes between the two (1 of 1,539
+messages in 32 stops under load, 0.13.19; `ManagerImpl.removeReceiveHandler` of 0.14.6 is the same).
 
 Renewal. An error that it does not expect ends its receiving thread, without a sign; anybody can send that. So a silent
 subscription is renewed every hour, which starts another thread. Receiving no message in between is needed, or the new

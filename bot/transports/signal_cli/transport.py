@@ -28,7 +28,7 @@ from bot.transports.envelope.directory import (
     invitations_in,
 )
 from bot.transports.envelope.files import Folder, check_size, data_uri
-from bot.transports.envelope.json import as_object, whole_in
+from bot.transports.envelope.json import as_object, parse_frame, text_in, whole_in
 from bot.transports.envelope.send_errors import NO_CHALLENGE
 from bot.transports.signal_bridge import SignalBridge
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
@@ -123,11 +123,31 @@ class SignalCli(SignalBridge):
         if frame is None:
             self._reader.passed_over(1)
             return None
+        named = text_in(parse_frame(frame), "account")
+        if named and not self._account.is_called(named) and await self._is_of_another(named):
+            return None
         envelope = self._reader.envelope(frame)
         if envelope is not None:
             await self._heard(frame, envelope)
             await self._learn_stickers(envelope)
         return envelope
+
+    async def _is_of_another(self, named: str) -> bool:
+        """Whether a frame is for another account, and not for ours under a new number; if so, subscribes anew.
+
+        An account that is added to the daemon joins every subscription that is open, and what comes for it would be
+        fetched for no one. Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-27).
+        """
+        try:
+            is_ours = not await self.is_linked() or self._account.is_called(named)
+            accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
+        except Disconnected:
+            return False
+        if is_ours or not any(one.is_called(named) for one in accounts):
+            return False
+        _log.warning("signal-cli has another account now, which should have a daemon of its own; subscribing anew")
+        self._stream.renew()
+        return True
 
     async def _learn_stickers(self, envelope: Envelope) -> None:
         """Asks for the emoji of stickers, once in a while: the daemon fetches the pack of each sticker that arrives."""

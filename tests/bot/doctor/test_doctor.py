@@ -41,7 +41,7 @@ from tests.servers.base import Seen, Server, answer_json
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
-from tests.servers.signal_cli import ReceiveMode, SignalCli, Way
+from tests.servers.signal_cli import SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.tools.conftest import USER_AGENT
 from tools import Fetcher, Http, alone
@@ -359,12 +359,11 @@ async def test_a_signal_cli_over_http_is_refused(practice: Practice) -> None:
     assert exit_status(found) == 1
 
 
-@pytest.mark.parametrize("mode", ["on-start", "on-connection"])
-async def test_a_signal_cli_that_receives_by_itself(practice: Practice, mode: ReceiveMode) -> None:
-    """What comes while Aldis is away would be lost."""
-    practice.daemon.receive_mode = mode
-    found = about(await practice.examine(), "does not let Aldis receive")
-    assert (found.level, "--receive-mode=manual" in found.what) == ("problem", True)
+async def test_several_accounts_of_one_daemon_are_told(practice: Practice) -> None:
+    """Each wants a daemon of its own."""
+    practice.given = {"SIGNAL__ACCOUNT": ACCOUNT}
+    await practice.daemon.add_account("+15550109998")
+    assert about(await practice.examine(), "several accounts").level == "warning"
 
 
 async def test_a_signal_cli_that_is_too_old(practice: Practice) -> None:

@@ -13,9 +13,11 @@ from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, use_language
+from bot.loops.sender.delivery import MAX_REMOVALS
 from bot.loops.sender.loop import _PLACES, Sender
 from bot.metrics import Counts
 from bot.transports.base import MissedRecipient
+from bot.turn.outgoing import add_message
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
@@ -181,6 +183,31 @@ async def test_what_was_not_sent_is_sent_later(
         store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
     assert [reply.content.text for reply in transport.sent] == ["one", "two"]
+
+
+async def test_a_removal_that_is_refused_lets_answers_pass_and_ends(store: Store, clock: SetClock) -> None:
+    """With a sentence that no one knows: it is tried again behind them, and in the end no more."""
+    refused = [SendUnknown("a sentence that is not known") for _ in range(MAX_REMOVALS)]
+    transport = FakeTransport(sends=[*refused[:1], lambda: SentId(7), *refused[1:]])
+    chat = ChatId("direct:alice")
+    conversation = await store.conversation(chat, now=NOON)
+
+    def put_removal(repos: Repositories) -> None:
+        turn = repos.turns.begin(conversation, now=NOON)
+        add_message(repos, conversation, turn, Removal(chat=chat, target=SentId(5)), NOON)
+
+    await store.transaction(put_removal)
+    await say(store, "an answer")
+    async with running(sender_of(transport, store, clock)):
+        await transport.until(lambda: len(transport.sent) == 1)
+        while transport.sends:
+            await come_to(store, "waiting", "sent")
+            left = len(transport.sends)
+            clock.move(400)
+            store.wakeups["outbox"].set()
+            await transport.until(lambda left=left: len(transport.sends) < left)
+        await come_to(store, "dead", "sent")
+    assert transport.removed == []
 
 
 async def test_how_long_signal_asks_to_wait_outlasts_a_restart(store: Store, clock: SetClock) -> None:
