@@ -55,8 +55,9 @@ _SUM = re.compile(
     rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|sqrt\(\s*{_NUMBER}\s*\))", re.IGNORECASE
 )
 _SHARE = re.compile(rf"(?:{_QUESTION}\s+)?(?P<share>{_NUMBER})\s*(?:%|percent) of (?P<whole>{_NUMBER})", re.IGNORECASE)
-_NO_SUM = re.compile(r"\d+(?:-\d+)+|\d{4}\s*-\s*\d{1,2}\s*-\s*\d{1,2}.*|\d{1,2}/\d{1,2}/\d{2,4}.*")
-"""A range, a telephone number, a date."""
+_RANGE = re.compile(r"\d+(?:-\d+)+")
+"""Standing alone, this may be a range or a telephone number as well."""
+_DATE = re.compile(r"\d{4}\s*-\s*\d{1,2}\s*-\s*\d{1,2}.*|\d{1,2}/\d{1,2}/\d{2,4}.*")
 _WORDS = (
     (re.compile(r"\s+plus\s+"), "+"),
     (re.compile(r"\s+minus\s+"), "-"),
@@ -171,7 +172,9 @@ def _sum(text: str) -> _Asked | None:
     if share := _SHARE.fullmatch(text):
         return "calculate", {"expression": f"{share['share']}/100*{share['whole']}"}
     found = _SUM.fullmatch(text)
-    if found is None or _NO_SUM.fullmatch(found["sum"]) or found["sum"].count("(") != found["sum"].count(")"):
+    if found is None or _RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"]):
+        return None
+    if found["sum"].count("(") != found["sum"].count(")"):
         return None
     signs = str.maketrans({"−": "-", "×": "*", "÷": "/"})
     return "calculate", {"expression": found["sum"].strip().translate(signs)}

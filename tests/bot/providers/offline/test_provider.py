@@ -254,6 +254,7 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
     [
         ("What is 17*23?", "calculate", {"expression": "17*23"}),
         ("2 + 3 * (4 - 1) =", "calculate", {"expression": "2 + 3 * (4 - 1)"}),
+        ("What is 6-1?", "calculate", {"expression": "6-1"}),
         ("12 times 4", "calculate", {"expression": "12*4"}),
         ("3 x 4", "calculate", {"expression": "3*4"}),
         ("1.50 + 2.25", "calculate", {"expression": "1.50 + 2.25"}),
