@@ -235,19 +235,12 @@ class Inbox(Repository):
             _log.error("a message of turn %d is lost: %s", turn, error)
             return None
 
-    def set_apart(self, turn: TurnId, items: Collection[InboxId], *, askers: Collection[str]) -> None:
-        """These messages were taken up with the turn, and it does not answer them: they are settled by themselves. Of
-        all whose messages were taken up only these people have asked something.
-        """
+    def set_apart(self, turn: TurnId, items: Collection[InboxId]) -> None:
+        """Settles messages by themselves that were taken up with the turn, which does not answer them."""
         self.execute(
             "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL, turn_id = NULL "
             "WHERE id IN (SELECT value FROM json_each(?)) AND turn_id = ?",
             (json.dumps(list(items)), turn),
-        )
-        handles = [self.keyring.handle(person).hex().upper() for person in askers]
-        self.execute(
-            "DELETE FROM askers WHERE turn_id = ? AND hex(person) NOT IN (SELECT value FROM json_each(?))",
-            (turn, json.dumps(handles)),
         )
 
     def waiting(self, conversation: ConversationId, *, urgent: bool | None = None) -> int:

@@ -6,8 +6,7 @@
                                    '-another question of the conversation-> the turn ends; nothing is done
 
 The verdict applies to exactly the calls that were shown: the journal has them, with their arguments. It counts only
-from whoever asked, or from an admin, in the same conversation; if several people asked together, from the one in whose
-name it would be done.
+from the one who asked, or from an admin, in the same conversation.
 
     a reply that quotes the question, a thumb on it --> counts
     a word alone, from whoever asked

@@ -165,10 +165,9 @@ class Calls:
         return None if is_allowed else causes
 
     def _allowance(self, state: TurnState, calls: Sequence[ToolCall]) -> Allowance | None:
-        """Returns what the sole asker could allow for good with these calls: one tool."""
+        """Returns what the asker could allow for good with these calls: one tool."""
         tools = {self._toolbox.allowance(call, state.labels) for call in calls}
-        is_alone = all(message.author == state.turn.person for message in state.turn.incoming)
-        return tools.pop() if is_alone and len(tools) == 1 else None
+        return tools.pop() if len(tools) == 1 else None
 
     async def _ran(self, state: TurnState, call: ToolCall) -> ToolRun:
         """Runs one call and journals it, unless the journal already has it."""

@@ -93,7 +93,7 @@ class Turn:
 
     @property
     def person(self) -> PersonId:
-        """The person who asked last: their limits count."""
+        """The person who asked: their limits count."""
         return self.incoming[-1].author
 
     @property

@@ -42,7 +42,7 @@ class Surroundings:
     """The quoted answers, by the messages that quote them."""
     open_questions: tuple[OpenQuestion, ...]
     allowed: frozenset[Allowance]
-    """The tools the asker has allowed permanently; none if others ask with them."""
+    """The tools the asker has allowed permanently."""
 
 
 def read_surroundings(
@@ -122,7 +122,6 @@ def _quoted_answer(repos: Repositories, conversation: ConversationId, message: I
 
 
 def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:
-    """The tools that a sole asker has allowed permanently there, within a transaction."""
-    people = {message.author for message in incoming}
-    grants = repos.grants.of(conversation, people.pop()) if len(people) == 1 else ()
+    """The tools that the asker has allowed permanently there, within a transaction."""
+    grants = repos.grants.of(conversation, incoming[-1].author)
     return frozenset(Allowance(tool=grant.tool, shape=grant.shape) for grant in grants)

@@ -73,11 +73,9 @@ class Turns:
                 return tuple(claims), False
         return tuple(claims), repos.inbox.has_waiting()
 
-    async def set_apart(self, claim: Claim, items: Collection[InboxId], *, askers: Collection[PersonId]) -> None:
-        """These messages of a claim are not answered: what was said among others has no part in the turn, and neither
-        has who said it.
-        """
-        await self._store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, items, askers=askers))
+    async def set_apart(self, claim: Claim, items: Collection[InboxId]) -> None:
+        """Settles messages of a claim that are not answered: what was said among others has no part in the turn."""
+        await self._store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, items))
 
     async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
         """The turn of a claim, with the history before it and the steps of earlier attempts."""
@@ -181,8 +179,6 @@ class Turns:
         """Lets the turn wait for an approval; the person is asked, unless they were before a restart."""
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
-        # In whose name it would be done: others who asked along ask for themselves, and cannot agree for this person.
-        people = (turn.person,)
         always = pause.allowance.tool if pause.allowance is not None else None
         question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always, is_changed=pause.is_changed)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
@@ -193,7 +189,7 @@ class Turns:
         step = Paused(
             call_ids=calls,
             until=until,
-            people=people,
+            people=(turn.person,),
             allowance=pause.allowance,
             question=question,
             whole=whole,

@@ -261,7 +261,6 @@ class Worker:
             _log.error("turn %d cannot be read and was given up", claim.turn)
             await self._turns.discard(claim)
             return
-        authors = {one.envelope.author for one in opened}
         opened = await self._undecided(claim, opened)
         asked = await self._questions.to_answer(claim, opened)
         if not asked:
@@ -269,10 +268,9 @@ class Worker:
             return
         messages = tuple(found.message for found in asked)
         incoming = tuple(found.message for found in asked if found.excuse is None)
-        askers = {message.author for message in incoming or messages}
         others = {item.id for item in claim.items} - {found.item for found in asked}
-        if others or askers != authors:
-            await self._turns.set_apart(claim, others, askers=askers)
+        if others:
+            await self._turns.set_apart(claim, others)
         turn = await self._turns.load(claim, incoming or messages)
         if await self._turns.is_paused(claim, turn):
             self._reactions.take_off(messages)  # possibly marked while they waited
