@@ -27,7 +27,6 @@ from bot.messages import (
     without_opaque,
 )
 from bot.policy.budgets import UsedUp
-from bot.policy.chat_settings import Persona
 from bot.policy.secrets import Secrets
 from bot.providers.base import Completion, OnText, Provider, Request, Stop, ToolOffer
 from bot.settings import Settings
@@ -58,6 +57,7 @@ _AGAIN = UserMessage(
     text="(A note from Aldis: your last answer was empty. Answer the message in words, or call a tool.)"
 )
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
+"""Stands before the persona at the end of the system prompt: in addition to the rules, never instead of them."""
 
 
 class Agent:
@@ -123,9 +123,15 @@ class Agent:
                 told = phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews)
                 return replace(state.outcome(told, ok=False), failures=journal.take_failures())
             again = _asked_again(state, completion)
-            await self._charge(state, completion, again)
+            if again is None:
+                state.completions.append(completion)
+            else:
+                await journal.discard(replace(completion, message=None), again)
+            self._budget.charge(turn, completion, state.spent_usd)
             if again is not None:
                 continue
+            if len(state.completions) > len(journal.completions):
+                journal.note_answer(completion)
             message = completion.message
             if message is None or not message.calls or completion.stop is not Stop.TOOLS or state.rounds_left == 0:
                 return await self._answers.outcome(state, completion)
@@ -246,15 +252,6 @@ class Agent:
             self._room.on_end(turn.conversation, turn.settings.model, state.size, was_refused=was_refused)
             return replace(completion, attempts=(*failed, *completion.attempts)) if failed else completion
 
-    async def _charge(self, state: TurnState, completion: Completion, again: AskedAgain | None) -> None:
-        if again is not None:
-            await state.journal.discard(replace(completion, message=None), again)
-        else:
-            state.completions.append(completion)
-            if len(state.completions) > len(state.journal.completions):
-                state.journal.note_answer(completion)
-        self._budget.charge(state.turn, completion, state.spent_usd)
-
     def _read(self, message: AssistantMessage, state: TurnState) -> AssistantMessage:
         """The message without secrets, and with its calls under the tools' own names, before anything is decided about
         them; calls beyond the limit are dropped.
@@ -293,7 +290,7 @@ class Agent:
             total_seconds=total_seconds,
             model=turn.settings.model,
             conversation=f"c{turn.conversation}",
-            persona=_wished(turn.settings.persona),
+            persona=f"{_PERSONA}\n{turn.settings.persona.text}" if turn.settings.persona else "",
         )
 
 
@@ -318,13 +315,6 @@ def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
     if stop is Stop.END and is_mute and not state.runs and "once more" not in before:
         return "once more"
     return None
-
-
-def _wished(persona: Persona | None) -> str:
-    """The persona the conversation's people chose, for the end of the system prompt: in addition to the rules, never
-    instead of them.
-    """
-    return "" if persona is None else f"{_PERSONA}\n{persona.text}"
 
 
 def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
@@ -361,6 +351,11 @@ def _unbound(completion: Completion) -> Completion:
 
 def _progress(completion: Completion) -> ModelAnswered:
     cost = completion.cost_usd
+    passed_over = (
+        f"{attempt.provider} {attempt.model}".strip()
+        for attempt in completion.attempts
+        if (attempt.provider, attempt.model) != (completion.provider, completion.model)
+    )
     return ModelAnswered(
         provider=completion.provider,
         model=completion.model,
@@ -368,15 +363,5 @@ def _progress(completion: Completion) -> ModelAnswered:
         output_tokens=completion.usage.output_tokens,
         cost_usd="unknown" if cost is None else f"{cost:f}",
         latency_seconds=completion.latency_seconds,
-        instead_of=_passed_over(completion),
+        instead_of=next(passed_over, ""),
     )
-
-
-def _passed_over(completion: Completion) -> str:
-    """The first model that was asked before another answered; empty if it answered itself."""
-    others = (
-        f"{attempt.provider} {attempt.model}".strip()
-        for attempt in completion.attempts
-        if (attempt.provider, attempt.model) != (completion.provider, completion.model)
-    )
-    return next(others, "")

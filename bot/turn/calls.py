@@ -90,7 +90,10 @@ class Calls:
         await state.journal.flush()  # what was held back for the runs, in case there were none
         if undecided:
             return self._pause(state, undecided)
-        done = known | ran | {key: self._over_limit(call) for key, call in to_run.items() if key not in allowed}
+        too_many = f"at most {self._max_per_round} tool calls at once: it was not run"
+        left_out = {key: call for key, call in to_run.items() if key not in allowed}
+        done = known | ran
+        done |= {key: self._toolbox.refuse(call, "rate_limited", too_many) for key, call in left_out.items()}
         runs = [_as(done[key], call) for key, call in zip(keys, calls, strict=True)]
         new = [done[key] for key in to_run]
         state.runs += new
@@ -177,7 +180,8 @@ class Calls:
         if earlier is not None and _key_of(earlier) == _key(call):
             state.sources.took(earlier, spec)
             return earlier
-        await state.on_progress(ToolStarted(name=call.name, arguments=_shown(call)))
+        given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
+        await state.on_progress(ToolStarted(name=call.name, arguments=given))
         paid = state.journal.paid_call(call.id)
         run = state.objections.get(call.id)
         if run is None and refusal is not None:
@@ -187,7 +191,10 @@ class Calls:
         state.sources.took(run, spec)
         await state.journal.keep_run(run)
         paid.end()
-        await state.on_progress(_ended_run(run))
+        answer = run.answer
+        await state.on_progress(
+            ToolEnded(name=answer.name, content=answer.content, ok=answer.ok, latency_seconds=run.latency_seconds)
+        )
         return run
 
     def _refused(self, state: TurnState, call: ToolCall) -> ToolRun | None:
@@ -246,10 +253,6 @@ class Calls:
         if len(self._last_numbers) > _MAX_NUMBERED:
             self._last_numbers.popitem(last=False)
 
-    def _over_limit(self, call: ToolCall) -> ToolRun:
-        most = self._max_per_round
-        return self._toolbox.refuse(call, "rate_limited", f"at most {most} tool calls at once: it was not run")
-
 
 def _key(call: ToolCall) -> str:
     return json.dumps([call.name, call.malformed, call.arguments], sort_keys=True)
@@ -269,13 +272,3 @@ def _own_labels(turn: Turn) -> Labels:
 def _as(run: ToolRun, call: ToolCall) -> ToolRun:
     """The run as the answer to an equal call."""
     return run if run.answer.call_id == call.id else replace(run, answer=replace(run.answer, call_id=call.id))
-
-
-def _shown(call: ToolCall) -> str:
-    return shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
-
-
-def _ended_run(run: ToolRun) -> ToolEnded:
-    return ToolEnded(
-        name=run.answer.name, content=run.answer.content, ok=run.answer.ok, latency_seconds=run.latency_seconds
-    )
