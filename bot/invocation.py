@@ -38,11 +38,6 @@ def spell_commands(text: str) -> str:
     return _QUOTED.sub(lambda found: f"`{command_line(found[1])}`", text)
 
 
-def is_contained() -> bool:
-    """Whether the process runs in a container of Docker or Podman, going by their marker files."""
-    return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))
-
-
 def _command() -> str:
     program = Path(sys.argv[0] if sys.argv else "")
     if program.stem == NAME:

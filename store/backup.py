@@ -343,7 +343,10 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         check_structure(connection, "main", copy)
         check_structure(connection, "keys", beside(copy, "-keys"))
         if not master.opens(connection):
-            raise WrongKey(f"the master key does not open {copy}: give the one that it was made under as STORE__KEY")
+            raise WrongKey(
+                f"the master key does not open {copy}: put the one that it was made under into {master.path}, or give "
+                "it as STORE__KEY"
+            )
         mark(connection, restored_at=now)
     for suffix in _FILES:
         sync(beside(draft, suffix))

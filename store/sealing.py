@@ -59,7 +59,8 @@ class MasterKey:
         Raises:
             WrongKey: one of them is not 32 bytes long.
         """
-        self._path = path
+        self.path = path
+        """The file, used unless a key is given."""
         self._given = None if given is None else _check_length(given, "STORE__KEY")
         self._former = None if former is None else _check_length(former, "STORE__OLD_KEY")
         self._next_path = path.with_name(path.name + ".next")
@@ -104,7 +105,7 @@ class MasterKey:
 
     def opens(self, connection: sqlite3.Connection) -> bool:
         """Whether one of the available master keys opens the key file; writes nothing."""
-        masters = (self._given,) if self._given is not None else (_read_key(self._path), _draft(self._next_path))
+        masters = (self._given,) if self._given is not None else (_read_key(self.path), _draft(self._next_path))
         found = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (_INDEX_KEY,)).fetchone()
         return found is not None and any(
             _unwrap(AESGCM(master), name, found[0]) is not None
@@ -119,13 +120,13 @@ class MasterKey:
                 "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore a "
                 "backup with `aldis restore FILE`"
             )
-        keyring = Keyring(connection, self._given or _read_key(self._path) or _new(self._path))
+        keyring = Keyring(connection, self._given or _read_key(self.path) or _new(self.path))
         keyring.unlock()
         return keyring
 
     def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
         """Opens the keys with whichever of the two files fits and deletes the other; None if neither fits."""
-        keyring = _try_master(connection, _read_key(self._path))
+        keyring = _try_master(connection, _read_key(self.path))
         if keyring is not None:
             self._next_path.unlink(missing_ok=True)
             return keyring
@@ -138,7 +139,7 @@ class MasterKey:
         keyring = _try_master(connection, self._former)
         if keyring is None:
             raise WrongKey(self._refusal())
-        keyring.wrap_again(self._given or _read_key(self._path) or _new(self._path))
+        keyring.wrap_again(self._given or _read_key(self.path) or _new(self.path))
         return keyring
 
     def _refusal(self) -> str:
@@ -148,13 +149,13 @@ class MasterKey:
                 f"the master key in STORE__KEY does not open this store{former}: give the one that it was sealed with; "
                 "to change it, set STORE__OLD_KEY to that one"
             )
-        if not self._path.exists():
-            return f"the master key {self._path} is missing{former}: put it back, or give STORE__KEY"
-        return f"the master key in {self._path} does not open this store{former}: {_PUT_BACK}"
+        if not self.path.exists():
+            return f"the master key {self.path} is missing{former}: put it back, or give STORE__KEY"
+        return f"the master key in {self.path} does not open this store{former}: {_PUT_BACK}"
 
     def _settle_next(self) -> None:
-        self._next_path.rename(self._path)
-        sync(self._path.parent)
+        self._next_path.rename(self.path)
+        sync(self.path.parent)
 
 
 def _check_length(key: bytes, name: str) -> bytes:

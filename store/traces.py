@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from store.records import ConversationId, LedgerEntry, TurnId
-from store.repository import Repository, moment, moment_if
+from store.repository import Repository, millis, moment, moment_if
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +67,11 @@ class Traces(Repository):
     def newest(self, limit: int) -> tuple[Trace, ...]:
         """Returns the `limit` newest turns of all realms, newest first."""
         return tuple(filter(None, map(self.of, self.column("SELECT id FROM turns ORDER BY id DESC LIMIT ?", (limit,)))))
+
+    def count_since(self, at: datetime) -> int:
+        """Returns how many turns began since then."""
+        [[count]] = self.rows("SELECT count(*) FROM turns WHERE started_at >= ?", (millis(at),))
+        return count
 
     def of(self, turn: TurnId) -> Trace | None:
         """Returns what is kept of the turn; None: nothing."""

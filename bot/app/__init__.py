@@ -30,11 +30,11 @@ from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.machine import words_of_level
+from bot.doctor.pages import is_contained
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import Feeds, FeedService
 from bot.features.safety_numbers.service import Identities
 from bot.i18n.language import set_language
-from bot.invocation import is_contained
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library

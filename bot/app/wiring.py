@@ -32,6 +32,7 @@ from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
+from bot.loops.backups import NightlyBackups, nightly_folder
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
 from bot.loops.invitations import Invitations
@@ -205,6 +206,13 @@ class Parts:
             watchdog=watchdog,
             identities=IdentityWatch(identities, self._store),
             checkups=checkups,
+            backups=NightlyBackups(
+                self._store,
+                self._clock,
+                nightly_folder(settings.store.path),
+                days=settings.store.backup_days,
+                timezone=settings.locale.timezone,
+            ),
             health=health,
             control=Control(
                 self._store,

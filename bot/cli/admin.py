@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from bot import app
-from bot.doctor.pages import secret_of
-from bot.invocation import command_line, is_contained
+from bot.doctor.pages import is_contained, secret_of
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.web.admin.audit import Audit, audit_path

@@ -10,7 +10,6 @@ import argparse
 import difflib
 import os
 import re
-import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -23,9 +22,19 @@ from bot.invocation import command_line, spell_commands
 from bot.version import described_build
 from store import StoreError
 
-_MAX_TURN_DIGITS = 18
-"""SQLite cannot hold larger numbers."""
 _HELP = "help"
+_COMPLETION = """\
+_aldis() {{
+    local words="{verbs}"
+    if [ "$COMP_CWORD" -gt 1 ]; then
+        words=""
+        case "${{COMP_WORDS[1]}}" in
+{cases}
+        esac
+    fi
+    COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+}}
+complete -o default -F _aldis aldis"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -77,13 +86,12 @@ def _output_error() -> OSError | None:
 
 def _status(options: argparse.Namespace) -> int:
     verb: Callable[..., int] = options.verb
-    mending: Callable[..., int] | None = getattr(options, "mending", None)
+    without_settings: Callable[..., int] | None = getattr(options, "without_settings", None)
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR", "text")
     try:
-        _refuse_pipe("SSL_CERT_FILE")
-        if mending is not None:
-            return mending(options)
+        if without_settings is not None:
+            return without_settings(options)
         from bot.settings import load_settings
 
         return verb(load_settings(), options)
@@ -92,20 +100,6 @@ def _status(options: argparse.Namespace) -> int:
             for line in spell_commands(str(failure)).splitlines():
                 print(f"aldis: {line}", file=sys.stderr)
     return 2
-
-
-def _refuse_pipe(variable: str) -> None:
-    """Refuses a pipe where a file is read by libraries as they are imported: they would wait for it, without end."""
-    if stat.S_ISFIFO(_mode(os.environ.get(variable, ""))):
-        raise ConfigError(f"{variable} names a pipe: name a file, which can be read more than once")
-
-
-def _mode(path: str) -> int:
-    """The kind and the permissions of what is there; 0 if nobody can know."""
-    try:
-        return Path(path).stat().st_mode
-    except OSError:
-        return 0
 
 
 def _verb(name: str) -> Callable[..., int]:
@@ -123,12 +117,6 @@ def _text(given: str) -> str:
     if not given.strip():
         raise argparse.ArgumentTypeError("the message is empty")
     return given
-
-
-def _turn(given: str) -> int:
-    if not (given.isascii() and given.isdigit() and len(given) <= _MAX_TURN_DIGITS):
-        raise argparse.ArgumentTypeError(f"a turn is a number from the list of `{command_line('trace')}`")
-    return int(given)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -154,6 +142,14 @@ class _Parser(argparse.ArgumentParser):
         super().error(f"{message.partition(' (choose from')[0]}; did you mean {meant[0]}?" if meant else message)
 
 
+_GROUPS = {
+    "Talk and run": ("chat", "setup", "admin", "run", "restart", "link", "profile"),
+    "Look after it": ("doctor", "health", "trace", "tools", "settings", "trust", "captcha", "verify"),
+    "What is kept": ("backup", "restore", "export", "rotate-key", "reseal", "upgrade-check"),
+    "Shell": ("completion",),
+}
+"""The verbs as the help lists them."""
+
 _Add = Callable[[str, str, str], argparse.ArgumentParser]
 """Adds a verb: its name, its function as `_verb` takes it, and what it does."""
 
@@ -170,21 +166,48 @@ def _parser() -> _Parser:
     command = command_line()
     parser = _Parser(
         prog=command,
+        usage=f"{command} [-h] [-V] VERB ...",
         description="Aldis: a private assistant that lives in the Signal messenger.",
         epilog=f"Settings come from the environment, .env and the settings file; see `{command} settings`.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("-V", "--version", action=_Version, nargs=0, help="show the version and a digest of its source")
-    verbs = parser.add_subparsers(required=True, metavar="verb")
+    verbs = parser.add_subparsers(required=True, metavar="verb", help=argparse.SUPPRESS)
+    purposes: dict[str, str] = {}
 
     def add(name: str, function: str, purpose: str) -> argparse.ArgumentParser:
-        verb = verbs.add_parser(name, help=purpose, description=f"{purpose[:1].upper()}{purpose[1:]}.")
+        purposes[name] = purpose
+        verb = verbs.add_parser(name, description=f"{purpose[:1].upper()}{purpose[1:]}.")
         verb.set_defaults(verb=_verb(function))
         return verb
 
-    for add_verbs in (_add_running, _add_doctor, _add_tools, _add_store, _add_trust, _add_setup, _add_settings):
+    for add_verbs in (
+        _add_running,
+        _add_doctor,
+        _add_tools,
+        _add_store,
+        _add_trust,
+        _add_setup,
+        _add_settings,
+        _add_shell,
+    ):
         add_verbs(add)
     parser.verbs = verbs.choices
+    lines = [
+        "\n".join((f"{group}:", *(f"    {name:<14} {purposes[name]}" for name in names)))
+        for group, names in _GROUPS.items()
+    ]
+    parser.description = "\n\n".join((str(parser.description), *lines))
     return parser
+
+
+def _print_completion(_: argparse.Namespace) -> int:
+    """`completion`: prints what completes verbs and options in bash, and in zsh after `bashcompinit`."""
+    verbs = _parser().verbs
+    options = {name: " ".join(sorted({*re.findall(r"--[\w-]+", verb.format_help())})) for name, verb in verbs.items()}
+    cases = "\n".join(f'        {name}) words="{words}" ;;' for name, words in options.items())
+    print(_COMPLETION.format(cases=cases, verbs=" ".join(options)))
+    return 0
 
 
 def _add_running(add: _Add) -> None:
@@ -223,9 +246,6 @@ def _add_tools(add: _Add) -> None:
     call.add_argument(
         "arguments", metavar="JSON", nargs="?", default="{}", help="""such as '{"expression": "17*23"}'"""
     )
-    call.add_argument(
-        "--files", metavar="FOLDER", help="where to save the files that it makes; otherwise they are discarded"
-    )
     call.add_argument("--yes", action="store_true", help="do not ask first if its effect cannot be undone")
     call.set_defaults(verb=_verb("tools.call"))
 
@@ -240,9 +260,7 @@ def _add_store(add: _Add) -> None:
     _add_decision(restore)
     add("rotate-key", "store.rotate_key", "replace the master key in its file with a new one")
     export = add("export", "store.export", "print what is kept about a person, as JSON")
-    export.add_argument(
-        "person", metavar="UUID", help="the person's UUID; the doctor shows those of the people on the list"
-    )
+    export.add_argument("person", metavar="PERSON", help="the person's name in Signal, phone number or UUID")
 
 
 def _add_trust(add: _Add) -> None:
@@ -253,8 +271,15 @@ def _add_trust(add: _Add) -> None:
     )
     trace = add("trace", "store.trace", "show the path of one message: times, durations and cost, but no words")
     trace.add_argument(
-        "turn", metavar="TURN", nargs="?", type=_turn, help="the number of its turn; without it, list the newest"
+        "turn", metavar="TURN", nargs="?", type=int, help="the number of its turn; without it, list the newest"
     )
+
+
+def _add_shell(add: _Add) -> None:
+    purpose = (
+        'complete verbs and options: put eval "$(aldis completion)" into ~/.bashrc or, after bashcompinit, ~/.zshrc'
+    )
+    add("completion", "main.none", purpose).set_defaults(verb=None, without_settings=_print_completion)
 
 
 def _add_setup(add: _Add) -> None:
@@ -282,7 +307,7 @@ def _add_settings(add: _Add) -> None:
         metavar="NAME | set NAME=VALUE ... | unset NAME",
         help="a setting to show; or changes of the settings file (NAME=- reads the value from standard input)",
     )
-    table.set_defaults(verb=None, mending=_verb("settings.show_or_change"))
+    table.set_defaults(verb=None, without_settings=_verb("settings.show_or_change"))
 
 
 def _add_decision(verb: argparse.ArgumentParser) -> None:

@@ -224,9 +224,7 @@ def export(given: Settings, options: argparse.Namespace) -> int:
     """`export PERSON`: prints what is kept about a person, as JSON."""
     person = person_of(options.person)
     if person is None or person.startswith("+"):
-        raise ConfigError(
-            f"export: name the person by uuid; `{command_line('doctor')}` shows that of everybody on the list"
-        )
+        person = asyncio.run(_named_person(given, person or options.person.strip()))
 
     async def answered(store: Store) -> Mapping[str, Any]:
         direct = ChatId.direct(person)
@@ -237,9 +235,26 @@ def export(given: Settings, options: argparse.Namespace) -> int:
     answer = asyncio.run(_done(given, "export", {"person": person}, answered))
     print(answer["json"])
     if not any(json.loads(answer["json"]).values()):
-        hint = f"`{command_line('doctor')}` shows the uuids of the people on the list"
-        print(f"Nothing is kept about this person. If that surprises you, check the uuid: {hint}.", file=sys.stderr)
+        print("Nothing is kept about this person.", file=sys.stderr)
     return 0
+
+
+async def _named_person(given: Settings, wanted: str) -> str:
+    """The UUID of the one contact of the account with this name or number; a `ConfigError` where there is not one."""
+    try:
+        async with asyncio.timeout(_BRIDGE_SECONDS):
+            transport = await app.signal_transport(given)
+            try:
+                contacts = await transport.contacts()
+            finally:
+                await transport.aclose()
+    except TimeoutError as error:
+        raise ConfigError("export: no bridge to Signal answers, so name the person by UUID") from error
+    found = [one for one in contacts if wanted == one.number or (one.name or "").casefold() == wanted.casefold()]
+    if len(found) != 1:
+        known = ", ".join(f"{one.person} ({one.name or one.number})" for one in found) or "none"
+        raise ConfigError(f"export: several or no contacts are called that: {known}; name the person by UUID")
+    return found[0].person
 
 
 def trust(given: Settings, options: argparse.Namespace) -> int:

@@ -13,13 +13,12 @@ import textwrap
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, cast
 
 from bot import app, logs
 from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
-from bot.events import TERMINAL_PERSON, File
+from bot.events import TERMINAL_PERSON
 from bot.labels import Labels
 from bot.logs import one_line
 from bot.messages import CallId, ToolCall
@@ -184,7 +183,7 @@ async def _called(given: Settings, options: argparse.Namespace) -> int:
         if asks and not (options.yes or _agreed(tool.spec)):
             return 1
         run = await toolbox.run(wanted, TERMINAL_PERSON)
-    return _told(tool.spec, run, Path(options.files) if options.files else None)
+    return _told(tool.spec, run)
 
 
 def _named(name: str, groups: Sequence[ToolGroup]) -> Tool:
@@ -233,7 +232,7 @@ def _agreed(spec: ToolSpec) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
-def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
+def _told(spec: ToolSpec, run: ToolRun) -> int:
     answer = json.loads(run.answer.content)
     if not run.answer.ok:
         added: str = answer.get("untrusted_data", {}).get("said", "")
@@ -245,22 +244,5 @@ def _told(spec: ToolSpec, run: ToolRun, folder: Path | None) -> int:
     # All text in it was cleaned of control sequences: `tools.text`.
     print(json.dumps(answer["untrusted_data"], indent=2, ensure_ascii=False))
     for file in run.files:
-        print(_kept(file, folder), file=sys.stderr)
+        print(f"It made a file, {file.name}, which is not kept.", file=sys.stderr)
     return 0
-
-
-def _kept(file: File, folder: Path | None) -> str:
-    """Writes the file if files are wanted, without overwriting any; returns what became of it, in words."""
-    if folder is None:
-        return f"It made a file {file.name}, which --files FOLDER would save."
-    bare = Path(file.name)
-    names = [file.name, *(f"{bare.stem}-{number}{bare.suffix}" for number in range(2, 100))]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path = next(path for path in (folder / name for name in names) if not path.exists())
-        with path.open("xb") as target:
-            target.write(file.data)
-    except (OSError, StopIteration) as error:
-        why = (isinstance(error, OSError) and error.strerror) or "there are too many of that name"
-        raise ConfigError(f"--files: {file.name} cannot be written there: {why}") from error
-    return str(path)

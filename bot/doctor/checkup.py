@@ -25,14 +25,12 @@ from bot.doctor.machine import (
     check_certificates,
     check_disk,
     check_machine,
-    check_ports,
-    check_proxies,
     check_rights,
     check_store,
     check_store_folder,
     free_bytes_of,
 )
-from bot.doctor.models import ask_models, check_audio, check_budgets, check_choices, check_images, check_models
+from bot.doctor.models import ask_models, check_audio, check_budgets, check_images, check_models
 from bot.doctor.pages import check_pages
 from bot.doctor.running import RunningState, check_running, without_repeats
 from bot.doctor.search import check_search
@@ -58,7 +56,7 @@ async def examine(
         await stack.enter_async_context(deps.tool_deps.fetcher)
         sandbox = stack.enter_context(closing(deps.sandbox()))
         parts = await asyncio.gather(
-            _in_time("machine", _check_machine(settings, deps, clock, sandbox)),
+            _in_time("machine", _check_machine(settings, clock, sandbox)),
             _in_time("store", _check_kept(settings, deps, clock, running)),
             _in_time("models", check_models(settings, deps)),
             _in_time("models", ask_models(settings, deps) if asks_models else _nothing(), _ASKING_SECONDS),
@@ -73,7 +71,6 @@ async def examine(
         *machine,
         *kept,
         *models,
-        *check_choices(settings),
         *answers,
         *check_budgets(deps),
         *(finding for findings in others for finding in findings),
@@ -95,9 +92,9 @@ async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
     return tuple(finding for findings in found for finding in findings)
 
 
-async def _check_machine(settings: Settings, deps: Deps, clock: Clock, sandbox: Sandbox) -> list[Finding]:
-    machine = check_machine(settings, clock, is_contained=deps.is_contained)
-    return [*machine, *check_proxies(os.environ), *check_certificates(os.environ), await check_cells(sandbox)]
+async def _check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> list[Finding]:
+    machine = check_machine(settings, clock)
+    return [*machine, *check_certificates(os.environ), await check_cells(sandbox)]
 
 
 async def _check_kept(settings: Settings, deps: Deps, clock: Clock, running: RunningState | None) -> list[Finding]:
@@ -111,7 +108,6 @@ async def _check_kept(settings: Settings, deps: Deps, clock: Clock, running: Run
             *await asyncio.to_thread(check_store_folder, settings),
             *check_rights(settings),
             check_disk(free_bytes_of(settings)),
-            *await asyncio.to_thread(check_ports, settings, is_held=is_held),
             *check_pages(settings, is_contained=deps.is_contained),
             *bridged,
             *check_attachments(settings),

@@ -1,10 +1,8 @@
-"""The machine and the store: the clock, SQLite, what holds cells, the database with its key, the room that is left."""
+"""The machine and the store: the clock, what holds cells, the database with its key, the room that is left."""
 
 import errno
 import os
 import shutil
-import socket
-import sqlite3
 import ssl
 import stat
 import tempfile
@@ -14,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.clock import Clock
-from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Finding, number_of, ok, problem, warning
 from bot.invocation import command_line, spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
@@ -26,15 +24,8 @@ from store import Store, StoreError, StoreInUse, open_store
 from tools import has_certificates
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
-_PROXIES = frozenset({"http_proxy", "https_proxy", "all_proxy"})
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
-
-_RESET_BUG_FIXED = ((3, 44, 6), (3, 50, 7), (3, 51, 3))
-"""From each of these on within its line, and from the last on in all later ones, several connections are safe.
-
-Source: https://sqlite.org/wal.html#walresetbug (2026-11).
-"""
 
 
 def _check_zone(now: str, zone: str) -> Finding:
@@ -45,27 +36,12 @@ def _check_zone(now: str, zone: str) -> Finding:
     return warning("clock", what, "set LOCALE__TIMEZONE to theirs, such as Europe/Berlin, or to UTC if you mean that")
 
 
-def check_machine(settings: Settings, clock: Clock, *, is_contained: bool = False) -> Iterator[Finding]:
-    """Whether its clock can be right, and its SQLite is sound; `is_contained`: nothing else runs where Aldis does."""
+def check_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
+    """Whether its clock can be right."""
     if clock.wall() < _WRITTEN:
         yield problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it to be right")
     else:
         yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M}", settings.locale.timezone)
-    yield check_sqlite(sqlite3.sqlite_version_info, is_contained=is_contained)
-
-
-def check_sqlite(version: tuple[int, ...], *, is_contained: bool) -> Finding:
-    """Whether other programs may open the database beside Aldis; in a container (`is_contained`) there are none."""
-    named = f"SQLite {'.'.join(map(str, version))}"
-    if not _has_reset_bug(version):
-        return ok(named, "")
-    if is_contained:
-        return ok(named, "it can damage a database that several programs have open; Aldis alone is safe")
-    return warning(
-        named,
-        "it can damage a database that several programs have open; Aldis alone is safe",
-        ("do not open the database with anything else while Aldis runs (no sqlite3, no litestream), or update SQLite"),
-    )
 
 
 async def check_cells(sandbox: Sandbox) -> Finding:
@@ -118,23 +94,6 @@ def check_cell_level(level: Level) -> Finding:
     )
 
 
-def check_proxies(environ: Mapping[str, str]) -> list[Finding]:
-    """That the environment names a proxy, where it does: nothing of Aldis goes through one."""
-    named = sorted(name for name, value in environ.items() if name.lower() in _PROXIES and value)
-    if not named:
-        return []
-    return [
-        warning(
-            "network",
-            f"{', '.join(named)} is set, but Aldis uses no proxy",
-            (
-                "route the traffic on the machine itself, or name a gateway as the address of a "
-                "service (OPENAI_BASE_URL)"
-            ),
-        )
-    ]
-
-
 def check_certificates(environ: Mapping[str, str]) -> list[Finding]:
     """That certificates can be read where the environment names some: OpenSSL skips what it cannot read."""
     kinds = {"SSL_CERT_FILE": _is_readable, "SSL_CERT_DIR": has_certificates}
@@ -160,11 +119,6 @@ def _is_readable(file: str) -> bool:
     return True
 
 
-def _has_reset_bug(version: tuple[int, ...]) -> bool:
-    line = [fixed for fixed in _RESET_BUG_FIXED if fixed[:2] == version[:2]]
-    return version < (line[0] if line else _RESET_BUG_FIXED[-1])
-
-
 async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
     """The open store, where it can be opened, and whether somebody else holds it."""
     given = settings.store
@@ -183,40 +137,13 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
     found = [ok("store", f"{given.path} opens with its key, is intact, and takes {_megabytes(given.path)} MB")]
     if restoration is not None:
         how = f"decide with: {command_line('restore --settle')}, or --replay"
-        found.append(
-            problem(
-                "store",
-                (
-                    "it was restored, and nobody has decided what to do with the work left open in it: "
-                    "Aldis does not start"
-                ),
-                how,
-            )
-        )
+        what = "it was restored, and what becomes of the work left open in it is not decided: Aldis does not start"
+        found.append(problem("store", what, how))
     if inbox.dead:
-        found.append(
-            warning(
-                "store",
-                (
-                    f"{inbox.dead} message of the last weeks was given up"
-                    if inbox.dead == 1
-                    else f"{inbox.dead} messages of the last weeks were given up"
-                ),
-                "look in Aldis's log",
-            )
-        )
+        what = f"given up in the last weeks: {number_of(inbox.dead, 'message')}"
+        found.append(warning("store", what, "look in Aldis's log"))
     if guests:
-        found.append(
-            ok(
-                "store",
-                (
-                    f"{len(guests)} person was let in by a code"
-                    if len(guests) == 1
-                    else f"{len(guests)} people were let in by a code"
-                ),
-                "an admin sees them with /people",
-            )
-        )
+        found.append(ok("store", f"let in by a code: {len(guests)}", "an admin sees them with /people"))
     return store, False, found
 
 
@@ -282,40 +209,6 @@ def _is_exposed(file: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(mode) and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
-
-
-def check_ports(settings: Settings, *, is_held: bool) -> list[Finding]:
-    """Whether what Aldis listens on is free; `is_held`: an Aldis runs, and has them itself."""
-    web = settings.web
-    advice = "set another WEB__PORT, or 0 for none"
-    found = [_port("WEB", web.host, web.port, advice, is_held=is_held)] if web.port else []
-    if web.admin_port:
-        advice = "set another WEB__ADMIN_PORT, or 0 for none"
-        found.append(_port("WEB__ADMIN", web.admin_host, web.admin_port, advice, is_held=is_held))
-    return [finding for finding in found if finding is not None]
-
-
-def _port(group: str, host: str, port: int, advice: str, *, is_held: bool) -> Finding | None:
-    names = (f"{group}__PORT", f"{group}__HOST") if group == "WEB" else (f"{group}_PORT", f"{group}_HOST")
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as those who listen do
-            trial.bind(address)
-            trial.listen(1)
-    except socket.gaierror:
-        what = f"{names[1]} is {host}, which does not exist"
-        return problem("network", what, f"correct {names[1]}")
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            what = f"{names[0]} is {port}, which is already in use at {host}"
-            return None if is_held else problem("network", what, advice)
-        if error.errno == errno.EADDRNOTAVAIL:
-            what = f"{names[1]} is {host}, which is not an address of this machine"
-            return problem("network", what, f"set {names[1]} to 127.0.0.1, or to 0.0.0.0 for every address")
-        what = f"{names[0]} is {port}, where Aldis may not listen: {error.strerror}"
-        return problem("network", what, advice)
-    return None
 
 
 def free_bytes_of(settings: Settings) -> int:

@@ -237,11 +237,6 @@ async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
     return list(await asyncio.gather(*map(_answered, providers)))
 
 
-def check_choices(settings: Settings) -> list[Finding]:
-    """Which models people may choose besides the first."""
-    return [ok("models", f"people may choose {choice}") for choice in settings.llm.models_to_choose[1:]]
-
-
 def check_budgets(deps: Deps) -> list[Finding]:
     """Whether what is spent can be counted; nothing where nothing is limited."""
     try:

@@ -3,6 +3,7 @@
 import base64
 import ipaddress
 from collections.abc import Iterator
+from pathlib import Path
 
 from bot.doctor.findings import Finding, problem, warning
 from bot.doctor.servers import is_loopback
@@ -68,6 +69,11 @@ def is_published(settings: Settings, *, is_contained: bool = False) -> bool:
     host = f"[{web.admin_host}]" if ":" in web.admin_host else web.admin_host
     is_of_network = not (is_contained if is_every_address(web.admin_host) else is_loopback(f"http://{host}"))
     return is_of_network if web.admin_url is None else is_of_network or not is_loopback(web.admin_url)
+
+
+def is_contained() -> bool:
+    """Whether the process runs in a container of Docker or Podman, going by their marker files."""
+    return any(Path(mark).exists() for mark in ("/.dockerenv", "/run/.containerenv"))
 
 
 def is_every_address(host: str) -> bool:

@@ -2,8 +2,7 @@
 
     address + /models --> a list                  --> key and names are right, or "did you mean"
                       |-> 401, 403                --> the key is refused
-                      |-> a redirect              --> it is not followed: the address is to be corrected
-                      |-> nothing of that kind    --> the same with /v1 behind it, or without --> "set it to ..."
+                            |-> nothing of that kind    --> the same with /v1 behind it, or without --> "set it to ..."
                       '-> no answer               --> unreachable; in a container loopback is the container itself
 
 Nothing that anybody wrote is sent, no model is asked, and no key is shown.
@@ -18,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urlsplit
 
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line
@@ -34,7 +33,6 @@ TIMEOUT_SECONDS = 8.0
 
 _REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _PASSING = frozenset({HTTPStatus.TOO_MANY_REQUESTS, *(status for status in HTTPStatus if status >= 500)})  # noqa: PLR2004
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _LIKENESS = 0.4
 _MAX_URL_CHARS = 200
 _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
@@ -77,8 +75,6 @@ class _Listing:
     is_refused: bool = False
     elsewhere: str | None = None
     """The address under which it answers."""
-    redirected_to: str | None = None
-    """Where it redirects to."""
     is_there: bool = False
     """It answers, but lists nothing."""
     failure: str = ""
@@ -113,12 +109,6 @@ async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> S
         advice = f"set {own}={elsewhere}"
         if other is not None:
             advice = f"set {own}={elsewhere} (or {other})"
-        return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
-    if listing.redirected_to is not None:
-        what = "{server} at {url} redirects to {elsewhere}, and redirects are not followed".format(
-            **named, elsewhere=without_password(listing.redirected_to)
-        )
-        advice = f"correct {with_other_name(server.address_variable)}"
         return ServerProbe(findings=(problem(server.area, what, advice),), names=None)
     if listing.is_there:
         what = (
@@ -269,20 +259,9 @@ def _listing_in(answer: JsonAnswer, server: CheckedServer) -> _Listing | None:
         return _Listing(names=names, told=_told(answer, names, server))
     if answer.status in _REFUSED:
         return _Listing(is_refused=True)
-    if answer.status in _REDIRECTS:
-        return _Listing(redirected_to=_redirect_target(answer, server))
     if answer.status in _PASSING:
         return _Listing(failure=f"it returns an error (status {answer.status})")
     return None
-
-
-def _redirect_target(answer: JsonAnswer, server: CheckedServer) -> str:
-    """Where the list of models redirects to, without what follows the base address."""
-    try:
-        target = urljoin(_models_url(server), answer.headers.get("location", ""))
-    except ValueError:
-        return "?"
-    return target.partition("?")[0].removesuffix("/").removesuffix(f"{server.path}/models")[:_MAX_URL_CHARS]
 
 
 def _is_there(error: ToolError) -> bool:

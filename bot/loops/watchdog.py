@@ -62,6 +62,10 @@ _FEW_UNREADABLE = 5
 _UNREADABLE_NAME = f"envelopes_{Kind.UNDECRYPTABLE}"
 
 
+ADVISED: set[str] = set()
+"""What the log has said of the bridge's version since this process began."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Sample:
     """The number of envelopes that had arrived by some time, since the start."""
@@ -112,7 +116,6 @@ class Watchdog:
         self._clock = clock or MachineClock()
         self.release: Release | None = None
         """The bridge's version when last asked; None before."""
-        self._advised: set[str] = set()
         self._release_at = seconds()
         """When to ask for the version again."""
 
@@ -251,10 +254,10 @@ class Watchdog:
         return UNHEARD if self._seconds() > until_seconds else self._note_problem
 
     def _advise(self) -> None:
-        """Logs what to do about the bridge's version, each advice once."""
+        """Logs what to do about the bridge's version, once, however often Aldis restarts in this process."""
         for concern in self.concerns:
-            if concern.advice not in self._advised:
-                self._advised.add(concern.advice)
+            if concern.words not in ADVISED:
+                ADVISED.add(concern.words)
                 _log.warning("%s: %s", concern.words, concern.advice)
 
     def _tell(self, problems: tuple[str, ...]) -> None:

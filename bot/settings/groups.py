@@ -369,7 +369,7 @@ class SignalSettings(SettingsGroup):
     """How many seconds one send can take; after that its outcome is unknown."""
     unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
     """How many seconds to wait for the receipt of such a send before sending again; no less than a send can take."""
-    max_parts: int = Field(default=5, ge=1, le=50)
+    max_parts: ClassVar[int] = 5
     """Into how many messages a long answer is split if it cannot be sent as one; the rest is cut."""
     ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
     """How a message shows that it is being answered, if that takes more than seconds: with an emoji, or not at all."""
@@ -398,6 +398,9 @@ class StoreSettings(SettingsGroup):
     """The master key: 32 bytes in hex or base64; unset means the one created beside the database at the first start."""
     old_key: MasterKey | None = None
     """The previous master key, if STORE__KEY is a new one: the next start replaces the old by the new."""
+    backup_days: int | None = Field(default=None, ge=1, le=3650)
+    """How many days nightly backups are kept, in `backups/nightly` beside the database; unset means that none are made.
+    What has been forgotten since is still in them."""
 
     @property
     def key_path(self) -> Path:

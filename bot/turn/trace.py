@@ -58,7 +58,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
         )
         raise CallRefused(f"turn {turn}: {why}; `{command_line('trace')}` lists the newest")
     done = journaled_steps(repos, trace.conversation, turn) or ()
-    yield f"turn {turn}, {trace.state}: conversation {trace.conversation} of {trace.realm}"
+    yield f"turn {turn}, {_state(trace)}: conversation {trace.conversation} of {trace.realm}"
     if trace.replaces is not None:
         yield f"repeats turn {trace.replaces}"
     yield from map(_message, trace.messages)
@@ -87,7 +87,12 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
 
 def _summary(trace: Trace) -> str:
     took = "running" if trace.ended_at is None else _seconds(trace.ended_at - trace.started_at)
-    return f"{trace.turn:>6}  {_at(trace.started_at)}  {trace.state:<8} {took:>10}  {_sum(trace.entries)}"
+    return f"{trace.turn:>6}  {_at(trace.started_at)}  {_state(trace):<8} {took:>10}  {_sum(trace.entries)}"
+
+
+def _state(trace: Trace) -> str:
+    """The word for what became of a turn: what was answered without being kept is a command."""
+    return "command" if trace.state == "ignored" and trace.replies else trace.state
 
 
 def _message(message: TracedMessage) -> str:

@@ -179,7 +179,7 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         await page.get_by_text("It has another address").click()
         await page.locator("#other-server").get_by_label("Address").fill(model.base_url)
         await page.locator("#other-server").get_by_role("button", name="Use this").click()
-        await expect(page.get_by_text("The server answers and the settings are saved")).to_be_visible()
+        await expect(page.get_by_text("Saved: the server answers, and takes the key.")).to_be_visible()
         await page.get_by_label("Another model on this server").select_option("llama-large")
         await visit.push("Use this")
         await expect(page.get_by_text("llama-large answers from now on")).to_be_visible()
@@ -285,7 +285,7 @@ async def test_a_bridge_that_is_gone(tmp_path: Path) -> None:
             await visit.page.get_by_role("link", name="The bridge is answering now: continue").click()
             await visit.link_account()
             await visit.go("/")
-            await expect(visit.page.get_by_text("All is well")).to_be_visible()
+            await expect(visit.page.get_by_role("heading", name="Today")).to_be_visible()
 
 
 async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:

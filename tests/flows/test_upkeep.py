@@ -88,8 +88,12 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     assert (await world.verb("restore", "/")).status == 2
     keys = await world.verb("restore", "copies/aldis-20261121T120000Z.db-keys")
     assert (keys.status, "name the other, which ends in .db" in keys.stderr) == (2, True)
-    unknown = await world.verb("export", "+15550100002")
-    assert (unknown.status, "by uuid" in unknown.stderr) == (2, True)
+    unknown = await world.verb("export", "+15550109999")
+    assert (unknown.status, "name the person by UUID" in unknown.stderr) == (2, True)
+    for name in (ALICE.number, ALICE.name):
+        assert name is not None
+        known = await world.verb("export", name)
+        assert (known.status, any(json.loads(known.stdout).values())) == (0, True), known.stderr
 
 
 async def test_the_way_of_a_message_is_told_while_aldis_runs_and_when_it_does_not(world: World) -> None:

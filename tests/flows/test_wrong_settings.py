@@ -217,7 +217,6 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
     "a feed on a private network": ({"TOOLS__NEWS__FEEDS": "http://127.0.0.1:9/feed"}, "TOOLS__NEWS__FEEDS"),
     "certificates that are not there": ({"SSL_CERT_FILE": "/nowhere/ca.pem"}, "SSL_CERT_FILE is /nowhere/ca.pem"),
     "a folder without certificates": ({"SSL_CERT_DIR": "{folder}"}, "SSL_CERT_DIR is {folder}"),
-    "a port that is taken": ({"WEB__PORT": "{port}"}, "WEB__PORT is {port}, which is already in use"),
     "a tool to approve that there is not": ({"TOOLS__APPROVE": "rememeber"}, "did you mean remember?"),
     "a folder that cannot be written": ({"STORE__PATH": "/proc/1/aldis.db"}, "set STORE__PATH"),
     "no folder of attachments": ({"SIGNAL__ATTACHMENTS": "{folder}/none"}, "SIGNAL__ATTACHMENTS is"),
@@ -229,7 +228,6 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
         "the account is not in the group",
     ),
     "codes that nobody can take": ({"ACCESS__STRANGERS": "pair"}, "set ACCESS__ADMINS"),
-    "a proxy that nothing goes through": ({"HTTPS_PROXY": "http://proxy:3128"}, "HTTPS_PROXY is set"),
 }
 """What is set in an Aldis that is well otherwise, and what a line that is no `ok` says of it."""
 

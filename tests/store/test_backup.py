@@ -315,7 +315,7 @@ class TestRestoring:
             restore(copy, path, now=NOON, key=secrets.token_bytes(KEY_BYTES))
         given = bytes.fromhex(master_of(path).read_text())
         master_of(path).unlink()
-        with pytest.raises(WrongKey):
+        with pytest.raises(WrongKey, match=f"does not open {copy}: put the one .* into {master_of(path)}, or "):
             restore(copy, path, now=NOON)
         assert restore(copy, path, now=NOON, key=secrets.token_bytes(KEY_BYTES), old_key=given) is not None
 

@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from store import Repositories, Restoration, Store, StoreInUse, Waiting, is_undecided, open_store, restore
+from store import (
+    Repositories,
+    Restoration,
+    Store,
+    StoreInUse,
+    Waiting,
+    copy_closed,
+    is_undecided,
+    open_store,
+    restore,
+    steps_of,
+)
 from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.store.earlier import build_earlier
@@ -87,6 +98,16 @@ class TestTheMark:
             assert await store.read(lambda repos: repos.grants.of(place, "alice")) == ()
         assert not is_undecided(path)
         assert is_undecided(again)
+
+    async def test_a_copy_of_an_older_store_can_be_restored(self, path: Path, tmp_path: Path) -> None:
+        """As `aldis upgrade-check` does before an upgrade: the copy is marked, whatever schema it has."""
+        async with open_store(path, realm="signal") as store:
+            await asked(store, "direct:a", 1)
+        as_of_before(path)
+        copy = copy_closed(path, tmp_path / "copies", now=NOON)
+        assert steps_of(copy)[0] == BEFORE_THE_MARK
+        restore(copy, path, now=NOON + HOUR)
+        assert await restoration(path) == Restoration(copied_at=NOON, restored_at=NOON + HOUR)
 
     async def test_looking_for_it_changes_nothing(self, path: Path, tmp_path: Path) -> None:
         """Not even the log that a kill has left, by which the next opening knows that it has to look closer."""

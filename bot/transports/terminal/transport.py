@@ -10,9 +10,11 @@ import asyncio
 import itertools
 import json
 import os
+import tempfile
 import time
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from pathlib import Path
 from typing import TextIO
 
 from pydantic import BaseModel, ValidationError
@@ -43,11 +45,8 @@ from bot.transports.terminal.streams import Once, PipedInput, PromptInput, Termi
 from tools import shorten
 
 ACCOUNT = "terminal"
-
 SHOWN_RESULT_CHARS = 200
 """How many characters of a tool's result a line shows."""
-SHOWN_FILE_LINES = 40
-"""How many lines of a file a terminal shows; more would push the answer off the screen."""
 
 _SHOWN_NAME_CHARS = 60
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
@@ -265,16 +264,15 @@ class Terminal(PlainTransport):
         return SentId(self._last_sent_at)
 
     async def _hand_over(self, file: File) -> None:
-        """Says that a file came with the answer; text is written out, at a person's terminal only its beginning, unless
-        it is the answer itself.
-        """
+        """Saves a file for a person at a terminal; writes a text out for a program, or if it is the answer itself."""
+        if self._painted and file.name != WHOLE_ANSWER:
+            folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="aldis-"))
+            await asyncio.to_thread((folder / file.name).write_bytes, file.data)
+            await self._note(f"· a file: {folder / file.name}, {len(file.data)} bytes")
+            return
         await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
         if file.content_type in _TEXTS:
-            lines = file.data.decode("utf-8", "replace").split("\n")
-            shown = lines[:SHOWN_FILE_LINES] if self._painted and file.name != WHOLE_ANSWER else lines
-            await self._answers.write(self._shown(Styled(text="\n".join(shown))) + "\n")
-            if left := len(lines) - len(shown):
-                await self._note(f"· {left} more lines; a pipe or a file as standard output gets them all")
+            await self._answers.write(self._shown(Styled(text=file.data.decode("utf-8", "replace"))) + "\n")
 
     def _shown(self, content: Styled) -> str:
         """The text for output: at a terminal styled and wrapped, elsewhere as it is."""

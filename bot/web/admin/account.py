@@ -23,6 +23,8 @@ from typing import Literal
 import segno
 from aiohttp import web
 
+from bot.doctor.pages import is_contained
+from bot.doctor.servers import without_password
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
 from bot.events import Account
 from bot.logs import describe_error
@@ -236,6 +238,7 @@ class AccountPage:
             accounts=[account for account in accounts if account.name],
             is_unnamed=self._own() is None and any(not account.name for account in accounts),
             elsewhere=elsewhere,
+            is_contained=is_contained(),
             registering=self._pending.number,
             captcha_page=_REGISTRATION_PAGE,
         )
@@ -301,7 +304,15 @@ class AccountPage:
         return go_to(_ACCOUNT)
 
     async def _use_bridge(self, request: web.Request) -> web.Response:
-        return await self._context.save(request, _ACCOUNT, {"SIGNAL__URL": form_of(request).get("url", "")})
+        await self._context.keep(request, _ACCOUNT, {"SIGNAL__URL": form_of(request).get("url", "")})
+        url = self._context.world.settings.signal.url
+        try:
+            async with asyncio.timeout(_ANSWER_SECONDS):
+                bridge = await bridge_at(url, timeout_seconds=_ANSWER_SECONDS)
+        except (Disconnected, ConfigError, TimeoutError) as error:
+            raise NotDone(_ACCOUNT, f"Saved, but no bridge can be used there: {str(error) or 'no answer'}.") from error
+        name = {"signal_cli": "signal-cli", "rest_api": "signal-cli-rest-api"}[bridge]
+        return self._context.done(request, _ACCOUNT, f"Saved: {name} answers at {without_password(url)}.")
 
     async def _choose(self, request: web.Request) -> web.Response:
         return await self._context.save(request, _ACCOUNT, {"SIGNAL__ACCOUNT": form_of(request).get("account", "")})

@@ -17,7 +17,7 @@ from bot.web.admin.sessions import BrowserSession, Draft, Remark
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
-SAVED = "Saved. Aldis is restarting with it, which takes a moment."
+SAVED = "Saved."
 LIVE_SECONDS = 1.0
 """The interval between two looks at what has changed."""
 _LIVE_FOR_SECONDS = 900.0
@@ -87,7 +87,7 @@ class AdminContext:
             self.world.callers.listen()
         draft = self._draft(request)
         return self._pages.response(
-            request, template, status=status, world=self.world, steps=self._steps(), draft=draft, **values
+            request, template, status=status, world=self.world, steps=self.steps(), draft=draft, **values
         )
 
     @staticmethod
@@ -106,8 +106,8 @@ class AdminContext:
         fields = {name: value.strip()[:_MAX_KEPT_CHARS] for name, value in typed if _KEPT.fullmatch(name)}
         request[SESSION].draft = Draft(path, fields)
 
-    def _steps(self) -> tuple[tuple[str, str, bool], ...]:
-        """The steps of setup: path, title, and whether it is done."""
+    def steps(self) -> tuple[tuple[str, str, bool], ...]:
+        """Returns the steps of setup: path, title, and whether it is done."""
         settings, is_there = self.world.settings, self.world.has_account
         has_model = bool(settings.llm.providers) or settings.llm.providers_in_order != ("offline",)
         has_admin = bool(settings.access.admins) or settings.signal.note_to_self
@@ -166,8 +166,11 @@ class AdminContext:
         Raises:
             NotDone: as `keep`.
         """
+        was_running = self.world.running is not None
         await self.keep(request, back, changes)
-        return self.done(request, back, done)
+        if was_running and self.world.running is None:
+            raise NotDone(back, f"Saved, but Aldis is not running again yet: {self.world.waits_for}.")
+        return self.done(request, back, f"{done} Aldis uses it now." if was_running else done)
 
     async def keep(self, request: web.Request, back: str, changes: Changes | ChangesOf) -> None:
         """Like `save`, without an answer to the browser; one at a time, because several pages may be open.

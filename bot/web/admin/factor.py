@@ -15,8 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from aiohttp import web
 
-from bot.doctor.pages import is_published
-from bot.invocation import is_contained
+from bot.doctor.pages import is_contained, is_published
 from bot.web.admin.account import qr_svg
 from bot.web.admin.context import AdminContext, NotDone, go_to
 from bot.web.admin.guard import SESSION, PagesAddress, form_of

@@ -119,9 +119,12 @@ class ModelPage:
             self._context.write_down(request, "model.refused", vendor)
             # Without its advice, which names variables: whoever sees this has just typed the value.
             raise NotDone(_MODEL, f"Nothing was saved: {wrong[0].words.rstrip('.')}.")
-        return await self._context.save(
-            request, _MODEL, changes, "The server answers and the settings are saved. Aldis is restarting with them."
-        )
+        if looked.names is None:
+            await self._context.keep(request, _MODEL, changes)
+            raise NotDone(
+                _MODEL, "Saved, but the server lists no models: ask it something below to see whether one answers."
+            )
+        return await self._context.save(request, _MODEL, changes, "Saved: the server answers, and takes the key.")
 
     async def _choose(self, request: web.Request) -> web.Response:
         vendor, model = self._context.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")

@@ -4,7 +4,7 @@ Everything is escaped except what the templates themselves contain.
 """
 
 import hashlib
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -39,7 +39,7 @@ class PageTemplates:
         )
         self._jinja.globals.update(static=self._static_path, command=command_line)  # pyright: ignore[reportUnknownMemberType]
         dates = {"time": self._time, "day": _day, "short_day": _short_day}
-        self._jinja.filters.update(dates, usd=_usd, count=_count, number=number)  # pyright: ignore[reportUnknownMemberType]
+        self._jinja.filters.update(dates, usd=_usd, count=_count, span=_span, number=number)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """Returns a template, filled in."""
@@ -74,6 +74,15 @@ def _usd(amount: Decimal | None) -> str:
         return "?"
     places = Decimal("0.0001") if 0 < abs(amount) < _CENT else _CENT
     return dollars(amount.quantize(places))
+
+
+def _span(took: timedelta) -> str:
+    """A time in its largest two units: `3 days 4 h`."""
+    minutes = int(took.total_seconds()) // 60
+    if minutes < 60:  # noqa: PLR2004
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 24 else f"{hours // 24} d {hours % 24} h"  # noqa: PLR2004
 
 
 def _day(iso: str) -> str:

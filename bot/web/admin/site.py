@@ -13,8 +13,8 @@ from contextlib import asynccontextmanager
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from bot.doctor.pages import secret_of
-from bot.invocation import command_line, is_contained
+from bot.doctor.pages import is_contained, secret_of
+from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin.account import AccountPage
 from bot.web.admin.audit import Audit

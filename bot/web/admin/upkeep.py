@@ -3,6 +3,7 @@
 Reminders are shown by number and time, the log as it is, since it contains no words of people.
 """
 
+import asyncio
 import logging
 import re
 import sys
@@ -72,6 +73,8 @@ class UpkeepPage:
             web.get(_UPKEEP, self._show),
             web.post("/upkeep/examine", self._examine),
             web.post("/upkeep/backup", self._back_up),
+            web.post("/upkeep/backup/file", self._hand_backup_over),
+            web.post("/upkeep/backup/days", self._set_backup_days),
             web.post("/upkeep/key", self._hand_key_over),
             web.post("/upkeep/upgrade", self._check_upgrade),
             web.post("/upkeep/feed/add", self._add_feed),
@@ -111,7 +114,9 @@ class UpkeepPage:
             python=sys.version.partition(" ")[0],
             findings=self._findings,
             has_key=self._context.world.settings.store.key_path.is_file(),
-            backups=self._backups(),
+            backups=[path.name for path in self._backups()],
+            backup_days=self._context.world.settings.store.backup_days,
+            key_file=self._context.world.settings.store.key_path.name,
             lines=list(self._log.lines)[::-1],
             actions=self._context.audit.newest(_ACTIONS),
         )
@@ -194,5 +199,25 @@ class UpkeepPage:
     def _folder(self) -> Path:
         return self._context.world.settings.store.path.absolute().parent / "backups"
 
-    def _backups(self) -> list[str]:
-        return sorted((path.name for path in self._folder().glob("aldis-*.db")), reverse=True)[:20]
+    def _backups(self) -> list[Path]:
+        """The newest copies, made here and nightly."""
+        found = [*self._folder().glob("aldis-*.db"), *self._folder().glob("nightly/aldis-*.db")]
+        return sorted(found, key=lambda path: path.name, reverse=True)[:20]
+
+    async def _hand_backup_over(self, request: web.Request) -> web.Response:
+        """Sends one of the two files of a copy."""
+        name = form_of(request).get("file", "")
+        files = [file for path in self._backups() for file in (path, path.with_name(f"{path.name}-keys"))]
+        file = next((file for file in files if file.name == name and file.is_file()), None)
+        if file is None:
+            raise NotDone(_UPKEEP, "That copy is no longer there.")
+        self._context.write_down(request, "backup.downloaded", file.name)
+        return web.Response(
+            body=await asyncio.to_thread(file.read_bytes),
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{file.name}"'},
+        )
+
+    async def _set_backup_days(self, request: web.Request) -> web.Response:
+        days = form_of(request).get("days", "").strip() or None
+        return await self._context.save(request, _UPKEEP, {"STORE__BACKUP_DAYS": days})

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
 from bot.clock import Clock
 from bot.commands.broadcast import Audience
@@ -67,6 +68,8 @@ class World:
         self.callers = Callers()
         self.waits_for: str = "Aldis is starting"
         self.running: RunningParts | None = None
+        self.began_at: datetime | None = None
+        """When the Aldis that runs began to."""
         self.runs = 0
         """How often Aldis has started in this process."""
         self._changed = asyncio.Event()
@@ -120,7 +123,7 @@ class World:
     @contextmanager
     def showing(self, running: RunningParts) -> Generator[None]:
         """Shows that Aldis runs with these parts while the block does."""
-        self.running, self.has_account = running, True
+        self.running, self.has_account, self.began_at = running, True, running.clock.now()
         self._notify()
         try:
             yield

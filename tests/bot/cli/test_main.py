@@ -4,7 +4,6 @@ import argparse
 import asyncio
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -50,25 +49,30 @@ def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.Capt
     assert list(Path().iterdir()) == []
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("doctor",), ("doctor", "--model"), ("settings",)], ids=" ".join)
-def test_a_pipe_of_certificates_is_not_waited_for(
-    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nobody may ever write into it, and libraries read it while they are imported."""
-    os.mkfifo("pipe.pem")
-    monkeypatch.setenv("SSL_CERT_FILE", "pipe.pem")
-    assert left(*arguments) == 2
-    assert (
-        capsys.readouterr().err == "aldis: SSL_CERT_FILE names a pipe: name a file, which can be read more than once\n"
-    )
-
-
 def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     """With what each is for."""
     assert left("--help") == 0
     shown = capsys.readouterr().out
     for verb in ("chat", "run", "link", "health", "doctor", "tools", "restart", "settings"):
         assert f"\n    {verb}" in shown
+
+
+def test_each_verb_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """And the shell completes them and their options."""
+    assert left("--help") == 0
+    shown = re.findall(r"^    ([a-z-]+) +\S", capsys.readouterr().out, re.MULTILINE)
+    assert left("completion") == 0
+    script = capsys.readouterr().out
+    assert sorted(shown) == sorted(set(shown)) == sorted(re.findall(r"^        ([a-z-]+)\)", script, re.MULTILINE))
+    asked = 'COMP_WORDS=(aldis {}); COMP_CWORD={}; _aldis; echo "${{COMPREPLY[@]}}"\n'
+    told = subprocess.run(
+        ["bash"],
+        input=script + "\n" + asked.format("upg", 1) + asked.format("doctor --m", 2),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.splitlines() == ["upgrade-check", "--model"]
 
 
 def test_the_help_of_a_verb_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:

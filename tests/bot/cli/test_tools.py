@@ -231,22 +231,6 @@ def test_nobody_has_only_what_a_port_may_have() -> None:
 
 
 @pytest.mark.usefixtures("painter")
-def test_files_are_kept_where_that_is_wanted(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the folder that is named, never above it, and never in the place of another file."""
-    subject = ("call", "paint", '{"subject": "a lamp", "colour": "blue"}', "--yes")
-    assert left(*subject) == 0
-    assert "picture.png" in capsys.readouterr().err
-    assert list(Path().iterdir()) == []
-    for _ in range(2):
-        assert left(*subject, "--files", "new/here") == 0
-    assert capsys.readouterr().err == "new/here/picture.png\nnew/here/picture-2.png\n"
-    assert {path.name for path in Path().rglob("*.png")} == {"picture.png", "picture-2.png"}
-    assert Path("new/here/picture.png").read_bytes() == b"blue"
-    assert left(*subject, "--files", "new/here/picture.png") == 2
-    assert "cannot be written there" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("painter")
 def test_a_terminal_is_told_no_orders(capsys: pytest.CaptureFixture[str]) -> None:
     """What a stranger's page might hold is taken out; letters stay letters."""
     assert left("call", "paint", '{"subject": "a lamp"}', "--yes") == 0

@@ -3,7 +3,6 @@
 import asyncio
 import re
 import socket
-import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
@@ -194,42 +193,6 @@ def test_findings_are_lines() -> None:
 # The machine
 
 
-@pytest.mark.parametrize(
-    ("version", "affected"),
-    [
-        ((3, 40, 1), True),
-        ((3, 44, 5), True),
-        ((3, 44, 6), False),
-        ((3, 45, 3), True),
-        ((3, 50, 6), True),
-        ((3, 50, 7), False),
-        ((3, 51, 2), True),
-        ((3, 51, 3), False),
-        ((3, 52, 0), False),
-        ((4, 0, 0), False),
-    ],
-)
-def test_which_sqlite_can_damage_a_shared_log(version: tuple[int, ...], affected: bool) -> None:
-    """The lines in which it was mended, and all later ones, are safe."""
-    assert machine._has_reset_bug(version) == affected
-
-
-async def test_the_machine_s_sqlite_is_named(practice: Practice) -> None:
-    """With a warning where nothing else may open the file."""
-    found = about(await practice.examine(), "SQLite", sqlite3.sqlite_version)
-    assert (found.level == "warning") == machine._has_reset_bug(sqlite3.sqlite_version_info)
-
-
-async def test_a_proxy_that_nothing_goes_through_is_named(practice: Practice, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever set it believes that it is used."""
-    for name in ("HTTP_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
-    assert about(await practice.examine(), "HTTPS_PROXY is set").level == "warning"
-    monkeypatch.delenv("HTTPS_PROXY")
-    assert not [finding for finding in await practice.examine() if finding.what.startswith("network:")]
-
-
 async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> None:
     """Machines without a battery begin in 1970; the bridge's clock tells as well."""
     async with SignalRestApi() as signal:
@@ -289,7 +252,7 @@ async def test_a_store_that_opens(practice: Practice) -> None:
         )
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
-    assert about(found, "1 person was let in").level == "ok"
+    assert about(found, "let in by a code: 1").level == "ok"
     assert MALLORY.uuid not in format_findings(found)
 
 
@@ -558,15 +521,13 @@ async def test_a_model_that_does_not_answer(practice: Practice) -> None:
 
 
 async def test_a_model_that_people_may_choose(practice: Practice) -> None:
-    """Named, and asked with the others; one that does not exist shows before anybody chooses it."""
+    """Asked with the others; one that does not exist shows before it is chosen."""
     practice.given = {"LLM__CHOICES": "anthropic/claude-opus-5-5,anthropic/claude-9"}
     found = await practice.examine(asks_models=True)
-    assert about(found, "people may choose anthropic/claude-opus-5-5").level == "ok"
     assert about(found, "answered as claude-opus-5-5").level == "ok"
     assert about(found, "does not answer", "NoSuchModel").level == "problem"
     unknown = about(found, "has no model claude-9")
     assert (unknown.level, unknown.advice) == ("problem", "correct LLM__CHOICES")
-    assert len([finding for finding in await practice.examine() if "people may choose" in finding.what]) == 2
     assert len(practice.posts) == 3
 
 
@@ -640,7 +601,7 @@ async def test_a_running_aldis_is_asked_how_it_is(practice: Practice) -> None:
 async def test_what_a_running_aldis_has_found_as_well_is_said_once(practice: Practice) -> None:
     """And what it alone knows is said, too."""
     async with Page() as page:
-        practice.given = {"WEB__PORT": str(page.port), "AUDIO__SPEAK": "true"}
+        practice.given = {"WEB__PORT": str(page.port), "ACCESS__ALLOWED": "*"}
         without = await practice.examine()
         again = as_json(without)
         assert again

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -11,7 +10,7 @@ from bot.doctor.servers import is_loopback, nearest
 from tests.bot.doctor.practice import examined, wrong
 from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.base import answer_json, redirect
+from tests.servers.base import answer_json
 from tests.servers.model_hosts import ModelHost
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_audio import KEY as AUDIO_KEY
@@ -123,31 +122,6 @@ async def test_a_server_without_a_list_was_not_tried(tmp_path: Path) -> None:
     [listless] = [one for one in found if one.what.endswith("were not tried, because that would cost money")]
     assert listless.level == "warning"
     assert "has the model" not in format_findings(found)
-
-
-@pytest.mark.parametrize("vendor", ["anthropic", "openai"])
-@pytest.mark.parametrize(
-    ("location", "shown"),
-    [
-        ("https://models.example{path}/models", "https://models.example"),
-        ("/new{path}/models?limit=1000", "http://127.0.0.1:{port}/new"),
-        ("https://key:secret@models.example/", "https://...@models.example"),
-        ("http://[", "?"),
-    ],
-)
-async def test_a_server_that_redirects_is_told_with_its_new_address(
-    tmp_path: Path, vendor: str, location: str, shown: str
-) -> None:
-    """Nothing is asked there, because nobody has chosen that server."""
-    async with AnthropicServer() if vendor == "anthropic" else OpenAIServer(local=True) as server:
-        server.look_faults += [redirect(location.format(path="/v1" if vendor == "anthropic" else ""))] * 4
-        given = {
-            "anthropic": {"ANTHROPIC_API_KEY": KEY, "LLM__ANTHROPIC__BASE_URL": server.url},
-            "openai": {"OPENAI_BASE_URL": server.base_url, "LLM__OPENAI__MODEL": "any"},
-        }[vendor]
-        [found] = wrong(await examined(tmp_path, given))
-        elsewhere = shown.format(port=urlsplit(server.url).port)
-    assert f"redirects to {elsewhere}, and redirects are not followed -> correct LLM__{vendor.upper()}" in found
 
 
 @pytest.mark.parametrize("is_contained", [True, False])

@@ -1,10 +1,7 @@
 """The doctor on the pages for set-up and administration: who reaches them, and that their port is theirs."""
 
-import socket
-
 import pytest
 
-from bot.doctor.machine import check_ports
 from bot.doctor.pages import check_pages, is_published
 from bot.settings import load_settings
 
@@ -61,14 +58,3 @@ def test_a_container_listens_on_every_address() -> None:
     assert found_by({"WEB__ADMIN_HOST": "0.0.0.0"}, is_contained=True) == []
     everywhere = load_settings({"WEB__ADMIN_HOST": "0.0.0.0"}, None)
     assert [is_published(everywhere, is_contained=is_contained) for is_contained in (True, False)] == [False, True]
-
-
-def test_a_port_that_is_taken() -> None:
-    """By somebody else; one that our own Aldis has is no problem, nor is one of pages that are off."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        settings = load_settings({"WEB__ADMIN_PORT": port, "WEB__PORT": "0"}, None)
-        [found] = check_ports(settings, is_held=False)
-        assert (found.level, f"WEB__ADMIN_PORT is {port}, which is already in use" in found.what) == ("problem", True)
-        assert check_ports(settings, is_held=True) == []
-    assert check_ports(load_settings({"WEB__PORT": "0"}, None), is_held=False) == []

@@ -10,6 +10,7 @@ from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
 from bot.events import SentId
 from bot.loops.watchdog import (
+    ADVISED,
     ANSWER_SECONDS,
     CAPTCHA,
     CLOSED,
@@ -249,7 +250,8 @@ async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None
 
 
 async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
-    """Aldis still hears; the log has one line for each advice, not one a minute."""
+    """Aldis still hears; the log has one line for each advice, not one a minute, and none anew after a restart."""
+    ADVISED.clear()
     transport = FakeTransport(is_open=True, heard_at=0.0, known_release=Release(bridge="signal_cli", version="0.14.6"))
     watchdog = Watchdog(transport, Counts(), seconds=lambda: 0.0, clock=clock)
     assert (watchdog.concerns, watchdog.release_age_days) == ((), None)
@@ -258,6 +260,7 @@ async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplo
     assert watchdog.problems() == ()
     assert watchdog.release_age_days == 132
     assert [concern.is_urgent for concern in watchdog.concerns] == [True, False]
+    await Watchdog(transport, Counts(), seconds=lambda: 0.0, clock=clock).look()
     assert caplog.text.count("signal-cli 0.14.6") == 2
 
 

@@ -42,6 +42,16 @@ async def test_a_turn_that_is_over_is_told_from_its_arrival_to_what_was_said(sto
     assert re.search(r"^cost      3 calls, \d+ tokens in, \d+ out, 0\.\d+ USD$", told, re.MULTILINE)
 
 
+async def test_a_command_is_called_one(store: Store, clock: SetClock) -> None:
+    """It was answered, although nothing of it is kept: it was not ignored."""
+    async with app_harness(store, clock) as aldis:
+        await aldis.deliver(message("/help"))
+        await aldis.answered(1)
+        await aldis.quiet()
+        assert "  command  " in await trace_text(store, None)
+        assert (await trace_text(store, 1)).startswith("turn 1, command: ")
+
+
 async def test_no_words_and_nobody_is_told(store: Store, clock: SetClock) -> None:
     """Neither what was asked, nor what a tool was called with and gave, nor who."""
     async with app_harness(store, clock, tools=(Echo(name="look"),)) as aldis:

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import stat
 import subprocess
 import sys
 import textwrap
@@ -38,7 +39,7 @@ from bot.events import (
 )
 from bot.invocation import VARIABLE
 from bot.transports.base import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted, Transport
-from bot.transports.terminal.transport import SHOWN_FILE_LINES, Terminal, paint, progress_line, wrap
+from bot.transports.terminal.transport import Terminal, paint, progress_line, wrap
 from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
@@ -579,9 +580,9 @@ async def test_ctrl_c_at_the_prompt(sit: Sit) -> None:
         await coming
 
 
-async def test_a_long_file_does_not_fill_the_screen(desk: Desk, sit: Sit) -> None:
-    """A person sees how it begins and how much follows; a program gets all of it."""
-    lines = [f"line {number}" for number in range(SHOWN_FILE_LINES + 60)]
+async def test_a_file_is_saved_for_a_person_and_written_out_for_a_program(desk: Desk, sit: Sit) -> None:
+    """At a terminal its path is shown, and only its owner can read it; a pipe gets the text."""
+    lines = [f"line {number}" for number in range(100)]
     export = File(name="export.json", content_type="application/json", data="\n".join(lines).encode())
     piped = desk.terminal(once="/export")
     await piped.send(answer_to(await given_by(piped.envelopes()), "All of it.", files=(export,)))
@@ -591,15 +592,16 @@ async def test_a_long_file_does_not_fill_the_screen(desk: Desk, sit: Sit) -> Non
     await screen.prompts()
     screen.types("/export\r")
     await seated.send(answer_to(await coming, "All of it.", files=(export,)))
-    shown = await screen.sees(f"line {SHOWN_FILE_LINES - 1}\r\n")
-    assert f"line {SHOWN_FILE_LINES - 2}\r\n" in shown
-    await screen.sees("· 60 more lines")
-    assert "line" not in screen.shown.replace("more lines", "")
+    shown = await screen.sees(f"export.json, {len(export.data)} bytes")
+    folder = Path(shown.rpartition("· a file: ")[2])
+    saved, mode = await asyncio.to_thread(lambda: ((folder / export.name).read_bytes(), folder.stat().st_mode))
+    assert (saved, stat.S_IMODE(mode)) == (export.data, 0o700)
+    assert "line 1" not in shown
 
 
 async def test_an_answer_too_long_for_one_message_is_written_once_and_whole(desk: Desk, sit: Sit) -> None:
     """The file that has all of it stands in the place of the message that begins with the same words."""
-    lines = [f"line {number}" for number in range(SHOWN_FILE_LINES + 60)]
+    lines = [f"line {number}" for number in range(100)]
     whole = File(name=WHOLE_ANSWER, content_type="text/plain", data="\n".join(lines).encode())
     piped = desk.terminal(once="everything")
     await piped.send(answer_to(await given_by(piped.envelopes()), "line 0 ... (the rest)", files=(whole,)))

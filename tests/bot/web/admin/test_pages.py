@@ -7,18 +7,17 @@ import json
 import os
 import re
 import time
-from datetime import date
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
-from bot.doctor.findings import problem
 from bot.errors import ConfigError
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
-from bot.transports.bridge_versions import Release, warnings
 from bot.transports.envelope.accounts import NO_ACCOUNT
+from bot.web.admin.overview import Task, Today
 from bot.web.admin.pages import PageTemplates
 from bot.web.admin.plots import by_day, largest
 from tests.bot.loops.fake_transport import envelope
@@ -109,23 +108,30 @@ async def test_the_doctor_s_findings_stand_on_the_page(tmp_path: Path) -> None:
         assert "access: nobody may write<br>set ACCESS__ALLOWED" in (await visitor.get("/upkeep")).text
 
 
-def test_what_a_running_aldis_found_stands_on_the_first_page() -> None:
-    """Problems, findings with their advice, and what is known of the bridge, beside the queues."""
-    release, queue = Release(bridge="signal_cli", version="0.14.10"), {"open": 0, "dead": 0}
-    part = html.unescape(
-        PageTemplates().html(
-            "part_state",
-            health={"inbox": queue, "outbox": queue},
-            problems=(CLOSED, "an answer has been due to be sent for too long"),
-            findings=(problem("disk", "12 MB are free where the store is", "free some space"),),
-            release=release,
-            concerns=warnings(release, date(2027, 2, 1)),
-        )
+def test_the_first_page_says_what_needs_doing_then_today() -> None:
+    """One thing, one remedy, one button; nothing is green while something needs doing."""
+    tasks = (
+        Task(level="problem", what=CLOSED),
+        Task(level="warning", what="disk: 12 MB are free where the store is", advice="free some space"),
+        Task(level="warning", what="Setup is not finished: The model.", path="/setup/model", button="The model"),
     )
+    today = Today(
+        messages=12,
+        people=3,
+        cost_usd=Decimal("0.42"),
+        model="anthropic/claude-haiku-5-5",
+        reminders=(datetime(2026, 11, 27, 20, 14, tzinfo=UTC),),
+        backed_up_at=None,
+        running_for=timedelta(hours=3, minutes=5),
+    )
+    part = html.unescape(PageTemplates().html("part_state", tasks=tasks, today=today))
+    assert f'<li class="problem"><strong>{CLOSED}</strong>' in part
     assert "<strong>disk: 12 MB are free where the store is</strong><br>free some space" in part
-    assert f'<li class="problem">{CLOSED}</li>' in part
-    assert "signal-cli 0.14.10 is 76 days old or more; from 90 on Signal may drop it" in part
-    assert "install a newer signal-cli; make a copy of its data folder first" in part
+    assert '<a class="button quiet" href="/setup/model">The model</a>' in part
+    assert "badge ok" not in part
+    for figure in ("<dd>12</dd>", "<dd>3</dd>", "<dd>US$0.42</dd>", "<dd>3 h 5 min</dd>", "20:14", "none yet"):
+        assert figure in part
+    assert '<span class="badge ok">' in PageTemplates().html("part_state", tasks=(), today=today)
 
 
 async def test_the_first_page_says_what_aldis_waits_for(tmp_path: Path) -> None:
@@ -136,12 +142,29 @@ async def test_the_first_page_says_what_aldis_waits_for(tmp_path: Path) -> None:
         world.running = None
         for words in ("waiting for Signal: nothing answers", "SIGNAL__ACCOUNT: the bridge has several accounts"):
             world.wait_for(words)
-            assert f"<p>{words}</p>" in (await visitor.get("/")).text
+            page = (await visitor.get("/")).text
+            assert f"Aldis does not answer yet: {words}." in page
+            assert "Setup is not finished: The account." in page
+            assert "badge ok" not in page
             assert world.is_ambiguous == words.startswith("SIGNAL__ACCOUNT")
             assert not world.is_unlinked
         world.wait_for(NO_ACCOUNT)
         assert world.is_unlinked
         assert "waiting for Signal" not in (await visitor.get("/")).text
+
+
+async def test_a_bridge_is_tried_when_its_address_is_saved(tmp_path: Path) -> None:
+    """The page says how it went, and is not green where nothing, or something else, answers."""
+    async with SignalCli(accounts=[]) as signal, visited(tmp_path) as visitor:
+        await visitor.enter()
+        for url, kind, words in (
+            ("http://127.0.0.1:1", "wrong", "Saved, but no bridge can be used there: nothing answers"),
+            (signal.url, "done", f"Saved: signal-cli answers at {signal.url}"),
+        ):
+            await visitor.post("/setup/account/bridge", {"url": url})
+            page = html.unescape((await visitor.get("/setup/account")).text)
+            assert f'<p class="remark {kind}" role="{"alert" if kind == "wrong" else "status"}">{words}' in page
+            assert dict(visitor.site.world.file.read()) == {"SIGNAL__URL": url}
 
 
 async def test_who_writes_while_the_account_is_linked_is_listed(tmp_path: Path) -> None:
