@@ -2,8 +2,6 @@
 
 python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; writes its process id into FILE
 python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
-python mcp_bad_server.py heap    FILE    like plain, but answers calls with 9 MB of empty texts
-python mcp_bad_server.py spaced  FILE    the same, with a space before each comma, so that it looks like fewer
 python mcp_bad_server.py parts   FILE    like plain, but answers calls with 30,000 parts
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
 python mcp_bad_server.py fails   FILE    like plain, but answers calls with an error of its own
@@ -11,14 +9,11 @@ python mcp_bad_server.py half    FILE    like plain, but answers calls with half
 python mcp_bad_server.py parent  FILE    like plain, but has started a process that holds on to its input and output
 python mcp_bad_server.py old     FILE    like plain, but ends when anything comes before `initialize`, as rmcp 1.7 does
 python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
+python mcp_bad_server.py asks    FILE    like modern, but answers calls by asking for something
 python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
 python mcp_bad_server.py hostile FILE    lists tools that nobody should be shown unchanged
-python mcp_bad_server.py malformed FILE  like plain, but lists also what is no tool
 python mcp_bad_server.py changes FILE    like plain, but lists another tool each time, and says so at once, nine times
 python mcp_bad_server.py babble  FILE    writes what is no message, with words of a person in it
-python mcp_bad_server.py ping    FILE    lists its tools, then wants answers again and again, and hears nothing
-python mcp_bad_server.py chat    FILE    the same, but reports progress again and again
-python mcp_bad_server.py drone   FILE    the same, but in messages of 9 MB
 """
 
 import itertools
@@ -78,16 +73,8 @@ HOSTILE = [
     ),
     *(tool(f"more{number}") for number in range(100)),
 ]
-MALFORMED: list[Any] = [
-    *PLAIN[:1],
-    {"name": "Half Done", "description": 7},
-    "no tool",
-    tool("typeless", {"properties": {}}),
-    *PLAIN[1:],
-]
-"""What servers list that were written by hand: the SDK refuses all for one."""
 HOW, WHERE = sys.argv[1:3] if __name__ == "__main__" else ("", "")
-LISTING = {"hostile": HOSTILE, "malformed": MALFORMED}.get(HOW, PLAIN)
+LISTING = HOSTILE if HOW == "hostile" else PLAIN
 listed = itertools.count()
 
 
@@ -100,17 +87,20 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
         case "tools/list":
             Path(f"{WHERE}.listed").write_text(str(count := next(listed) + 1))
             more = [tool(f"new{count}")] if HOW == "changes" and count > 1 else []
-            return {"tools": LISTING + more, **(CACHED if HOW == "modern" else {})}
+            return {"tools": LISTING + more, **(CACHED if HOW in {"modern", "asks"} else {})}
         case "tools/call" if HOW == "flood":
             sys.stdout.write("x" * 20_000_000)
             sys.stdout.flush()
             return None
-        case "tools/call" if HOW == "heap":
-            return {"content": [{"type": "text", "text": ""}] * 300_000}
+        case "tools/call" if HOW == "asks":
+            form = {"type": "object", "properties": {"colour": {"type": "string"}}}
+            wish = {"mode": "form", "message": "Which?", "requestedSchema": form}
+            return {
+                "resultType": "input_required",
+                "inputRequests": {"which": {"method": "elicitation/create", "params": wish}},
+            }
         case "tools/call" if HOW == "half":
             return {"content": [{"type": "text", "text": "lit \ud83d"}]}
-        case "tools/call" if HOW == "spaced":
-            return {"content": [], "structuredContent": {"texts": [""] * 1_000_000}}
         case "tools/call" if HOW == "parts":
             return {"content": [{"type": "text", "text": "x"}] * 30_000}
         case "tools/call" if HOW == "stuck":
@@ -142,9 +132,9 @@ def serve() -> None:
         if HOW == "old" and not greeted and asked["method"] not in {"initialize", "ping"}:
             sys.exit(1)
         greeted = True
-        if asked["method"] == "server/discover" and HOW == "modern":
+        if asked["method"] == "server/discover" and HOW in {"modern", "asks"}:
             said["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **CACHED}
-        elif asked["method"] == "initialize" and HOW == "modern":
+        elif asked["method"] == "initialize" and HOW in {"modern", "asks"}:
             data = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
             said["error"] = {"code": -32022, "message": "Unsupported protocol version", "data": data}
         elif asked["method"] == "server/discover":
@@ -157,23 +147,12 @@ def serve() -> None:
             said["result"] = result
         if HOW == "babble":
             sys.stdout.write("the secret of Alice {\n")
-        sys.stdout.write(json.dumps(said, separators=(" , ", " : ") if HOW == "spaced" else None) + "\n")
+        sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
-        if asked["method"] == "tools/list" and HOW in {"ping", "chat", "drone"}:
-            storm()
         if asked["method"] in {"tools/list", "tools/call"} and HOW == "changes":
             changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
             sys.stdout.write(f"{json.dumps(changed)}\n" * 9)
             sys.stdout.flush()
-
-
-def storm() -> None:
-    for number in itertools.count():
-        told: dict[str, Any] = {"method": "notifications/progress", "params": {"progressToken": number, "progress": 1}}
-        if HOW == "drone":
-            told["params"]["message"] = "x" * 9_000_000
-        said = {"ping": {"method": "ping", "id": number}}.get(HOW, told)
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **said}) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,9 @@ from typing import Any, Literal, Protocol
 from tools.base import Arguments, Effects, Result
 from tools.mcp.options import ServerOptions
 
+MAX_ANSWER_BYTES = 12_000_000
+"""Per answer: the largest picture, in base64."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ListedTool:
@@ -48,14 +51,10 @@ class ConnectionState:
     """The status of the last HTTP answer, if it is an error."""
     is_unreachable: bool = False
     """Whether nothing listened at the address."""
-    version: str | None = None
-    """The protocol version, once both sides agreed on it."""
-    malformed: list[str] = field(default_factory=list[str])
-    """The names of listed things that are no tools, as given; cleared before each listing."""
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the server says that its tools have changed."""
 
-    def end(self, why: str = "it says or asks more than it may") -> None:
+    def end(self, why: str = "it says more than an answer may hold") -> None:
         """Stops reading."""
         self.why = why
         self.ended.set()

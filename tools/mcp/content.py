@@ -13,11 +13,12 @@ from mcp_types import CallToolResult, ContentBlock, EmbeddedResource, ImageConte
 from mcp_types import TextResourceContents as Words
 
 from tools.base import Result, ResultFile
-from tools.mcp.bounds import MAX_PARTS
 from tools.text import clean_line, shorten
 
 MAX_TEXT_CHARS = 200_000
 """Far more than models are shown, and still quick to shorten."""
+MAX_PARTS = 100
+"""The limit of parts read per answer."""
 MAX_PICTURES = 4
 MAX_PICTURE_BYTES = 8_000_000
 _MAX_QUOTED_CHARS = 500
@@ -40,7 +41,7 @@ def result_of(answer: CallToolResult, *, tool: str) -> Result:
         data["structured"] = structured
     if text := "\n\n".join(text for text in texts if not _says(text, structured))[: MAX_TEXT_CHARS + 1]:
         data["text"] = text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]} [cut: more than can be read]"
-    if left_out := len(answer.content) - len(texts) - len(pictures):
+    if left_out := min(len(answer.content), MAX_PARTS + 1) - len(texts) - len(pictures):
         at_least = "at least " if len(answer.content) > MAX_PARTS else ""
         data["left_out"] = f"{at_least}{left_out} parts that cannot be passed on"
     return Result(data=data or {"text": ""}, files=pictures)

@@ -17,6 +17,7 @@ import mcp_types as types
 from mcp import Client, MCPError
 from mcp.client.subscriptions import SubscriptionLost
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import TypeAdapter
 
 from tools.base import Result
 from tools.errors import BadArguments, Unavailable
@@ -52,6 +53,11 @@ _MAX_PAUSE_SECONDS = 300.0
 _REFUSALS = frozenset({401, 403, 429})
 """HTTP statuses that mean that the call did not happen."""
 
+_ANSWER: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
+    types.CallToolResult | types.InputRequiredResult
+)
+"""Source: Model Context Protocol 2026-07-28, `tools/call`; read 2026-11-27."""
+
 # The SDK logs whatever it cannot read of what servers send: people's words, and more.
 for _name in ("mcp", "client", "httpx2", "httpcore2"):
     logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
@@ -69,7 +75,6 @@ class _Session:
         fit: list[ListedTool] = []
         unfit: list[str] = []
         found = chars = 0
-        self._state.malformed.clear()
         async for tool in self._listed():
             if wanted is not None and tool.name not in wanted:
                 continue
@@ -83,7 +88,6 @@ class _Session:
             if chars <= MAX_LISTING_CHARS:
                 fit.append(listed)
         surplus = found - len(fit) - len(unfit)
-        unfit += [name for name in self._state.malformed if wanted is None or not name or name in wanted]
         return Listing(tools=tuple(fit), unfit=tuple(map(spell_name, unfit[:MAX_NAMED])), surplus=surplus)
 
     async def _listed(self) -> AsyncGenerator[types.Tool]:
@@ -103,11 +107,13 @@ class _Session:
         """See `McpSession`; a cancelled call is cancelled at the server, too."""
         params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
         try:
-            answer = await self._client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult)
+            answer = await self._client.session.send_request(types.CallToolRequest(params=params), _ANSWER)
         except MCPError as error:
             raise self._translate(error) from error
         except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             raise AnswerLost("the server's answer cannot be read") from error
+        if isinstance(answer, types.InputRequiredResult):
+            raise Unavailable("it wants to ask something, which is not possible here; nothing happened")
         if answer.is_error:
             raise Unavailable("the tool says that it failed; what it says is quoted", quoted=quote_failure(answer))
         return result_of(answer, tool=shown_as)
@@ -138,12 +144,13 @@ async def open_session(server: ServerOptions, state: ConnectionState, greeting: 
         SessionFailed: it could not be opened, or broke.
     """
     try:
-        async with Client(open_streams(server, state), cache=None, mode=greeting) as client:
-            state.version = client.protocol_version
-            async with anyio.create_task_group() as group:
-                group.start_soon(_subscribe, client, state)
-                yield _Session(client, state)
-                group.cancel_scope.cancel()
+        async with (
+            Client(open_streams(server, state), cache=None, mode=greeting) as client,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(_subscribe, client, state)
+            yield _Session(client, state)
+            group.cancel_scope.cancel()
     except Exception as error:  # nobody can tell beforehand what a server can cause in the SDK
         raise SessionFailed(", ".join(dict.fromkeys(_kinds(error)))) from error
 
