@@ -11,12 +11,10 @@ from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
 from bot.errors import ConfigError, ProviderError
 from bot.policy.budgets import limits_anything
 from bot.providers.base import Completion, Provider
-from bot.providers.capabilities import NOTHING, Capabilities, told_of
-from bot.providers.fallback import Fallback
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import NOTHING, Capabilities, ModelLessons, told_of
+from bot.providers.fallback import Fallback, QuestionsFirst
 from bot.providers.more_tools import MoreTools
 from bot.providers.prices import Price, PricedModel, Prices, published_prices, unknown_price
-from bot.providers.questions_first import QuestionsFirst
 from bot.settings import BudgetSettings, Settings
 from tools import ImagesOptions
 

@@ -50,7 +50,7 @@ from bot.policy.access import AccessList
 from bot.policy.callers import Callers
 from bot.policy.pairing import Pairing
 from bot.providers.base import Provider
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import ModelLessons
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts

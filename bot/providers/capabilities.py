@@ -8,23 +8,24 @@
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
 Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
-requests smaller. Left to others: asking (`bot.doctor.capabilities`), storing (`bot.providers.lessons`), what follows
-from it (the adapters, `bot.turn.room`).
+requests smaller. Left to others: asking (`bot.doctor.capabilities`), storing what was learnt
+(`bot.app.learning`), what follows from it (the adapters, `bot.turn.room`).
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
 llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),
 openrouter.ai/docs (List available models), 2026-11-23.
 """
 
+import functools
+import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from bot.providers.lessons import ModelLessons
 from bot.providers.prices import Price
 
 LESSON = "told"
@@ -98,6 +99,52 @@ _FLAGS = (
     "is_at_home",
     "is_deprecated",
 )
+
+
+_Read = TypeVar("_Read")
+
+
+class ModelLessons:
+    """What was learnt about models, also from their refusals, by the server's address and the model's name.
+
+    `known` are earlier lessons, by subject; `keep` is called with each subject whose lessons have changed.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Mapping[str, Any]] | None = None,
+        keep: Callable[[str, Mapping[str, Any]], None] = lambda _subject, _lessons: None,
+    ) -> None:
+        self._known = {subject: dict(lessons) for subject, lessons in (known or {}).items()}
+        self._keep = keep
+        self._read: dict[tuple[str, str], Any] = {}
+
+    def of(self, server: str, model: str) -> Mapping[str, Any]:
+        """The lessons about a model: JSON values by name; may be empty."""
+        return self._known.get(_subject(server, model), {})
+
+    def read(self, server: str, model: str, name: str, reader: Callable[[object], _Read]) -> _Read:
+        """The result of a reader on one lesson, or on None; cached until the lesson changes."""
+        subject = _subject(server, model)
+        if (subject, name) not in self._read:
+            self._read[subject, name] = reader(self._known.get(subject, {}).get(name))
+        return self._read[subject, name]
+
+    def learn(self, server: str, model: str, **lessons: Any) -> None:
+        """Adds these lessons to the others about the same model."""
+        subject = _subject(server, model)
+        before = self._known.get(subject, {})
+        after = {**before, **lessons}
+        if after != before:
+            self._known[subject] = after
+            self._read = {place: made for place, made in self._read.items() if place[0] != subject}
+            self._keep(subject, after)
+
+
+@functools.cache
+def _subject(server: str, model: str) -> str:
+    """A digest, because an address may contain a password."""
+    return hashlib.sha256(f"{server}\n{model}".encode()).hexdigest()[:32]
 
 
 def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:

@@ -3,8 +3,8 @@
 The pieces are assembled into the body that the same service returns without streaming, so that one reader reads both
 and the completion is the same either way. A piece that brings nothing (a ping, an empty delta) does not count: a server
 can send those for ever. Left to others: each vendor's pieces (`bot.providers.anthropic.stream`,
-`bot.providers.openai.chat_stream`, `bot.providers.openai.responses_stream`), the connection (its SDK) and the deadline
-(`bot.providers.deadline`).
+`bot.providers.openai.chat_stream`, `bot.providers.openai.responses`), the connection (its SDK) and the deadline
+(`bot.providers.base`).
 """
 
 import asyncio
@@ -14,8 +14,7 @@ from typing import Protocol
 
 from bot.errors import ProviderError, TooSlow
 from bot.providers import bounds, wire
-from bot.providers.base import OnText, Request, Stop
-from bot.providers.deadline import Deadline
+from bot.providers.base import Deadline, OnText, Request, Stop
 from bot.providers.prices import Prices
 
 SLOW_SECONDS = 30.0

@@ -18,8 +18,7 @@ from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.messages import AssistantMessage, AssistantPart, CallId, IdentityCache, Opaque, Text, ToolCall
-from bot.providers.base import Completion, Request, Stop, ToolOffer, Usage
-from bot.providers.deadline import Deadline
+from bot.providers.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
 from bot.providers.prices import Prices
 
 _Error = TypeVar("_Error", bound=ProviderError)

@@ -4,7 +4,7 @@
     it told its window  --> tools, answer and history share that window from then on; the same if its server reported
                             it unasked (`bot.providers.capabilities`)
 
-The window of each model survives restarts (`bot.providers.lessons`), the size per conversation does not.
+The window of each model survives restarts (`bot.providers.capabilities`), the size per conversation does not.
 After a failed turn the next one starts smaller; after some turns without a refusal, one size larger is tried again.
 """
 
@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 
 from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
 from bot.providers.base import ToolOffer
-from bot.providers.capabilities import told_of
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import ModelLessons, told_of
 from bot.providers.more_tools import NAME as MORE_TOOLS
 from bot.providers.wire import encode_json
 from bot.turn import prompt

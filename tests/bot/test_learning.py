@@ -12,8 +12,7 @@ from bot.app.models import known_models, server_of
 from bot.doctor.capabilities import TIMEOUT_SECONDS, ask_capabilities
 from bot.doctor.models import checked_server
 from bot.providers.base import Completion, Stop, Usage
-from bot.providers.capabilities import NOTHING, Capabilities, told_of
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import NOTHING, Capabilities, ModelLessons, told_of
 from bot.providers.prices import Price
 from bot.settings import Settings, load_settings
 from bot.turn.room import ContextRoom

@@ -37,9 +37,8 @@ from bot.messages import (
 )
 from bot.providers import bounds, caching, capabilities, media, streams, texts, wire
 from bot.providers.anthropic import stream as anthropic_events
-from bot.providers.base import Completion, OnText, Request, Stop, ToolOffer, Usage
-from bot.providers.deadline import Deadline
-from bot.providers.lessons import ModelLessons
+from bot.providers.base import Completion, Deadline, OnText, Request, Stop, ToolOffer, Usage
+from bot.providers.capabilities import ModelLessons
 from bot.providers.prices import Prices, published_prices
 from tools import trusted_certificates
 

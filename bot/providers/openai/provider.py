@@ -30,10 +30,9 @@ from bot.errors import (
     Unreadable,
 )
 from bot.providers import bounds, capabilities, media, prompted, streams, texts, wire
-from bot.providers.base import Attempt, Completion, OnText, Request
-from bot.providers.deadline import Deadline
-from bot.providers.lessons import ModelLessons
-from bot.providers.openai import chat, chat_stream, responses_stream
+from bot.providers.base import Attempt, Completion, Deadline, OnText, Request
+from bot.providers.capabilities import ModelLessons
+from bot.providers.openai import chat, chat_stream
 from bot.providers.openai import responses as openai_responses
 from bot.providers.openai.quirks import Habits, Refusal, ToolMode, lessons_of, with_lessons
 from bot.providers.prices import Prices, published_prices
@@ -293,7 +292,7 @@ class OpenAI:
         if habits.speaks_responses:
             reasons = _REASONING.match(model) is not None
             body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
-            partial = texts.PartialText(responses_stream.PartialResponse(), reader)
+            partial = texts.PartialText(openai_responses.PartialResponse(), reader)
 
             def read_response(data: bytes) -> wire.WireAnswer:
                 return openai_responses.read(data, request, model=model)

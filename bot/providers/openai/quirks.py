@@ -1,7 +1,8 @@
 """What a compatible server accepts, and what its refusals teach: pure.
 
 A request refused for one of these reasons is asked again the other way, and the lesson is kept (see
-`bot.providers.lessons`). Left to others: asking (`bot.providers.openai.provider`), the formats (`chat`, `responses`).
+`bot.providers.capabilities`). Left to others: asking (`bot.providers.openai.provider`), the formats (`chat`,
+`responses`).
 
 Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-22.
 """

@@ -17,7 +17,7 @@ from bot.providers.anthropic.stream import PartialMessage
 from bot.providers.base import Provider
 from bot.providers.openai.chat_stream import PartialChat
 from bot.providers.openai.provider import OpenAI
-from bot.providers.openai.responses_stream import PartialResponse
+from bot.providers.openai.responses import PartialResponse
 from bot.providers.streams import PartialAnswer, read_stream
 from tests.bot.providers.vendors import QUESTION, listener
 from tests.waiting import DEADLINE_SECONDS

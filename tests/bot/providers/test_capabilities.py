@@ -13,8 +13,7 @@ from bot.messages import Picture, UserMessage
 from bot.providers import capabilities
 from bot.providers.anthropic.provider import Anthropic
 from bot.providers.base import Provider, Request, Usage
-from bot.providers.capabilities import NOTHING, Capabilities, of_lesson, of_listed, of_ollama, told_of
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import NOTHING, Capabilities, ModelLessons, of_lesson, of_listed, of_ollama, told_of
 from bot.providers.openai.provider import OpenAI
 from bot.providers.prices import Price, published_prices
 from bot.turn.room import SIZES, ContextRoom

@@ -16,14 +16,12 @@ from aiohttp import web
 from bot.errors import ProviderError, TooSlow, Unavailable
 from bot.messages import AssistantMessage, Text
 from bot.providers.anthropic.stream import PartialMessage
-from bot.providers.base import Completion, OnText, Request, Stop
-from bot.providers.capabilities import LESSON, Capabilities
-from bot.providers.deadline import Deadline
+from bot.providers.base import Completion, Deadline, OnText, Request, Stop
+from bot.providers.capabilities import LESSON, Capabilities, ModelLessons
 from bot.providers.fallback import Fallback
-from bot.providers.lessons import ModelLessons
 from bot.providers.openai.chat_stream import PartialChat
 from bot.providers.openai.provider import OpenAI
-from bot.providers.openai.responses_stream import PartialResponse
+from bot.providers.openai.responses import PartialResponse
 from bot.providers.streams import PartialAnswer
 from tests.bot.providers.test_fallback import completion_of
 from tests.bot.providers.vendors import NAMES, QUESTION, calls, opened, texts

@@ -9,7 +9,7 @@ import pytest
 
 from bot.app.learning import KeptLessons
 from bot.clock import SetClock
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import ModelLessons
 from bot.providers.media import ALL
 from bot.providers.openai.provider import OpenAI
 from bot.providers.openai.quirks import Habits, lessons_of, with_lessons

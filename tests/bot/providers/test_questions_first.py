@@ -9,8 +9,7 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.providers.base import Attempt, Completion, OnText, Request
-from bot.providers.fallback import Fallback
-from bot.providers.questions_first import MAX_GIVEN_WAY, QuestionsFirst
+from bot.providers.fallback import MAX_GIVEN_WAY, Fallback, QuestionsFirst
 from tests.bot.providers.test_fallback import completion_of
 from tests.bot.providers.vendors import QUESTION
 from tests.waiting import WAIT_SECONDS, all_begun, eventually, let_pass

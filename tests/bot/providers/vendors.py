@@ -8,8 +8,7 @@ from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.providers.anthropic.provider import Anthropic
-from bot.providers.base import Completion, OnText, Provider, Request, ToolOffer
-from bot.providers.deadline import Deadline
+from bot.providers.base import Completion, Deadline, OnText, Provider, Request, ToolOffer
 from bot.providers.openai.provider import OpenAI
 from bot.providers.streams import Listener
 from tests.servers import anthropic as anthropic_server

@@ -9,7 +9,7 @@ import pytest
 
 from bot.messages import UserMessage
 from bot.providers.base import Provider, Request
-from bot.providers.lessons import ModelLessons
+from bot.providers.capabilities import ModelLessons
 from bot.providers.openai.provider import OpenAI
 from tests.bot.providers.vendors import QUESTION, Listening, answered, followed_by, stripped, texts
 from tests.servers.openai import OpenAIServer
