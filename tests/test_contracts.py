@@ -47,7 +47,7 @@ HOMES = {
         # The SDKs of models and of MCP stand on it: its errors are translated, and its answers bounded.
         "bot.providers.anthropic.provider",
         "bot.providers.openai.provider",
-        "bot.providers.bounds",
+        "bot.providers.streams",
         "tools.mcp.transport",
     ],
     "jinja2": ["bot.web.admin.pages"],

@@ -10,10 +10,12 @@ can send those for ever. Left to others: each vendor's pieces (`bot.providers.an
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
+
+import httpx2
 
 from bot.errors import ProviderError, TooSlow
-from bot.providers import bounds, wire
+from bot.providers import wire
 from bot.providers.base import Deadline, OnText, Request, Stop
 from bot.providers.prices import Prices
 
@@ -22,6 +24,13 @@ SLOW_SECONDS = 30.0
 is streamed, so that each piece gives it time. Others are not: it costs more work, and some servers' calls are better
 when whole (vLLM's, by its issue threads, 2026-11-26).
 """
+
+MAX_STREAM_BYTES = 64 * 1024 * 1024
+"""The longest answer that can be requested, in the smallest pieces, each wrapped in JSON."""
+MAX_WHOLE_BYTES = 4 * 1024 * 1024
+"""For an answer that comes whole, and for what a stream comes to."""
+HEADERS: Final = {"Accept-Encoding": "identity"}
+"""Answers come uncompressed, because a packed one could expand to anything."""
 
 MAX_CHARACTERS = 2_000_000
 """The limit per answer: twice the largest output limit. A server that repeats itself may never end."""
@@ -155,9 +164,44 @@ async def read_stream(pieces: AsyncIterable[object], partial: PartialAnswer, lis
             said = text
             listener.on_words(text)
     body = partial.body()
-    if len(body) > bounds.MAX_EVENT_BYTES:
+    if len(body) > MAX_WHOLE_BYTES:
         raise ValueError("the answer is larger than one may be that comes whole")
     return body
+
+
+class AnswerTooLarge(httpx2.ReadError):
+    """The answer has no end, or none that anyone waits for."""
+
+
+async def limit_answer(answer: httpx2.Response) -> None:
+    """Limits how much of an answer can be read, because the SDKs read whatever arrives: a response hook for a client.
+
+    Raises:
+        httpx2.DecodingError: the answer is compressed although that was not requested.
+    """
+    if answer.headers.get("content-encoding", "identity") != "identity":
+        raise httpx2.DecodingError("packed, although that was not asked for")
+    if isinstance(answer.stream, httpx2.AsyncByteStream):
+        in_events = answer.headers.get("content-type", "").startswith("text/event-stream")
+        answer.stream = _Bounded(answer.stream, MAX_STREAM_BYTES if in_events else MAX_WHOLE_BYTES)
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
+        self._inner = inner
+        self._most = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > self._most:
+                raise AnswerTooLarge("more than an answer may hold")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Closes the stream."""
+        await self._inner.aclose()
 
 
 def is_whole(headers: Mapping[str, str]) -> bool:

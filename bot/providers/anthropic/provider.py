@@ -35,7 +35,7 @@ from bot.messages import (
     UserMessage,
     without_opaque,
 )
-from bot.providers import bounds, caching, capabilities, media, streams, texts, wire
+from bot.providers import caching, capabilities, media, streams, texts, wire
 from bot.providers.anthropic import stream as anthropic_events
 from bot.providers.base import Completion, Deadline, OnText, Request, Stop, ToolOffer, Usage
 from bot.providers.capabilities import ModelLessons
@@ -222,8 +222,8 @@ class Anthropic:
                 verify=trusted_certificates(),
                 trust_env=False,
                 follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
-                headers=bounds.HEADERS,
-                event_hooks={"response": [bounds.limit_answer]},
+                headers=streams.HEADERS,
+                event_hooks={"response": [streams.limit_answer]},
             ),
         )
         self._client.drop_headers_of_environment()

@@ -1,7 +1,7 @@
 """Pure: describes tools' answers in words, for an assistant without a model: Markdown, short, nothing invented.
 
 The shapes are those of the tools' results; anything else is shown as it is, so that no answer is lost.
-Left to others: which tools are asked (`intents`), what a whole answer consists of (`offline`).
+Left to others: which tools are asked (`bot.providers.offline.provider`).
 """
 
 import re

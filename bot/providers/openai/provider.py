@@ -29,7 +29,7 @@ from bot.errors import (
     Unavailable,
     Unreadable,
 )
-from bot.providers import bounds, capabilities, media, prompted, streams, texts, wire
+from bot.providers import capabilities, media, prompted, streams, texts, wire
 from bot.providers.base import Attempt, Completion, Deadline, OnText, Request
 from bot.providers.capabilities import ModelLessons
 from bot.providers.openai import chat, chat_stream
@@ -170,8 +170,8 @@ class OpenAI:
                 verify=trusted_certificates(),
                 trust_env=False,
                 follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
-                headers=bounds.HEADERS,
-                event_hooks={"response": [bounds.limit_answer]},
+                headers=streams.HEADERS,
+                event_hooks={"response": [streams.limit_answer]},
             ),
         )
         self._client.drop_headers_of_environment()
