@@ -32,7 +32,7 @@ ROOMS = {
     "bot/terminal": (578, 350),
     "bot/formatting": (1012, 800),
     "bot/media": (3144, 1700),
-    "bot/models": (5286, 2900),
+    "bot/models": (5201, 2900),
     "bot/web": (4706, 2300),
     "bot/doctor": (2983, 900),
     "store": (7667, 3900),
