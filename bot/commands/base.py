@@ -200,14 +200,14 @@ class CommandContext:
         until = self.clock.now() + _CONFIRMED_WITHIN
         self._unconfirmed[call.conversation, call.message.author] = Unconfirmed(call=call, turn=turn, until=until)
 
-    def unconfirmed(self, conversation: ConversationId, person: PersonId) -> Unconfirmed | None:
+    def find_unconfirmed(self, conversation: ConversationId, person: PersonId) -> Unconfirmed | None:
         """What waits for the yes of this person; None if nothing does."""
         one = self._unconfirmed.get((conversation, person))
         return one if one is not None and one.until > self.clock.now() else None
 
-    async def confirmed(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means, which it ends; None if it means something else."""
-        one = self.unconfirmed(urgent_item.conversation, verdict.author)
+        one = self.find_unconfirmed(urgent_item.conversation, verdict.author)
         if one is None:
             return None
 
@@ -322,11 +322,11 @@ class Commands(CommandGroup):
 
     def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
         """Whether a command of this person waits there for their yes."""
-        return self._context.unconfirmed(conversation, person) is not None
+        return self._context.find_unconfirmed(conversation, person) is not None
 
-    async def confirmed(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means; None if it means something else."""
-        return await self._context.confirmed(urgent_item, verdict)
+        return await self._context.take_confirmation(urgent_item, verdict)
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.

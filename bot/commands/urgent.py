@@ -317,7 +317,7 @@ class UrgentItems:
             await self._react(urgent_item, verdict.author, verdict.target, "later")
             return
         item = urgent_item.item.id
-        if (command := await self._commands.confirmed(urgent_item, verdict)) is not None:
+        if (command := await self._commands.take_confirmation(urgent_item, verdict)) is not None:
             await self._run(urgent_item, command, running, by_admin=by_admin)
             return
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
