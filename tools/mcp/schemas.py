@@ -1,11 +1,9 @@
-"""Pure: turns the JSON schema of a stranger's tool into one that can be shown to models and check their calls.
+"""Pure: turns the JSON schema of a server's tool into one that can be shown to models and check their calls.
 
     schema --known keywords, cleaned texts--> a class of arguments: what models see, and what calls are checked by
 
-A schema can be made to hang its validator, and one that a vendor's API refuses makes every question fail. So only
-known keywords are kept (no patterns: they could run forever, and the server checks them anyway), references stay inside
-the schema, and the steps of a check are counted: a list of thousands of items with hundreds of alternatives each would
-take a minute. A schema that cannot be adapted is refused as a whole.
+A schema that a vendor's API refuses makes every question fail. So only known keywords are kept (no patterns, which the
+server checks anyway), and references stay inside the schema. A schema that cannot be adapted is refused as a whole.
 
 Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs of Anthropic and OpenAI, 2026-11-21.
 """
@@ -13,15 +11,11 @@ Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs 
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextvars import ContextVar
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, cast
 
 from jsonschema import Draft202012Validator, SchemaError
-from jsonschema import ValidationError as JsonSchemaError
 from jsonschema.protocols import Validator
-from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]  (it has no types of its own)
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 from referencing import Registry
@@ -31,9 +25,6 @@ from tools.text import clean_text, shorten
 
 MAX_SCHEMA_BYTES = 8_000
 _MAX_LEVELS = 20
-_MAX_STEPS = 30_000  # of one check, a second or so; two thousand records with five fields each take fewer
-_STEP_CHARS = 200  # of what is checked: a step names all of it where it finds a mistake
-_STEP_VALUES = 10  # of an enumeration
 _MAX_DESCRIPTION_CHARS = 400
 _SHOWN_PROBLEMS = 3
 _MAX_PROBLEM_CHARS = 150
@@ -53,34 +44,6 @@ _VALUES = frozenset(
 )
 _NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
 """Keywords that both vendors refuse at the top level of a tool's schema; calls are checked by them all the same."""
-
-
-@dataclass(kw_only=True, slots=True)
-class _Work:
-    """The work of a check: done and still allowed."""
-
-    sizes: Mapping[int, int]
-    """The size of each list and object of the call, by identity."""
-    steps_left: int = _MAX_STEPS
-
-    def count(self, wanted: Any, instance: Any) -> None:
-        """Counts one more step: a keyword with this value against this part of the call.
-
-        Raises:
-            _TooMuch: there were too many.
-        """
-        values = len(cast("list[Any]", wanted)) if isinstance(wanted, list) else 0
-        size = len(instance) if isinstance(instance, str) else self.sizes.get(id(instance), 0)
-        self.steps_left -= 1 + values // _STEP_VALUES + size // _STEP_CHARS
-        if self.steps_left < 0:
-            raise _TooMuch
-
-
-class _TooMuch(Exception):
-    """The check has taken too many steps."""
-
-
-_work: ContextVar[_Work] = ContextVar("work")
 
 
 class UnfitSchema(ValueError):
@@ -128,7 +91,7 @@ def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
     if not all(_leads_to_a_schema(reference, fit) for reference in _references(fit)):
         raise UnfitSchema("a reference leads to no schema")
     shown = {key: value for key, value in fit.items() if key not in _NOT_AT_THE_TOP}
-    validator = _Checking(fit, registry=Registry())
+    validator = Draft202012Validator(fit, registry=Registry())
     return type("Given", (GivenArguments,), {"__module__": __name__, "shown": shown, "validator": validator})
 
 
@@ -137,68 +100,15 @@ def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
         yield "must be an object"
         return
     arguments = cast("dict[str, Any]", given)
-    sizes: dict[int, int] = {}
-    token = _work.set(_Work(sizes=sizes))
     try:
-        _measure(arguments, sizes)
         for error in islice(validator.iter_errors(arguments), _SHOWN_PROBLEMS):
             place = ".".join(map(str, error.absolute_path))
             words = shorten(error.message, _MAX_PROBLEM_CHARS)
             yield f"{place}: {words}" if place else words
-    except _TooMuch:
-        yield "too much to be checked; call it with less at a time"
     except RecursionError:
         yield "nested too deeply to be checked"
     except ArithmeticError:  # a whole number of hundreds of digits
         yield "a number is too large to be checked"
-    finally:
-        _work.reset(token)
-
-
-def _measure(value: Any, sizes: dict[int, int]) -> int:
-    """Estimates the length of a value as text; `sizes` gets that of each list and object in it."""
-    if isinstance(value, dict):
-        entries = cast("dict[str, Any]", value).items()
-        size = sum(len(name) + _measure(item, sizes) for name, item in entries)
-    elif isinstance(value, list):
-        size = sum(_measure(item, sizes) for item in cast("list[Any]", value))
-    else:
-        return len(value) if isinstance(value, str) else 1
-    sizes[id(cast("object", value))] = size + 1
-    return size + 1
-
-
-def _count_steps(check: Any) -> Any:
-    """Wraps the check of a keyword so that it counts its steps."""
-
-    def counted(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        work = _work.get(None)  # None: the schema itself is checked
-        if work is not None:
-            work.count(wanted, instance)
-        yield from check(validator, wanted, instance, schema) or ()
-
-    return counted
-
-
-def _are_unique(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    """Checks that no item occurs twice, without comparing each with each as the library does."""
-    del schema
-    if wanted and validator.is_type(instance, "array"):
-        items = cast("list[Any]", instance)
-        if len({json.dumps(item, sort_keys=True) for item in items}) < len(items):
-            yield JsonSchemaError("has non-unique elements")
-
-
-_Checking = cast(
-    "type[Validator]",
-    extend(
-        Draft202012Validator,
-        {
-            keyword: _count_steps(check)
-            for keyword, check in (Draft202012Validator.VALIDATORS | {"uniqueItems": _are_unique}).items()
-        },
-    ),
-)
 
 
 def _fit_schema(schema: Any, levels: int) -> Any:
