@@ -91,7 +91,8 @@ class Remind:
         description=(
             "Reminds the person later in this conversation, once or repeatedly, or asks you a question for them then;"
             " lists and cancels reminders. A message that begins with /remind asks for one. Work out the local time"
-            " from the date and zone at the start of their message; never guess an hour that they did not give: ask."
+            " from the date and zone at the start of their message; never guess an hour that they did not give: ask"
+            " (tonight, said in the evening, is in an hour)."
             " Confirm the time that it returns as people say it: OK, at 20:14 (in 10 minutes): take the pizza out. If"
             " zone_is_known is false, ask once whether it is that time where they are, and save their zone with action"
             " timezone."
