@@ -763,7 +763,8 @@ async def test_a_planned_question_stops_with_its_message_and_is_paid(
 
 
 async def said_at(aldis: Harness) -> int:
-    """The name of the last message in Signal."""
+    """The name of the last message in Signal, once it has one."""
+    await aldis.quiet()
     return await aldis.count("SELECT sent_at FROM outbox ORDER BY id DESC LIMIT 1")
 
 
@@ -772,15 +773,17 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
     async with app_harness(store, clock, ported=(Remind,)) as aldis:
         await told(aldis, "/timezone UTC")
 
-        async def react(emoji: str, author: Person = ALICE) -> list[str]:
+        async def react(emoji: str, author: Person = ALICE, group: str | None = None) -> list[str]:
             before = len(aldis.transport.sent)
-            await aldis.process(reaction(emoji, await said_at(aldis), author=author))
+            await aldis.process(reaction(emoji, await said_at(aldis), author=author, group=group))
             await aldis.quiet()
             return texts(aldis, before)
 
         open_ones = "SELECT count(*) FROM reminders WHERE settled_at IS NULL"
+        await told(aldis, "/remind in 1h hers", group=GROUP)
+        assert (await react("❌", BOB, GROUP), await aldis.count(open_ones)) == ([], 1)
+        assert (await react("❌", group=GROUP), await aldis.count(open_ones)) == (["Cancelled: hers"], 0)
         await told(aldis, "/remind in 1h tea")
-        assert (await react("❌", BOB), await aldis.count(open_ones)) == ([], 1)
         assert (await react("✅"), await aldis.count(open_ones)) == ([], 1)
         assert await react("⏰") == ["OK, at 14:00 (in 2 hours): tea"]
         assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: tea"], 0)
