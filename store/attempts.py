@@ -12,7 +12,7 @@ kept. Phones confirm a reaction like a message, so reactions take part in this, 
 
 An answer that arrives twice is a nuisance; one that counts as sent but never went out is lost.
 
-What such names say about copies of a repeated item belongs to `store.copies`. If nothing has replaced a status yet that
+What such names say about copies of a repeated item belongs to `store.sent`. If nothing has replaced a status yet that
 was given up in doubt and arrived after all, the replacement still edits it.
 """
 
@@ -21,11 +21,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 from datetime import datetime
 
-from store.copies import Copies
 from store.proofs import BEHIND_MS, KeptReceipt, Proofs, SendAttempt, UnnamedAttempt, prove_receipts
 from store.records import Confirmation, ConversationId, OutboxId
 from store.repository import AT_ONCE, Repository, millis
 from store.sealing import Keyring
+from store.sent import Copies
 
 _AHEAD_MS = 60_000
 """How far the clock of the bridge may be ahead of ours; a receipt for a later name confirms nothing that went out."""

@@ -31,7 +31,7 @@ from store.errors import Damaged
 from store.records import ConversationId, OutboxId, OutboxItem, SentMessage, TurnId, Waiting
 from store.repository import AT_ONCE, Repository, millis, moment_if
 from store.sealing import Keyring
-from store.statuses import Statuses
+from store.sent import Statuses
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,6 @@ from typing import Literal, TypeVar, get_args
 
 from store import backup
 from store.attempts import Attempts
-from store.copies import Copies
 from store.database import Database
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
@@ -29,20 +28,18 @@ from store.files import DiskReserve, beside, master_key_path
 from store.history import Chats, Conversations, History
 from store.inbox import Inbox
 from store.ledger import Ledger, Lessons, Quotas
-from store.members import Members
 from store.memories import Facts
 from store.migrations import has_no_schema, migrate, newest
 from store.outbox import Outbox
 from store.own_time import OwnTime
-from store.people import Accounts, Grants, Holds, Notices, People, ToolShapes
+from store.people import Accounts, Grants, Holds, Members, Notices, People, ToolShapes
 from store.predictions import Predictions
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
 from store.restored import Restored, count_opening
 from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
-from store.sent_messages import SentMessages
-from store.statuses import Statuses
+from store.sent import Copies, SentMessages, Statuses
 from store.summaries import Summaries
 from store.traces import Traces
 from store.turns import Journal, Turns

@@ -15,15 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.attempts import Attempts
-from store.copies import Copies
 from store.history import Conversations
-from store.members import Members
 from store.migrations import migrate
 from store.outbox import Outbox
+from store.people import Members
 from store.proofs import ReceiptReach, SendAttempt, prove
 from store.records import OutboxId, TurnId
 from store.repository import millis
 from store.sealing import Keyring
+from store.sent import Copies
 from tests.conftest import NOON
 
 
