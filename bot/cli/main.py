@@ -145,7 +145,7 @@ class _Parser(argparse.ArgumentParser):
 _GROUPS = {
     "Talk and run": ("chat", "setup", "admin", "run", "restart", "link", "profile"),
     "Look after it": ("doctor", "health", "trace", "tools", "settings", "trust", "captcha", "verify"),
-    "What is kept": ("backup", "restore", "export", "rotate-key", "reseal", "upgrade-check"),
+    "What is kept": ("backup", "restore", "export", "rotate-key", "upgrade-check"),
     "Shell": ("completion",),
 }
 """The verbs as the help lists them."""
