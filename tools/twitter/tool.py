@@ -27,6 +27,7 @@ from tools.http import Http, JsonAnswer, bearer, no_pause
 from tools.ports import Quotas
 from tools.search.base import Hit, Query, SearchRow, hit
 from tools.search.service import SearchService, clean_query, row
+from tools.text import clean_line, shorten
 from tools.twitter import query as operators
 from tools.twitter.options import SITE, TwitterOptions
 
@@ -256,10 +257,19 @@ def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:
     return details
 
 
+def _reason(answer: JsonAnswer) -> str | None:
+    """Returns why X refuses, in its words; None if it does not say."""
+    match answer.body:
+        case {"errors": [{"message": str(reason)}, *_]} | {"detail": str(reason)}:
+            return shorten(clean_line(reason), _MAX_TEXT_CHARS)
+        case _:
+            return None
+
+
 def _refusal(answer: JsonAnswer) -> ToolError:
     match answer.status:
         case HTTPStatus.BAD_REQUEST:
-            return BadArguments("X does not accept this query: use plain words and fewer operators.")
+            return BadArguments("X does not accept this query; what it says is quoted.", quoted=_reason(answer))
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return Disabled("X refuses the token: the operator has to check TOOLS__TWITTER__BEARER_TOKEN.")
         case HTTPStatus.PAYMENT_REQUIRED:

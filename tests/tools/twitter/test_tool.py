@@ -163,15 +163,14 @@ async def test_nothing_found_is_said(ask: Asked) -> None:
 
 
 async def test_a_query_that_x_refuses_is_told_before_it_is_paid(ask: Asked, x: X, brave: Brave) -> None:
-    """Nobody is asked, neither X nor the web."""
+    """In X's own words, as it charges nothing for that; the web is not searched for it either."""
     for query, words in (("lamp min_faves:5", "min_likes"), ("\u200b", "empty"), ("x" * 513, "512")):
         with pytest.raises(BadArguments, match=words):
             await ask(query)
-    x.faults.append(lambda _: refused(400, "Invalid Request", "SECRET"))
-    with pytest.raises(BadArguments, match="plain words") as caught:
-        await ask()
-    assert "SECRET" not in str(caught.value)
-    assert (len(x.requests), len(brave.requests)) == (1, 0)
+    with pytest.raises(BadArguments, match="does not accept") as caught:
+        await ask("lamp near:Oslo")
+    assert caught.value.quoted == "Reference to invalid operator 'near'. Operator is not available in current product."
+    assert (x.credits, brave.requests) == (1000, [])
 
 
 def fault(status: int, **headers: str) -> Answer:
