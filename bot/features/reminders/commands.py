@@ -7,11 +7,10 @@ from zoneinfo import ZoneInfo
 from bot import labels
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
-from bot.features.reminders import phrases, zones
+from bot.features.reminders import phrases, time_grammar, zones
 from bot.features.reminders.schedules import UnfitWish
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
-from bot.i18n import time_grammar
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.policy.trust import may_carry_out

@@ -10,11 +10,10 @@ import pytest
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.features.reminders import phrases
+from bot.features.reminders import phrases, time_grammar
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
-from bot.i18n import time_grammar
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.loops.membership import Membership

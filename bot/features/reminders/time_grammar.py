@@ -112,13 +112,12 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
 }
 """What English, German, French and Spanish call the parts of a time: patterns without accents and capitals."""
 _UNIT_SECONDS = (1, 60, 3600, 86_400, 604_800)
-MONTHS: Mapping[str, int] = {
+_MONTHS: Mapping[str, int] = {
     name: number
     for names in _WORDS["months"]
     for number, several in enumerate(names.split(), 1)
     for name in several.split("|")
 }
-"""The names of months in all languages without accents, each with its number."""
 
 _ABOUT_TIME = r"""
     today tomorrow tonight yesterday mornings? afternoons? evenings? nights? noon midday midnight weekdays? weekends?
@@ -360,7 +359,7 @@ class _Grammar:
         day = next((int(said[name]) for name in ("day1", "day3") if name in said), None)
         if day is None:
             return None
-        month = MONTHS[said["month"]] if "month" in said else int(said["number"])
+        month = _MONTHS[said["month"]] if "month" in said else int(said["number"])
         year = next((said[name] for name in ("year1", "year3", "short") if name in said), None)
         if year is not None:
             return date(int(year) + (0 if len(year) > len("26") else 2000), month, day)

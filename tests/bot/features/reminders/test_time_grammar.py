@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from bot.i18n.time_grammar import read
+from bot.features.reminders.time_grammar import read
 from tools import Repeat, Wish
 
 FRIDAY = datetime(2026, 11, 27, 19, 30, tzinfo=UTC)
