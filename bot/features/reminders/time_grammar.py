@@ -158,9 +158,12 @@ _ABUTTING = rf"""{_NUMBERS}
     starting fast vielleicht wahrscheinlich schon erst peut-etre presque quizas casi
 """
 """Words that change a time right beside which they stand."""
-_LEADING_ON = (
-    "about this that the of second third other to der die das den dem des la les le du de d' el los las del a zu"
-)
+_LEADING_ON = """
+    about this that the of second third other to der die das den dem des zu la les le du de d' el los las del a
+    is are was were starts? begins? ends? finish(?:es)? opens? closes? leaves? arrives?
+    ist sind war waren beginnt beginnen startet endet schliesst schließt offnet fahrt kommt geht
+    est sont commence finit ferme ouvre part arrive es son empieza comienza termina acaba cierra abre sale llega
+"""
 """Words with which a text before a time does not end."""
 _ATTACHING = r"""
     before after for from by about when if while as vor nach fur von vom uber wenn falls sobald zu zum zur avant apres
@@ -293,7 +296,7 @@ class _Grammar:
             raise _Unread
         begin = _end(self._join, folded, gap.end())
         for at in (gap.end(), begin):
-            if re.match(rf"[\W\d]*\d|(?:{'|'.join(_ABUTTING.split())})(?![\w'])", folded[at:]):
+            if re.match(rf"[\W\d]*\d|\W*(?:{'|'.join(_ABUTTING.split())})(?![\w'])", folded[at:]):
                 raise _Unread
         if not words[begin:].strip(" .!?"):
             raise _Unread
@@ -303,7 +306,7 @@ class _Grammar:
         begin = _end(self._join, folded, _end(self._lead, folded))
         text = folded[begin:start].rstrip(" ,;:-–—")
         last = "|".join([*_ABUTTING.split(), *_LEADING_ON.split()])
-        if not text or re.search(rf"(?:^|[\W_])(?:{last}|\S*\d\S*)$", text):
+        if not text or re.search(rf"(?:^|[\W_])(?:{last}|\S*\d\S*)\W*$", text):
             raise _Unread
         if re.search(rf"\b(?:{'|'.join(_ATTACHING.split())})\b", text):
             raise _Unread

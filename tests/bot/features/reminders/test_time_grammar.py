@@ -123,7 +123,9 @@ UNREAD = """
     2 heures avant la réunion lundi à 15h préparer; vendredi prochain à 9h thé; au plus tard demain à 9h thé
     mañana antes de las 9 té; mañana sobre las 9 té; a las 9 y media té; mañana a medianoche gato; en 2 horas y media té
     todos los días excepto el domingo a las 8 nadar; de lunes a viernes a las 9 té; el próximo viernes a las 9 té
-    hier à 7h thé; thé hier à 7h; dormir 8 horas; 18:00 appeler mon père; mañana a las 9 y a las 10 té; morgen at 9 tea
+    tomorrow at 9 (not 10) tea; call mum (not) at 9; tell Anna dinner is at 8; the shop closes at 6
+    das Spiel beginnt um 20:30; le film commence à 21h; la fiesta empieza a las 9; hier à 7h thé; thé hier à 7h
+    dormir 8 horas; 18:00 appeler mon père; mañana a las 9 y a las 10 té; morgen at 9 tea
 """
 """What other programs planned at a wrong time, by public reports: keybase-reminder-bot issues 6, 22, 48 and 53;
 UWCS/apollo issue 30; dueapp/Due-macOS issue 5; Mayerch1/RemindmeBot issue 5; scottleedavis/mattermost-plugin-remind
