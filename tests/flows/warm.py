@@ -105,7 +105,7 @@ def _be(order: dict[str, Any], streams: Sequence[int]) -> None:
             os.dup2(stream, place)
             os.close(stream)
         random.seed()  # or all would draw the same lots
-        sys.path[0] = order["folder"]
+        sys.path[:1] = [order["folder"], *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
         sys.argv = [order["module"], *order["arguments"]]
         runpy.run_module(order["module"], run_name="__main__", alter_sys=True)
         status = 0
