@@ -1,6 +1,6 @@
 """Watchdog: checks that Aldis still hears, and tells the operator if it does not.
 
-    every minute --> is the stream open, and does anything arrive on it, at least keep-alives?
+    every 20 s  --> is the stream open, and does anything arrive on it, at least keep-alives?
                      does the bridge still have the account?
                      can incoming messages be decrypted?
                      is the bridge so old that Signal may drop it, or known to be faulty?
@@ -55,7 +55,10 @@ ANSWER_SECONDS = 120.0
 DEAF_SECONDS = 600.0
 """When admins are told: a bridge that restarts takes a minute or two."""
 
-_LOOK_SECONDS = 60.0
+_LOOK_SECONDS = 20.0
+"""So that an account that is no longer linked is noticed within half a minute."""
+_TROUBLED_SECONDS = 3.0
+"""The same while a problem lasts: its end, such as that of a restart of the bridge, is told soon."""
 _HOUR_SECONDS = 3600.0
 _FEW_UNREADABLE = 5
 """Fewer are no cause for concern: somebody who reinstalls Signal causes one or two."""
@@ -122,7 +125,7 @@ class Watchdog:
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
         while True:
-            await asyncio.sleep(self._look_seconds)
+            await asyncio.sleep(min(self._look_seconds, _TROUBLED_SECONDS) if self._told else self._look_seconds)
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001  (a bug in the watchdog must not end Aldis)

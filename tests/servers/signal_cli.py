@@ -186,6 +186,11 @@ class SignalCli(SignalServer):
     """How long a message is in hand: it is decrypted, and its files are fetched."""
     folder: Path | None = None
     """Where the files that came stand on the disk; None: nobody sees that."""
+    is_removed: bool = False
+    """Whether the phone has removed this device, and Signal's server only closes its connection: signal-cli lists the
+    account as before. Source: 0.14.6, `ListDevicesCommand` (read 2026-11-27)."""
+    others: list[str] = field(default_factory=list[str])
+    """The accounts that were added."""
     kept_for_others: list[str] = field(default_factory=list[str])
     """What waits at Signal's server for accounts that no subscription includes."""
     lost: list[str] = field(default_factory=list[str])
@@ -265,6 +270,7 @@ class SignalCli(SignalServer):
         """
         async with self._changed:
             self.accounts.append(number)
+            self.others.append(number)
             for listener in self._listeners:
                 if isinstance(listener, _Subscription):
                     listener.has_joined = self._is_since(0, 14, 2)
@@ -272,7 +278,7 @@ class SignalCli(SignalServer):
     def _is_for_another(self, arrival: _Arrival) -> bool:
         """Whether it is for an account that no subscription includes, so that it stays with Signal."""
         named = re.search(r'"account": ?"([^"]+)"', arrival.text)
-        is_other = named is not None and named[1] in self.accounts and not self._is_own(named[1])
+        is_other = named is not None and named[1] in self.others
         return is_other and not any(getattr(listener, "has_joined", False) for listener in self._listeners)
 
     async def deliver_data(self, text: str) -> None:
@@ -848,6 +854,8 @@ class SignalCli(SignalServer):
 
     async def _list_devices(self, parameters: Parameters) -> Any:
         parameters.only()
+        if self.is_removed:
+            raise RpcError(-3, "Failed to get linked devices: [401] Authorization failed!")
         times = {"createdTimestamp": 1, "lastSeenTimestamp": 1}
         return [{"id": number, "name": name, **times} for number, name in self.devices]
 
@@ -927,7 +935,7 @@ class SignalCli(SignalServer):
 
     def _message(self, parameters: Parameters) -> Sent:
         quote = ("quoteTimestamp", "quoteAuthor", "quoteMessage")
-        more = ("attachments", "mention", "voiceNote")
+        more = ("attachments", "mention", "voiceNote", "notifySelf")
         parameters.only("recipient", "groupId", "noteToSelf", "message", "textStyle", "editTimestamp", *quote, *more)
         recipient, group = self._target(parameters)
         text, uris = parameters.one("message", str) or "", parameters.many("attachments", str)
@@ -955,6 +963,7 @@ class SignalCli(SignalServer):
             mentions=tuple(mentions),
             files=tuple(_file(uri) for uri in uris),
             is_voice_note=parameters.flag("voiceNote"),
+            notifies_self=parameters.flag("notifySelf"),
         )
         if sent.is_voice_note and len(sent.files) != 1:
             raise RpcError(-1, "A voice note is one file")

@@ -540,6 +540,7 @@ class SignalRestApi(SignalServer):
             timestamp=timestamp(),
             mentions=tuple(_mention(mention, text) for mention in body.get("mentions", [])),
             files=tuple(_file(uri) for uri in uris),
+            notifies_self=body.get("notify_self", True),
         )
 
     def _checked(self, seen: Seen, fields: dict[str, type], needed: set[str] | None = None) -> Frame:

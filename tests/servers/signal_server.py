@@ -103,6 +103,8 @@ class Sent(Parcel):
     """`start:length:uuid` in UTF-16 units."""
     files: tuple[SentFile, ...] = ()
     is_voice_note: bool = False
+    notifies_self: bool = False
+    """Whether it goes to the account itself as a message of its own, of which phones make a notification."""
     expires_in_seconds: int = 0
     """The chat's timer: phones of the others take it for the chat's from then on, 0 switches it off."""
 

@@ -7,8 +7,8 @@ Left to others: what frames mean (`envelope`), how they travel (`signal_cli`, `r
 from collections import deque
 from dataclasses import replace
 
-from bot.errors import Undeliverable
-from bot.events import Account, ChatId, Envelope, Event, Incoming, Kind, SentId
+from bot.errors import NotSent, Undeliverable
+from bot.events import Account, ChatId, Envelope, Event, Incoming, Kind, PersonId, SentId
 from bot.metrics import Counts
 from bot.transports.envelope.contents import Stickers
 from bot.transports.envelope.event import Own, event, peek_envelope
@@ -35,6 +35,8 @@ class FrameReader:
         self.takes_notes = takes_notes
         self._is_exclusive = is_exclusive
         self._own = Own(number=account.number, uuid=account.id, name=name)
+        self._owner: PersonId | None = None
+        """Whose notes arrive, which is the account itself, where the bridge does not tell its id."""
         self._sent: deque[SentId] = deque(maxlen=_MAX_REMEMBERED)
 
     @property
@@ -53,7 +55,7 @@ class FrameReader:
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Whether it is the account's chat with itself."""
-        return not chat.is_group and chat.id in {self._own.uuid, self._own.number}
+        return not chat.is_group and chat.id in {self._own.uuid, self._own.number, self._owner}
 
     def is_out_of_bounds(self, chat: ChatId) -> bool:
         """Whether Aldis must stay out of a chat: if notes are answered, all other chats are the person's own affair."""
@@ -63,9 +65,12 @@ class FrameReader:
         """Checks that a message does not go to a chat that Aldis must stay out of.
 
         Raises:
-            Undeliverable: it would go to somebody else.
+            Undeliverable: it would go to another person.
+            NotSent: the account's own id is not known yet, so neither is whose chat it is.
         """
         if self.is_out_of_bounds(chat):
+            if (self._own.uuid or self._owner) is None and not chat.is_group:
+                raise NotSent("SIGNAL__NOTE_TO_SELF: the account's own id is not known before its next note")
             raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to anybody else")
 
     def remember(self, sent: SentId) -> None:
@@ -77,6 +82,8 @@ class FrameReader:
         envelope = peek_envelope(raw, own=self._own, takes_notes=self.takes_notes, is_exclusive=self._is_exclusive)
         if envelope is None:
             self._unanswered.note("not_a_frame")
+        if envelope is not None and envelope.from_self and self.takes_notes and envelope.kind is not Kind.OTHER:
+            self._owner = envelope.author
         if envelope is not None and envelope.from_self and self._is_echo(envelope):
             return replace(envelope, kind=Kind.OTHER)
         return envelope

@@ -68,7 +68,15 @@ _REASONS: Mapping[str, str] = {
     _RATE_LIMITED: "rate_limit",
 }
 
+_UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
+"""How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
+
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
+
+
+def is_unauthorized(words: str) -> bool:
+    """Whether signal-cli's sentence says that Signal's server does not know this device any more."""
+    return _UNAUTHORIZED.search(words) is not None
 
 
 def no_misses() -> deque[MissedRecipient]:

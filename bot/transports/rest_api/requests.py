@@ -21,8 +21,9 @@ def recipient_of(chat: ChatId) -> str:
 
 
 def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:
-    """Returns the message to send. An edit has no files, and must repeat the quote and everything else, or it is gone.
+    """Returns the message to send; in the account's own chat, one that makes a notification.
 
+    An edit has no files, and must repeat the quote and everything else, or it is gone.
     The bridge does not know voice notes: one is sent as a file that can be played.
     """
     text, is_styled = styled_text(reply.content)
@@ -35,7 +36,7 @@ def message_of(reply: Reply, *, account: str, recipient: str) -> SendMessageV2:
         recipients=[recipient],
         message=text,
         text_mode=TextMode.STYLED if is_styled else TextMode.NORMAL,
-        notify_self=False,
+        notify_self=recipient == account and reply.edits is None,
         base64_attachments=files or None,
         mentions=mentions or None,
         quote_timestamp=quoted.sent_at if quoted else None,

@@ -29,7 +29,7 @@ from bot.transports.envelope.directory import (
 )
 from bot.transports.envelope.files import Folder, check_size, data_uri
 from bot.transports.envelope.json import as_object, parse_frame, text_in, whole_in
-from bot.transports.envelope.send_errors import NO_CHALLENGE
+from bot.transports.envelope.send_errors import NO_CHALLENGE, is_unauthorized
 from bot.transports.signal_bridge import SignalBridge
 from bot.transports.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.transports.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id
@@ -162,7 +162,9 @@ class SignalCli(SignalBridge):
     async def send(self, reply: Reply) -> SentId:
         """Sends one message; see `Transport.send`."""
         ready = await self._ready(reply)
-        return await self._send("send", {**self._addressed_to(ready.chat), **_content(ready)})
+        # In one's own chat a phone makes a notification only of what comes as a message of its own; an edit never does.
+        loud = {"notifySelf": True} if self._reader.is_own_chat(ready.chat) and reply.edits is None else {}
+        return await self._send("send", {**self._addressed_to(ready.chat), **_content(ready), **loud})
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages for everybody; see `Transport.remove`."""
@@ -250,7 +252,11 @@ class SignalCli(SignalBridge):
     # The account
 
     async def is_linked(self) -> bool:
-        """Whether the daemon still has the account; see `Transport.is_linked`."""
+        """Whether the daemon still has the account, and Signal's server still lets it in; see `Transport.is_linked`.
+
+        signal-cli lists an account whose device was removed until the server refuses its connection, and some servers
+        close it without a word. Listing its devices needs the server's word.
+        """
         accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
         found = next((account for account in accounts if account.is_same(self._account)), None)
         if found is not None and found.id is not None and found.number != self._account.number:
@@ -258,7 +264,17 @@ class SignalCli(SignalBridge):
             self._account = self._account.with_number(found.number)
             self.number = self._reader.number = self._account.number
             self._stream.account = self._account.name
-        return found is not None
+        return found is not None and not await self._is_refused()
+
+    async def _is_refused(self) -> bool:
+        params = {"account": self._account.name}
+        try:
+            await self._rpc.call("listDevices", params, timeout_seconds=self._call_seconds)
+        except RpcError as error:
+            return is_unauthorized(error.words)
+        except TransportError:
+            return False
+        return False
 
     async def release(self) -> Release:
         """Returns the daemon's version; see `Transport.release`."""

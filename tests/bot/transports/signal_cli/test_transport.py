@@ -61,6 +61,14 @@ async def test_a_sticker_is_told_by_its_emoji(server: signal_cli.SignalCli, brid
     assert asked.count("listStickerPacks") == 1
 
 
+async def test_a_device_that_was_removed_is_not_linked(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """Although signal-cli still lists the account: Signal's server refuses it, while one that is down says nothing."""
+    transport = bridge.transport()
+    assert await transport.is_linked()
+    server.is_removed = True
+    assert not await transport.is_linked()
+
+
 async def test_stickers_may_not_be_known(server: signal_cli.SignalCli, bridge: Bridge) -> None:
     """A daemon that does not tell stops no message."""
     server.faults += [answer_json({"result": []}), answer_json({}, status=500)]
