@@ -15,7 +15,6 @@ from bot.features.feeds.poller import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.worker import SummaryWorker
-from bot.loops.backups import NightlyBackups
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
 from bot.loops.invitations import Invitations
@@ -58,7 +57,6 @@ class Service:
     watchdog: Watchdog
     identities: IdentityWatch
     checkups: Checkups
-    backups: NightlyBackups
     health: HealthPage
     control: Control
     running: RunningParts
@@ -73,7 +71,7 @@ class Service:
             ConfigError: the bridge says that it will never work, or the control socket cannot be created.
         """
         async with answering(self.control.app, socket_path(self.settings.store.path)):
-            loops = (self.watchdog, self.identities, self.checkups, self.backups, self.invitations)
+            loops = (self.watchdog, self.identities, self.checkups, self.invitations)
             watching = [asyncio.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
             try:
                 await self._loop(stop, self.intake.run, hurry)

@@ -20,7 +20,7 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import count
@@ -92,6 +92,19 @@ async def _write(database: Database, folder: Path, now: datetime) -> Path:
         await asyncio.to_thread(_call_a_copy, draft, now)
         await asyncio.to_thread(_finish, draft, copy)
     return copy
+
+
+def copies_in(folder: Path) -> dict[Path, datetime]:
+    """Returns the copies in a folder, each with the time that its name gives."""
+    copies = {path: path.stem.split("-")[1] for path in sorted(folder.glob("aldis-*.db"))}
+    return {path: datetime.strptime(stamp, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC) for path, stamp in copies.items()}
+
+
+def delete_copies(copies: Iterable[Path]) -> None:
+    """Deletes both files of each copy."""
+    for copy in copies:
+        for suffix in _FILES:
+            beside(copy, suffix).unlink(missing_ok=True)
 
 
 @contextmanager

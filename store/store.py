@@ -13,10 +13,11 @@ import logging
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar, get_args
+from zoneinfo import ZoneInfo
 
 from store import backup
 from store.attempts import Attempts
@@ -226,6 +227,21 @@ class Store:
             StoreError: it could not be written; the next opening finds out which key is valid.
         """
         return await self._database.alone(lambda _: self._master.rotate(self._keyring))
+
+    async def back_up_nightly(self, folder: Path, *, now: datetime, timezone: str, kept: timedelta) -> None:
+        """Copies the store into the folder unless there is a copy since 3 o'clock in the night there; deletes copies
+        older than `kept`.
+
+        Raises:
+            StoreError: no copy could be written; the old ones are kept.
+        """
+        night = now.astimezone(ZoneInfo(timezone)).replace(hour=3, minute=0, second=0, microsecond=0)
+        night -= timedelta(days=night > now)
+        copies = await asyncio.to_thread(backup.copies_in, folder)
+        if all(made_at < night for made_at in copies.values()):
+            await backup.write_backup(self._database, folder, now=now)
+        old = [path for path, made_at in copies.items() if made_at < now - kept]
+        await asyncio.to_thread(backup.delete_copies, old)
 
     async def backup(self, folder: Path, *, now: datetime) -> Path:
         """Copies the store into the folder while it is in use; returns the path of the copy.

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = {
     "bot": (2154, 1300),
-    "bot/settings": (2068, 700),
-    "bot/cli": (1880, 700),
+    "bot/settings": (1789, 700),
+    "bot/cli": (1858, 700),
     "bot/app": (1710, 700),
     "bot/i18n": (528, 350),
     "bot/chat": (10479, 7350),
@@ -33,8 +33,8 @@ ROOMS = {
     "bot/formatting": (1012, 800),
     "bot/media": (3144, 1700),
     "bot/models": (5201, 2900),
-    "bot/web": (4706, 2300),
-    "bot/doctor": (2983, 900),
+    "bot/web": (4252, 2300),
+    "bot/doctor": (2295, 900),
     "store": (7667, 3900),
     "tools": (13870, 7000),
 }
@@ -57,7 +57,7 @@ MODULES = (527, 280)
 TEST_LINES = (96890, 50000)
 SENTENCES = (1235, 550)
 DOCS_WORDS = (32760, 18000)
-SETTINGS = (184, 120)
+SETTINGS = (181, 120)
 PACKAGES = (29, 26)
 TRANSPORT_MEMBERS = (36, 14)
 TOOL_FIELDS = (30, 14)

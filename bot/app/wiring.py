@@ -32,7 +32,6 @@ from bot.features.safety_numbers.watcher import IdentityWatch
 from bot.features.summaries.service import Summaries
 from bot.features.summaries.worker import SummaryWorker
 from bot.i18n import phrases
-from bot.loops.backups import NightlyBackups, nightly_folder
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
 from bot.loops.invitations import Invitations
@@ -199,6 +198,7 @@ class Parts:
                 self._turns.charges,
                 retention=policies.retention(settings),
                 max_wait=timedelta(seconds=settings.approvals.timeout),
+                nightly=self._nightly(),
             ),
             reminder_scheduler=self._reminder_scheduler(intake),
             summary_worker=summary_worker,
@@ -206,13 +206,6 @@ class Parts:
             watchdog=watchdog,
             identities=IdentityWatch(identities, self._store),
             checkups=checkups,
-            backups=NightlyBackups(
-                self._store,
-                self._clock,
-                nightly_folder(settings.store.path),
-                days=settings.store.backup_days,
-                timezone=settings.locale.timezone,
-            ),
             health=health,
             control=Control(
                 self._store,
@@ -244,6 +237,13 @@ class Parts:
 
     def _notices(self, allowed: Callable[[], AccessList]) -> Notices:
         return Notices(self._store, self._clock, admins_of(self._settings, self._clock, allowed))
+
+    def _nightly(self) -> Callable[[], Awaitable[None]] | None:
+        given, zone = self._settings.store, self._settings.locale.timezone
+        if given.backup_days is None:
+            return None
+        folder, kept = given.path.absolute().parent / "backups" / "nightly", timedelta(days=given.backup_days)
+        return lambda: self._store.back_up_nightly(folder, now=self._clock.wall(), timezone=zone, kept=kept)
 
     def _checkups(self, watchdog: Watchdog, allowed: Callable[[], AccessList]) -> Checkups:
         settings = self._settings

@@ -44,17 +44,19 @@ class Maintenance:
         charges: Charges,
         *,
         retention: timedelta | None = None,
+        nightly: Callable[[], Awaitable[None]] | None = None,
         max_wait: timedelta = _MAX_WAIT,
         every_seconds: float = _EVERY_SECONDS,
         expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:
-        """`max_wait` is how long a turn waits for an approval."""
+        """`max_wait`: how long a turn waits for an approval; `nightly` makes last night's copy, if it is missing."""
         self._max_wait = max_wait
         self._store = store
         self._clock = clock
         self._revisions = revisions
         self._charges = charges
         self._retention = retention
+        self._nightly = nightly
         self._every_seconds = every_seconds
         self._expiry_every_seconds = expiry_every_seconds
         self._is_hindered = False
@@ -185,6 +187,8 @@ class Maintenance:
             if not self._is_hindered:
                 _log.warning("%s", error)
             self._is_hindered = True
+        if self._nightly is not None:
+            await self._nightly()
 
     async def _again_and_again(self, work: Callable[[], Awaitable[None]], every_seconds: float) -> None:
         while True:

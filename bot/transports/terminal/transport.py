@@ -47,7 +47,6 @@ from tools import shorten
 ACCOUNT = "terminal"
 SHOWN_RESULT_CHARS = 200
 """How many characters of a tool's result a line shows."""
-
 _SHOWN_NAME_CHARS = 60
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
 _INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"

@@ -1,19 +1,13 @@
-"""Nightly backups: one for each night, the old ones go, and a disk that is full ends nothing."""
+"""Nightly backups: one for each night, made by maintenance; the old ones go."""
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.clock import SetClock
-from bot.loops.backups import NightlyBackups, nightly_folder
 from store import Store, StoreError
-from tests.waiting import eventually
-
-
-def nightly(store: Store, clock: SetClock, folder: Path, days: int | None = 3) -> NightlyBackups:
-    return NightlyBackups(store, clock, folder, days=days, timezone="Europe/Berlin")
+from tests.bot.loops.test_maintenance import maintenance_of
 
 
 def names(folder: Path) -> list[str]:
@@ -22,42 +16,40 @@ def names(folder: Path) -> list[str]:
 
 async def test_one_copy_a_night_and_the_old_ones_go(store: Store, tmp_path: Path) -> None:
     """Made up for where the machine was off; a copy is both files; what is not a nightly copy stays."""
-    folder = nightly_folder(tmp_path / "aldis.db")
+    folder = tmp_path / "here" / "backups" / "nightly"
     clock = SetClock(datetime(2026, 11, 21, 12, 0, tzinfo=UTC))
-    backups = nightly(store, clock, folder)
-    await backups.look()
-    await backups.look()
+    kept = timedelta(days=3)
+
+    async def nightly() -> None:
+        await store.back_up_nightly(folder, now=clock.wall(), timezone="Europe/Berlin", kept=kept)
+
+    tidy = maintenance_of(store, clock, nightly=nightly).tidy
+    await tidy()
+    await tidy()
     assert names(folder) == ["aldis-20261121T120000Z.db", "aldis-20261121T120000Z.db-keys"]
     other = folder.parent / "aldis-20200101T000000Z.db"
     other.write_bytes(b"by hand")
     clock.move(timedelta(hours=13, minutes=59).total_seconds())  # 02:59 in Berlin
-    await backups.look()
+    await tidy()
     assert len(names(folder)) == 2
     clock.move(60)
-    await backups.look()
+    await tidy()
     assert names(folder)[2:] == ["aldis-20261122T020000Z.db", "aldis-20261122T020000Z.db-keys"]
     clock.move(timedelta(days=3).total_seconds())
-    await backups.look()
-    assert [name for name in names(folder) if not name.endswith("-keys")] == [
-        "aldis-20261122T020000Z.db",
-        "aldis-20261125T020000Z.db",
-    ]
+    await tidy()
+    copies = [name for name in names(folder) if not name.endswith("-keys")]
+    assert copies == ["aldis-20261122T020000Z.db", "aldis-20261125T020000Z.db"]
     assert other.exists()
 
 
-async def test_a_copy_that_cannot_be_made_keeps_the_old_ones(
-    store: Store, clock: SetClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The loop goes on and the log says why; without a number of days there is no copy at all."""
+async def test_a_copy_that_cannot_be_made_keeps_the_old_ones(store: Store, tmp_path: Path) -> None:
+    """A file stands in the place of the folder."""
     folder = tmp_path / "backups"
-    folder.write_text("a file in the place of the folder")
+    now = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+    await store.back_up_nightly(folder, now=now, timezone="UTC", kept=timedelta(days=1))
+    made = names(folder)
+    assert len(made) == 2
+    (tmp_path / "file").write_text("")
     with pytest.raises(StoreError):
-        await nightly(store, clock, folder).look()
-    running = asyncio.create_task(nightly(store, clock, folder).run())
-    off = asyncio.create_task(nightly(store, clock, tmp_path / "off", days=None).run())
-    await eventually(lambda: "the nightly backup failed" in caplog.text)
-    assert not running.done()
-    for task in (running, off):
-        task.cancel()
-    await asyncio.wait([running, off])
-    assert not (tmp_path / "off").exists()
+        await store.back_up_nightly(tmp_path / "file", now=now, timezone="UTC", kept=timedelta(days=1))
+    assert names(folder) == made
