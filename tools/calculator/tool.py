@@ -89,7 +89,7 @@ class CalculatorArguments(Arguments):
     expression: str = Field(
         min_length=1,
         max_length=MAX_EXPRESSION_CHARS,
-        description="Such as (17*23 - 4)^2 / 3, round(2/3, 2), mean(3, 4, 8), 15% of 80 or 2026-12-24 - 2026-11-27.",
+        description="Such as (17*23 - 4)^2 / 3, round(2/3, 2), 15% of 80.",
     )
 
 
@@ -99,11 +99,10 @@ class Calculator:
     spec = ToolSpec(
         name="calculate",
         description=(
-            "Calculates an arithmetic expression exactly. Use it for every nontrivial calculation. Supports + - * / //"
-            " ^ (power) ! °, brackets, pi, e and the usual functions, from sqrt, log(x, base), sin (in radians, or"
-            " sin(30°)) and round to mean, gcd and comb. 200 + 15% adds 15% of 200; % before a number is the remainder."
-            " Subtract dates (2026-12-24 - today) for days, months and working days between them, or add days to one."
-            " No variables, units or commas within numbers."
+            "Calculates an expression exactly; use it for every nontrivial calculation: + - * / // ^ ! and the usual"
+            " functions, such as sqrt, log(x, base), sin(30°), round, mean. 200 + 15% adds 15% of 200; % before a"
+            " number is the remainder. Subtract dates (2026-12-24 - today) for days, months and working days, or add"
+            " days to one. No variables, units or commas in numbers."
         ),
         arguments=CalculatorArguments,
         intent=lambda given: Intent("calculate", {"expression": given.expression}),

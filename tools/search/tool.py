@@ -26,15 +26,13 @@ class WebSearchArguments(Arguments):
 
     rare = frozenset({"count", "without_sites", "language", "search_depth", "include_answer"})
 
-    query: str = Field(
-        min_length=1, description="A few words, at most 500 characters. No private details about people."
-    )
+    query: str = Field(min_length=1, description="A few words, no private details about people.")
     count: int | None = Field(
         default=None, description=f"The number of results, up to {MAX_RESULTS}; default: as usual."
     )
     topic: Literal["web", "news"] = Field(default="web", description="`news` for recent events.")
-    freshness: Freshness | None = Field(default=None, description="The maximum age of pages; default: any.")
-    sites: Sites = Field(default=(), description="Search only these sites, such as example.org.")
+    freshness: Freshness | None = Field(default=None, description="The maximum age.")
+    sites: Sites = Field(default=(), description="Only these sites, such as example.org.")
     without_sites: Sites = Field(default=(), description="Exclude these sites.")
     language: Language | None = Field(default=None, description="Of the pages, two letters: en, de, fr, ...")
     search_depth: Literal["basic", "advanced"] = Field(default="basic", description="Advanced costs more; Tavily only.")
@@ -58,7 +56,7 @@ class WebSearch:
         self.spec = ToolSpec(
             name="web_search",
             description=(
-                "Searches the web and returns numbered results: title, address, site, snippet and, if known, age."
+                "Searches the web and returns numbered results."
                 " `source` names the service that answered; Wikipedia has only encyclopaedic subjects, no news or"
                 " prices. Use it for anything recent, local or uncertain."
             ),

@@ -43,28 +43,24 @@ def _units(given: object) -> object:
 class WeatherArguments(Arguments):
     """The place or its coordinates, the days, and what to include."""
 
-    rare = frozenset({"latitude", "longitude", "air_quality", "units"})
+    rare = frozenset({"latitude", "longitude", "air_quality", "chart", "units"})
 
     place: str | None = Field(
         default=None,
         max_length=MAX_NAME_CHARS,
-        description="A town, postal code or airport, perhaps with a region or country: Paris, Texas; or coordinates.",
+        description="A town, postal code or airport (Paris, Texas), or coordinates.",
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
     days: int | None = Field(
         default=None,
         ge=1,
-        description="How many days, at most 16 from today on; default: 3, with day 1, with hours none.",
+        description="At most 16; default: 3, with day 1.",
     )
-    hours: Part | None = Field(
-        default=None, description="Also list hours: the next 24, or those of a part of a day (night: 22-6)."
-    )
-    day: date | None = Field(default=None, description="The first day, YYYY-MM-DD; default: today there.")
+    hours: Part | None = Field(default=None, description="Also list hours; night: 22-6.")
+    day: date | None = Field(default=None, description="The first one, YYYY-MM-DD.")
     air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
-    chart: bool = Field(
-        default=False, description="Also send a picture of temperature and chance of rain; only if people want one."
-    )
+    chart: bool = Field(default=False, description="Also send a picture; only if people want one.")
     units: Annotated[Units | None, BeforeValidator(_units)] = Field(
         default=None, description="Default: what people here are used to."
     )
@@ -94,10 +90,10 @@ class Weather:
     spec = ToolSpec(
         name="get_weather",
         description=(
-            "Returns the weather of a place now and for up to 16 days; on request by the hour, with air quality and"
-            " pollen, or as a picture. If several places have the name, it lists them: ask which one, or call again"
-            " with the region. It has no past weather and no official warnings: if asked for those, say so and name the"
-            " country's weather service. Give the attribution in your answer."
+            "Returns the weather of a place now and for up to 16 days; on request by the hour, with air and pollen, or"
+            " as a picture. If several places have the name, it lists them: ask which one, or call again with the"
+            " region. No past weather and no official warnings: if asked, say so and name the country's weather"
+            " service. Give the attribution in your answer."
         ),
         arguments=WeatherArguments,
         intent=lambda given: Intent("weather", {"place": given.place or f"{given.latitude}, {given.longitude}"}),
