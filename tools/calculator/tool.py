@@ -89,7 +89,7 @@ class CalculatorArguments(Arguments):
     expression: str = Field(
         min_length=1,
         max_length=MAX_EXPRESSION_CHARS,
-        description="Such as (17*23 - 4)^2 / 3, round(2/3, 2), 15% of 80.",
+        description="Such as (17*23 - 4)^2 / 3, 15% of 80.",
     )
 
 
