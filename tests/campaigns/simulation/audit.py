@@ -12,7 +12,7 @@ from itertools import chain, pairwise
 from bot.loops.sender.outcomes import MAX_RESENDS
 from tests.campaigns.simulation.app import GRACE_SECONDS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible
-from tests.campaigns.simulation.scenario import WORD, Said, words_in
+from tests.campaigns.simulation.scenario import WORD, Said, may_enter, words_in
 from tests.campaigns.simulation.tools import SPECS
 from tests.campaigns.simulation.world import Played
 from tests.invariants import is_sendable
@@ -22,7 +22,6 @@ _MARGIN_SECONDS = 0.1
 _MAX_DEAFNESS_SECONDS = 65.0
 """More than the longest pause between two connections."""
 _WORD_BYTES = re.compile(WORD.pattern.encode())
-_KEPT = {"message", "edit", "delete", "reaction", "timer"}
 _ONCE = {spec.name for spec in SPECS if spec.effects == "once"}
 
 
@@ -61,7 +60,7 @@ class _Audit:
         numbers = self.record.numbers
         self.inbox = {numbers[sent_at]: (state, turn) for sent_at, state, turn in self.store.inbox}
         taken = [self.record.said[number] for number in dict.fromkeys(self.record.taken)]
-        self.taken = [said for said in taken if _may_enter(said)]
+        self.taken = [said for said in taken if may_enter(said)]
         """What the intake has taken of what it may take, in order."""
         self.deleted = {said.deletes for said in self.taken if said.deletes is not None}
         """The messages of which Aldis has heard that they are deleted."""
@@ -96,10 +95,6 @@ class _Audit:
         chat = self.store.conversations[said.chat]
         found = {turn for _, turn, _, stamp, _ in self.store.outbox if stamp in stamps}
         return found or {turn for of, turn, _, stamp, _ in self.store.outbox if of == chat and stamp is None}
-
-
-def _may_enter(said: Said) -> bool:
-    return said.chat.is_allowed and said.kind in _KEPT
 
 
 def _nothing_lost(audit: _Audit) -> None:

@@ -33,7 +33,7 @@ from bot.turn import phrases
 from tests.campaigns.simulation.crashes import Life, Steps, never
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
-from tests.campaigns.simulation.scenario import Chat, Said, Scenario, Word
+from tests.campaigns.simulation.scenario import Chat, Said, Scenario, Word, may_enter
 from tests.campaigns.simulation.timeline import millis_now, set_clock
 
 ACCOUNT = "+15550100001"
@@ -46,6 +46,8 @@ _SKEW_SECONDS = 5.0
 _USUAL_SECONDS = 0.05
 _STATUSES = {phrases.under_way(None), phrases.under_way("any tool")}
 _AFTER_THE_RECEIPT_SECONDS = 3.0
+_WRITTEN_SECONDS = 0.2
+"""More than the intake waits for others before it writes down what has come."""
 
 
 class Network:
@@ -59,6 +61,8 @@ class Network:
         """What has been handed to a reader that has not come back for more."""
         self._steps = steps
         self._queue: deque[Envelope] = deque()
+        self._recent: list[tuple[float, Envelope]] = []
+        """What was read within the last second, and when: it may not be written down yet."""
         self._arrived = asyncio.Event()
         self._events = 0
         self._stamps: set[int] = set()
@@ -106,9 +110,31 @@ class Network:
         if said.reaction is not None and said.reaction.is_yes:
             self.record.agreed.append((said, _now()))
 
+    def give_back(self, died_at_seconds: float) -> None:
+        """Lets what Aldis had read and not written down when it was killed wait again, and the receipts of that moment.
+
+        The real bridge would lose it: how much that is, is counted. A receipt that comes again does no harm.
+        """
+        left = [*self._recent]
+        self._recent.clear()
+        for at, envelope in reversed(left):
+            if envelope.kind is Kind.RECEIPT:
+                confirmation, _ = self._confirmations[envelope.sent_at]
+                if died_at_seconds - at > _WRITTEN_SECONDS:
+                    continue
+                confirmation.read_at_seconds, confirmation.is_clear = None, False
+            else:
+                number = self.number(envelope.sent_at)
+                if not may_enter(self.record.said[number]) or self.disk.has(envelope.sent_at):
+                    continue
+                del self.record.taken[len(self.record.taken) - 1 - self.record.taken[::-1].index(number)]
+            self._queue.appendleft(envelope)
+            self.record.figures["envelopes in hand at a death"] += 1
+
     def taken(self) -> None:
         """The reader came back for more: it has the oldest envelope, whatever happens to it now."""
         envelope = self._queue.popleft()
+        self._recent = [one for one in self._recent if _now() - one[0] < 1] + [(_now(), envelope)]
         if envelope.kind is not Kind.RECEIPT:
             self.record.taken.append(self.number(envelope.sent_at))
             return

@@ -86,6 +86,14 @@ class Said:
         return self.kind is Kind.MESSAGE and self.is_addressed and self.chat.is_allowed
 
 
+_KEPT = {"message", "edit", "delete", "reaction", "timer"}
+
+
+def may_enter(said: Said) -> bool:
+    """Whether what a person has sent is written down."""
+    return said.chat.is_allowed and said.kind in _KEPT
+
+
 @dataclass(frozen=True, kw_only=True)
 class Odds:
     """How likely it is that something goes wrong outside, from 0 to 1; nothing does by default."""

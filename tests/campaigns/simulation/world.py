@@ -88,6 +88,8 @@ class _World:
         self._downtimes = iter(scenario.down_seconds)
         self._stops = list(scenario.stops_at_seconds)
         self._contents: StoreContents | None = None
+        self._died_at_seconds: float | None = None
+        """When the life before was killed; None where it was stopped."""
 
     async def played(self) -> Played:
         await self._disk.prepare()
@@ -113,6 +115,9 @@ class _World:
 
     async def _lived(self, life: Life) -> End:
         async with self._disk.opened(life) as store:
+            if self._died_at_seconds is not None:
+                self._network.give_back(self._died_at_seconds)
+            self._died_at_seconds = None
             self._record.inheritances[life.number] = await store.read(_inheritance)
             stop = asyncio.Event()
             aldis = await app.assembled(store, self._network, life)
@@ -161,6 +166,7 @@ class _World:
             await asyncio.sleep(0)
         with suppress(asyncio.CancelledError):
             living.exception()
+        self._died_at_seconds = at
         await self._disk.bury()
         assert asyncio.get_running_loop().time() == at
 
