@@ -486,10 +486,11 @@ class Line:
     async def discard(self, attachment: Attachment) -> None:
         await self._life.alive()
 
-    async def receipt(self, envelope: Envelope) -> None:
+    async def receipt(self, *envelopes: Envelope) -> None:
         await self._life.step("read receipt")
-        number = self._network.number(envelope.sent_at)
-        self._network.record.read.append((number, self._network.disk.has(envelope.sent_at)))
+        for envelope in envelopes:
+            number = self._network.number(envelope.sent_at)
+            self._network.record.read.append((number, self._network.disk.has(envelope.sent_at)))
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         await self._life.alive()
