@@ -20,7 +20,7 @@ from bot.unanswered import REASONS
 from store import InboxId, Repositories, Store, StoreFull, TurnId
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
-from tests.waiting import eventually
+from tests.waiting import WAIT_SECONDS, eventually
 
 T = TypeVar("T")
 
@@ -34,6 +34,7 @@ def intake_of(
     counts: Counts | None = None,
     *,
     allowed: AccessList = ALLOWED,
+    **more: float,
 ) -> Intake:
     return Intake(
         transport,
@@ -43,6 +44,7 @@ def intake_of(
         allowed=allowed,
         name="Aldis",
         pause_factor=0.001,
+        **more,
     )
 
 
@@ -110,14 +112,15 @@ async def test_nothing_is_made_of_a_burst_before_all_of_it_is_stored(store: Stor
         async def envelopes(self) -> AsyncGenerator[Envelope]:
             self.opened += 1
             for number in range(3 if self.opened == 1 else 0):
-                await asyncio.sleep(0)
+                await asyncio.sleep(0.005)
                 yield envelope("hi", number)
             self.all_came = True
-            await self.stopping.wait()
+            if self.opened > 1:
+                await self.stopping.wait()
 
     await store.conversation("direct:alice", now=NOON)
     transport, commits = Trickling(), commits_of(store)
-    async with running(intake_of(transport, store, clock)):
+    async with running(intake_of(transport, store, clock, burst_seconds=WAIT_SECONDS)):
         await transport.until(lambda: len(transport.read) == 3)
     assert parsed == [0, 1, 2]
     assert len(commits) == 1
