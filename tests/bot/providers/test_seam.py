@@ -254,9 +254,7 @@ async def test_a_cut_off_call(vendor: Vendor) -> None:
     assert completion.message == AssistantMessage(parts=(Text(text="Hm."),))
 
 
-@pytest.mark.parametrize(
-    "written", ['{"place": Oslo}', "[1, 2]", "null", '"Oslo"', '{"x": NaN}', '{"x": 1e999}', "[" * 9999]
-)
+@pytest.mark.parametrize("written", ["[1, 2]", '"Oslo"', '{"x": NaN}', '{"x": 1e999}', "[" * 9999])
 async def test_malformed_arguments(vendor: Vendor, written: str) -> None:
     """What is no JSON object is kept for the error, and the history that goes back holds valid JSON instead."""
     vendor.server.scripted(call("get_weather", written), say("Sorry."))
