@@ -99,7 +99,7 @@ def _arguments(text: str, at: int) -> tuple[str, int]:
         value, end = _OBJECTS.raw_decode(text, at)
         ending = _END.match(text, end)
         if isinstance(value, dict) and ending:
-            return json.dumps(value), ending.end()
+            return json.dumps(value, allow_nan=False), ending.end()
     except (ValueError, RecursionError):
         pass
     closed = text.find(">>", at)
