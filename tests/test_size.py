@@ -28,7 +28,7 @@ ROOMS = {
     "bot/commands": (2355, 1100),
     "bot/features": (4555, 3400),
     "bot/loops": (3265, 1600),
-    "bot/signal": (6441, 2900),
+    "bot/signal": (5331, 2900),
     "bot/terminal": (578, 350),
     "bot/formatting": (1012, 800),
     "bot/media": (3144, 1700),
@@ -59,7 +59,7 @@ SENTENCES = (1235, 550)
 DOCS_WORDS = (32760, 18000)
 SETTINGS = (181, 120)
 PACKAGES = (29, 26)
-TRANSPORT_MEMBERS = (36, 14)
+TRANSPORT_MEMBERS = (35, 14)
 TOOL_FIELDS = (30, 14)
 OTHER_LINES = (1425, 1425)
 """HTML, JavaScript, CSS and SQL."""

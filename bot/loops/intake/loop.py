@@ -50,8 +50,6 @@ _LASTING_SECONDS = 60.0
 """A stream that lasted this long was a good one, even if nothing arrived on it."""
 _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
-_BURST_SECONDS = 0.05
-"""How long what has arrived waits for more of the same burst, so that all of it is on the disk before work begins."""
 _QUIET_SHARE = 0.2
 """The share of that time in which nothing comes once a burst is over: signal-cli decrypts messages one by one, some
 milliseconds apart.
@@ -65,6 +63,9 @@ UNTRUSTED_IDENTITY = "UntrustedIdentityException"
 class Intake:
     """The loop of arrivals. Without `admission`, for the terminal, only the list decides and nothing is too much."""
 
+    burst_seconds = 0.05
+    """How long what has arrived waits for more of the same burst: all of it is on the disk before work begins."""
+
     def __init__(
         self,
         transport: Transport,
@@ -77,7 +78,6 @@ class Intake:
         pause_factor: float = 1.0,
         admission: Admission | None = None,
         members_seconds: float = MEMBERS_SECONDS,
-        burst_seconds: float = _BURST_SECONDS,
         on_confirmation: Callable[[int], None] = lambda _: None,
         on_untrusted: Callable[[PersonId], None] = lambda _: None,
         on_group_change: Callable[[ChatId], None] = lambda _: None,
@@ -94,7 +94,6 @@ class Intake:
         self._counts = counts
         self._unanswered = Unanswered(counts)
         self._pause_factor = pause_factor
-        self._burst_seconds = burst_seconds
         self._notes_to_self = allowed.note_to_self
         self._aside = Aside()
         self._recognition = Recognition(
@@ -284,11 +283,11 @@ class Intake:
             try:
                 while True:
                     coming = coming or asyncio.ensure_future(self._together(stream))
-                    left = max(0.0, min(_QUIET_SHARE * self._burst_seconds, due_at - seconds())) if self._held else None
+                    left = max(0.0, min(_QUIET_SHARE * self.burst_seconds, due_at - seconds())) if self._held else None
                     await asyncio.wait([coming], timeout=left)
                     is_over = coming.done() and (coming.exception() is not None or not coming.result())
                     if coming.done() and not is_over:
-                        due_at = due_at if self._held else seconds() + self._burst_seconds
+                        due_at = due_at if self._held else seconds() + self.burst_seconds
                         self._take_in(coming.result())
                         coming = None
                     if coming is not None or len(self._held) >= _MAX_TOGETHER or seconds() >= due_at:

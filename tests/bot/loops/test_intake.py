@@ -34,7 +34,6 @@ def intake_of(
     counts: Counts | None = None,
     *,
     allowed: AccessList = ALLOWED,
-    **more: float,
 ) -> Intake:
     return Intake(
         transport,
@@ -44,7 +43,6 @@ def intake_of(
         allowed=allowed,
         name="Aldis",
         pause_factor=0.001,
-        **more,
     )
 
 
@@ -120,7 +118,9 @@ async def test_nothing_is_made_of_a_burst_before_all_of_it_is_stored(store: Stor
 
     await store.conversation("direct:alice", now=NOON)
     transport, commits = Trickling(), commits_of(store)
-    async with running(intake_of(transport, store, clock, burst_seconds=WAIT_SECONDS)):
+    intake = intake_of(transport, store, clock)
+    intake.burst_seconds = WAIT_SECONDS
+    async with running(intake):
         await transport.until(lambda: len(transport.read) == 3)
     assert parsed == [0, 1, 2]
     assert len(commits) == 1
