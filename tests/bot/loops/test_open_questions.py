@@ -123,14 +123,14 @@ async def test_the_same_wish_takes_its_place_and_the_rest_is_answered(store: Sto
         gate = aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(message("slow"))
         await aldis.asked(1)
-        await aldis.deliver(message("Post it at 18:00."))
+        await aldis.deliver(message("Post it."))
         await aldis.deliver(message("How warm is it?"))
         aldis.model.script = [says("Well."), calls(("look", {"word": "page"})), wanted("post", "at 18:00")]
         gate.set()
         await aldis.answered(2)
         await aldis.quiet_but(2)
         aldis.model.script = [wanted("post", "AT 18:00"), says("It is warm.")]
-        await aldis.deliver(message("Post it AT 18:00!"))
+        await aldis.deliver(message("Post it once more!"))
         _, _, again, rest = (reply.content.text for reply in await aldis.answered(4))
         assert phrases.TAKES_PLACE.text in again
         assert rest == "It is warm."
