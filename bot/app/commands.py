@@ -55,7 +55,7 @@ def command_groups(
         UsageCommands(context, timezone=timezone, limits=budgets),
         QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
-        StatusCommands(context, account=account, model=settings.llm.models_to_choose[0], known=menu.known),
+        StatusCommands(context, account=account, model=settings.llm.models_to_choose[0]),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, reminders, has_model=models.has_model(settings), has_reactions=has_reactions),
         MemoryCommands(context, memory),

@@ -325,7 +325,7 @@ class Parts:
             authority=authority,
             wait_for_quiet=intake.wait_for_quiet,
             on_kept=on_kept,
-            greeting=self._greeting(menu) if self._realm == "signal" and self._settings.access.greeting else None,
+            greeting=self._greeting if self._realm == "signal" and self._settings.access.greeting else None,
         )
 
     def _sender(self, on_untrusted: Callable[[PersonId], None]) -> Sender:
@@ -348,9 +348,8 @@ class Parts:
         is_shown = self._realm == "signal" and self._settings.signal.ack == "reaction"
         return Reactions(self._transport, self._store, self._clock, emoji=EMOJI if is_shown else None)
 
-    def _greeting(self, menu: Menu) -> Callable[[], str]:
-        name, tools = self._settings.signal.name, tuple(tool.spec.name for tool in menu.tools)
-        return lambda: phrases.greeting(name, tools)
+    def _greeting(self) -> str:
+        return phrases.greeting(self._settings.signal.name)
 
     def _commands(
         self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: Identities

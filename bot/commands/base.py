@@ -382,7 +382,8 @@ class Commands(CommandGroup):
         except DoneBefore:
             await self._context.reply(call, phrases.DONE_BEFORE)
         except WrongForm:
-            await self._context.reply(call, phrases.WRONG_FORM, form=entry.form)
+            examples = [say(one) if isinstance(one, Sentence) else one for one in entry.examples]
+            await self._context.answer(call, lambda _: phrases.wrong_form(entry.name, examples))
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:

@@ -1,7 +1,7 @@
 """The command that sends a message to every conversation, after a confirmation.
 
-    /broadcast TEXT --> the recipients are looked up --> the admin is asked --/broadcast yes--> the outbox of each
-                                                             '-- ten minutes, or a restart: nothing is sent
+    /broadcast TEXT --> the recipients are looked up --> the admin is asked --yes--> the outbox of each
+                                                             '-- no, ten minutes, or a restart: nothing is sent
 
 Until the confirmation, the text and the counted chats live in memory only: nothing of it is on disk before it is
 certain, and it goes to no more chats than the admin was told, nor to anybody shut out since. If the message with the
@@ -140,12 +140,17 @@ class BroadcastCommands(CommandGroup):
         directly_only=True,
     )
     async def _broadcast(self, call: Call) -> None:
-        """Sends one message to everybody who has written before and can still write, after `/broadcast yes`."""
+        """Sends one message to all people and groups that have written before and can still write, after a yes."""
         text = call.command.rest
         if not text:
             raise WrongForm
-        if text.lower() == "yes":
+        planned = self._planned.get(call.message.author)
+        before = "" if planned is None else f"{planned.text} "
+        if text.lower() == "yes" or (planned and text == f"{before}yes"):
             await self._send(call)
+        elif planned and text in {"no", f"{before}no"}:
+            del self._planned[call.message.author]
+            await self._context.reply(call, phrases.NOT_BROADCAST)
         else:
             await self._plan(call, text)
 
@@ -176,9 +181,8 @@ class BroadcastCommands(CommandGroup):
         planned = await self._context.store.read(plan)
         if planned.people or planned.groups:
             self._planned[call.message.author] = planned
-            await self._context.reply(
-                call, phrases.BROADCAST_ASKS, people=len(planned.people), groups=len(planned.groups), text=text
-            )
+            counts = len(planned.people), len(planned.groups)
+            await self._context.confirm(call, lambda _: phrases.broadcast_asks(*counts, text))
         else:
             await self._context.reply(call, phrases.NOBODY_TO_TELL)
 

@@ -1,13 +1,14 @@
 """The sentences of commands: what they are for, what was done, and why something was not."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, join_list, number
-from bot.i18n.phrases import duration
+from bot.i18n.locale import day, join_list
+from bot.i18n.phrases import duration, money
 from bot.turn.phrases import answers
 from store import Erasure
 
@@ -35,9 +36,7 @@ NOTHING_TO_UNDO = Sentence("NOTHING_TO_UNDO", "There's nothing to undo.")
 NO_TRANSCRIPT = Sentence("NO_TRANSCRIPT", "I haven't had a voice note here.")
 NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` sets one.")
 PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
-NO_MODEL_CHOICE = Sentence(
-    "NO_MODEL_CHOICE", "There's only one model here. Whoever runs me can offer others with `LLM__CHOICES`."
-)
+NO_MODEL_CHOICE = Sentence("NO_MODEL_CHOICE", "There's only one model here.")
 NOBODY_ELSE_HERE = Sentence(
     "NOBODY_ELSE_HERE",
     "Only the two of us are here, so there's nothing to take over: in Signal, `/takeover` lets you answer somebody in "
@@ -114,10 +113,13 @@ _ALL_OF_NOTHING = Sentence("ALL_OF_NOTHING", "nothing, as there was nothing")
 _ALL_OF_SOME = Sentence("ALL_OF_SOME", "{what}, everything of yours here and elsewhere")
 BROADCAST_ASKS = Sentence(
     "BROADCAST_ASKS",
-    "That goes to {people} direct chats and {groups} groups. `/broadcast yes` within ten minutes sends it: {text}",
+    "That goes to {chats}: {text}\n\nSend it?",
 )
-BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chats.")
-_BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit} USD")
+_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
+_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
+BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
+NOT_BROADCAST = Sentence("NOT_BROADCAST", "OK, nothing is sent.")
+_BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
 _FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
 _FORGOT_OWN = Sentence("FORGOT_OWN", "Deleted: {what} of yours in this group.")
 NOT_FORGOTTEN = Sentence("NOT_FORGOTTEN", "OK, nothing is deleted.")
@@ -137,21 +139,17 @@ _FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count}
 _PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
 _GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
-LET_IN = Sentence("LET_IN", "Done, {label} can write to me now. `/deny {label}` takes it back.")
-_MODEL_FIGURES = Sentence("MODEL_FIGURES", "{model} ({figures})")
-_MODEL_WINDOW = Sentence("MODEL_WINDOW", "{tokens} tokens of context")
-_MODEL_RATES = Sentence("MODEL_RATES", "{input} USD in, {output} USD out per million tokens")
-_MODEL_FREE = Sentence("MODEL_FREE", "free of charge")
+LET_IN = Sentence("LET_IN", "{label} can write to me now. (`/deny {label}` undoes it.)")
 _MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
 _MODEL_OTHERS = Sentence(
     "MODEL_OTHERS",
     "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first.",
 )
 NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
-_NO_LIMIT = Sentence("NO_LIMIT", "{spent} USD, no limit")
+_NO_LIMIT = Sentence("NO_LIMIT", "{spent}, no limit")
 _PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 _PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
-SHUT_OUT = Sentence("SHUT_OUT", "Done, {label} can't write to me anymore.")
+SHUT_OUT = Sentence("SHUT_OUT", "{label} can't write to me anymore.")
 _AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
 _AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
 _AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
@@ -159,7 +157,6 @@ _AMOUNT_PERSON_MONTH = Sentence("AMOUNT_PERSON_MONTH", "{label}, this month: {am
 _BUDGET_EACH = Sentence(
     "BUDGET_EACH", "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
 )
-_LIMIT = Sentence("LIMIT", "{limit} USD")
 _UNLIMITED = Sentence("UNLIMITED", "unlimited")
 _STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
 _STATUS_TAKEN = Sentence("STATUS_TAKEN", "An admin is answering here in person for another {duration}.")
@@ -190,15 +187,16 @@ _UNKNOWN_COMMAND = Sentence(
 )
 _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Did you mean {names}?")
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
-_UNDONE = Sentence("UNDONE", "Taken back: “{question}”")
-UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Taken back: your last message.")
+_UNDONE = Sentence("UNDONE", "Undone: “{question}”")
+UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Undone: your last message.")
 _WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 _WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
 _WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
 _WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
 _WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
 _WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
-WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: `{form}`")
+_WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
+_WRONG_FORM_HELP = Sentence("WRONG_FORM_HELP", "I can't read that. `/help {name}` shows how to write it.")
 NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
 NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
 _HELP_SECTIONS: Mapping[str, Sentence] = {
@@ -271,6 +269,20 @@ def _destroyed(erased: Erasure) -> str:
     return join_list([*([answers(erased.turns)] if erased.turns else []), *told])
 
 
+def wrong_form(name: str, examples: Sequence[str]) -> str:
+    """The reply to a command that cannot be read: examples of how it is written, or where they stand."""
+    if not examples:
+        return say(_WRONG_FORM_HELP, name=name)
+    return say(_WRONG_FORM, examples=join_list([f"`{one}`" for one in examples], "or"))
+
+
+def broadcast_asks(people: int, groups: int, text: str) -> str:
+    """The question before a message goes to so many people and groups."""
+    counts = ((_PEOPLE, people), (_GROUPS, groups))
+    chats = [say(sentence, count=count) for sentence, count in counts if count]
+    return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
+
+
 def guest(label: str, at: datetime, by: str) -> str:
     """A line of `/people`."""
     return say(_GUEST, label=label, day=day(at), by=by)
@@ -281,21 +293,27 @@ def undone(question: str) -> str:
     return say(_UNDONE, question=question) if question else say(UNDONE_WORDLESS)
 
 
-def model_figures(name: str, *, window_tokens: int | None, rates: tuple[Decimal, Decimal] | None) -> str:
-    """A model with what is known about it: its window, and US dollars per million tokens in and out."""
-    figures = [] if window_tokens is None else [say(_MODEL_WINDOW, tokens=number(Decimal(window_tokens)))]
-    if rates is not None:
-        told = say(_MODEL_RATES, input=number(rates[0]), output=number(rates[1])) if any(rates) else say(_MODEL_FREE)
-        figures.append(told)
-    return say(_MODEL_FIGURES, model=name, figures="; ".join(figures)) if figures else name
-
-
 def model(now: str, choices: Sequence[str]) -> str:
     """The reply to `/model`: the current model, and the choices."""
-    if not choices:
-        return say(_MODEL_NOW, model=now)
-    numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
-    return f"{say(_MODEL_NOW, model=now)} {say(_MODEL_OTHERS, models=numbered)}"
+    answers = say(_MODEL_NOW, model=model_name(now))
+    numbered = "\n".join(f"{place}. {model_name(choice)}" for place, choice in enumerate(choices, 1))
+    return f"{answers} {say(_MODEL_OTHERS, models=numbered)}" if choices else answers
+
+
+def model_name(model: str) -> str:
+    """Returns a model's name as people say it: `Claude Haiku 4.5` for `anthropic/claude-haiku-4-5-20251001`.
+
+    What no known vendor names so stays as it is, without the server.
+    """
+    bare = re.sub(r"-(?:\d{8}|latest)$", "", model.rpartition("/")[2])
+    if not bare.startswith(("claude-", "gpt-")):
+        return bare
+    vendor, *words = bare.split("-")
+    version = ".".join(word for word in words if word.isdigit())
+    names = " ".join(word.capitalize() for word in words if not word.isdigit())
+    return (
+        f"GPT-{' '.join(words)}" if vendor == "gpt" else " ".join(filter(None, (vendor.capitalize(), names, version)))
+    )
 
 
 def persona_set(*, disappears: bool) -> str:
@@ -332,8 +350,8 @@ def status(
         *([say(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
         *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
         *([say(_STATUS_WORDS, count=words)] if words else ()),
-        *([say(_STATUS_MODEL, model=model)] if model else ()),
-        *([say(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
+        *([say(_STATUS_MODEL, model=model_name(model))] if model else ()),
+        *([say(_STATUS_ANSWERED, model=model_name(answered_by))] if answered_by else ()),
         *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
     )
 
@@ -362,8 +380,8 @@ def who(name: str | None, label: str, person: str, group: str | None, *, is_admi
 def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
     """What was spent of a budget."""
     if limit_usd is None:
-        return say(_NO_LIMIT, spent=usd(spent_usd))
-    return say(_BUDGET_LINE, spent=usd(spent_usd), limit=number(limit_usd))
+        return say(_NO_LIMIT, spent=money(spent_usd))
+    return say(_BUDGET_LINE, spent=money(spent_usd), limit=money(limit_usd))
 
 
 def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
@@ -375,11 +393,6 @@ def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
 
 def budget_each(limits: Sequence[Decimal | None]) -> str:
     """The line of `/budget` with the limits: for a person per day and month, for a group per day and month."""
-    words = [say(_UNLIMITED) if limit is None else say(_LIMIT, limit=number(limit)) for limit in limits]
+    words = [say(_UNLIMITED) if limit is None else money(limit) for limit in limits]
     names = ("day", "month", "group_day", "group_month")
     return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))
-
-
-def usd(amount: Decimal) -> str:
-    """An amount of US dollars without the unit, to a hundredth of a cent."""
-    return number(amount.quantize(Decimal("0.0001")))

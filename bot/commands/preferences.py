@@ -103,11 +103,7 @@ class PreferenceCommands(CommandGroup):
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
         now = settings.model if settings.model in models else models[0]
-        return phrases.model(now, [self._with_figures(model) for model in models])
-
-    def _with_figures(self, model: str) -> str:
-        known = self._menu.known(model)
-        return phrases.model_figures(model, window_tokens=known.window_tokens, rates=known.rates)
+        return phrases.model(now, models)
 
     @command(
         "/persona [TEXT|off]",

@@ -1,14 +1,12 @@
 """The commands about the current state: what is under way in a conversation, and who is asking."""
 
 import asyncio
-from collections.abc import Callable
 from datetime import datetime
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n.catalogues import say
 from bot.policy.chat_settings import ChatSettings
-from bot.providers.capabilities import Capabilities
 from bot.turn.intents import plain_name
 from bot.version import current_version, described_build
 from store import Repositories
@@ -17,16 +15,13 @@ from store import Repositories
 class StatusCommands(CommandGroup):
     """Commands about Aldis and the caller, for everybody. `account` is the number of Aldis's own account.
 
-    `model` is the one that answers if none was chosen; empty if unknown. `known` returns what is known about a model.
+    `model` is the one that answers if none was chosen; empty if unknown.
     """
 
-    def __init__(
-        self, context: CommandContext, *, account: str, model: str, known: Callable[[str | None], Capabilities]
-    ) -> None:
+    def __init__(self, context: CommandContext, *, account: str, model: str) -> None:
         self._context = context
         self._account = account
         self._model = model
-        self._known = known
         self._version = current_version()
 
     @command("/status", phrases.ABOUT_STATUS, section="data")
@@ -44,13 +39,12 @@ class StatusCommands(CommandGroup):
             waiting = max(0, repos.inbox.waiting(here) - 1 - words - is_answering)
             settings = self._context.settings(repos, call)
             model, last = settings.model or self._model, repos.ledger.last_model(here)
-            known = self._known(model or None)
             # Vendors answer under longer names than the ones they are asked by.
             is_other = last is not None and not last.startswith(model)
             figures = phrases.status(
                 waiting=waiting,
                 words=words,
-                model=phrases.model_figures(model, window_tokens=known.window_tokens, rates=known.rates),
+                model=model,
                 answered_by=last if is_other and last else "",
                 taken_minutes=_minutes_left(settings, self._context.clock.now()),
                 tools_off=settings.tools_off,

@@ -5,13 +5,13 @@ function beside it that fills them in. The other languages are gettext catalogue
 is found by its name. The functions use the current language (`bot.i18n.language`); `say` translates a constant.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import amount, clock_time, join_list, long_day, quotation, weekday
+from bot.i18n.locale import amount, clock_time, long_day, number, weekday
 
-_MAX_EXAMPLES = 3
 _MINUTE, _WEEK = 60, 7
 
 CUT_PARTS = Sentence("CUT_PARTS", "… (cut: the answer was too long for a chat; ask for the rest)")
@@ -39,13 +39,11 @@ TOO_MANY = Sentence(
 QUEUE_FULL = Sentence(
     "QUEUE_FULL", "Too many messages are waiting here already. I'm skipping the next ones until I've caught up."
 )
-_GREETING = Sentence(
-    "GREETING", "Hello! I'm {name}, your assistant here on Signal. Just write to me as you would to a person."
-)
-_GREETING_TRY = Sentence("GREETING_TRY", "Try {examples}")
-GREETING_MORE = Sentence("GREETING_MORE", "`/help` shows what else I can do, and `/forget` deletes what we said.")
+_GREETING = Sentence("GREETING", "Hello! I'm {name}, your assistant here. `/help` shows what I can do.")
+_LESS_THAN_A_CENT = Sentence("LESS_THAN_A_CENT", "less than a cent")
 INVITATION = Sentence(
-    "INVITATION", "To use me, ask the person who runs this bot to confirm this code: {code}. It's good for an hour."
+    "INVITATION",
+    "Hi! I only answer people I know. Give this code to the person who runs me: {code} (valid for an hour).",
 )
 KEPT_FACT = Sentence("KEPT_FACT", "I remember: {fact}")
 REMINDER = Sentence("REMINDER", "⏰ {text}")
@@ -73,18 +71,6 @@ TOOL_FAILURES: Mapping[str, Sentence] = {
 }
 """Why a tool failed, by its error code; the tool's own message is for models, in English."""
 
-EXAMPLES: Mapping[str, Sentence] = {
-    "get_weather": Sentence("TRY_WEATHER", "Will it rain in Paris tomorrow?"),
-    "remind": Sentence("TRY_REMIND", "Remind me in 10 minutes to turn off the oven"),
-    "web_search": Sentence("TRY_SEARCH", "Search for lighthouses"),
-    "convert": Sentence("TRY_CONVERT", "How many km are 26 miles?"),
-    "calculate": Sentence("TRY_CALCULATE", "What is 17*23?"),
-    "current_time": Sentence("TRY_TIME", "What time is it in Tokyo?"),
-    "remember": Sentence("TRY_REMEMBER", "Remember that I live in Lyon"),
-    "image_generate": Sentence("TRY_IMAGE", "Draw a lighthouse in the fog"),
-}
-"""Example requests for each tool, the most useful first."""
-
 
 def duration(seconds: float, *, is_long: bool = False) -> str:
     """A length of time, in its two largest units: `2 h 5 min`, or `2 hours 5 minutes`."""
@@ -110,11 +96,15 @@ def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) ->
     return say(_AT_DATE, day=long_day(at, has_year=at.year != now.year), time=clock)
 
 
-def greeting(name: str, tools: Sequence[str]) -> str:
-    """The first message that somebody reads: who this is, examples of what to ask (given the tools), and what else."""
-    shown = [quotation(say(example)) for tool, example in EXAMPLES.items() if tool in tools][:_MAX_EXAMPLES]
-    tries = [say(_GREETING_TRY, examples=join_list(shown, "or"))] if shown else []
-    return "\n".join([say(_GREETING, name=name), *tries, say(GREETING_MORE)])
+def greeting(name: str) -> str:
+    """Returns the first message that a person reads."""
+    return say(_GREETING, name=name)
+
+
+def money(usd: Decimal) -> str:
+    """Returns an amount of US dollars as people say it; fractions of a cent are not told."""
+    cents = usd.quantize(Decimal("0.01"))
+    return say(_LESS_THAN_A_CENT) if usd > 0 and not cents else f"{number(cents)} USD"
 
 
 def tool_failure(error: str) -> str:

@@ -20,8 +20,8 @@ from bot.errors import (
     Unreadable,
 )
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, number, short_weekday, weekday
-from bot.i18n.phrases import FAILED
+from bot.i18n.locale import day, short_weekday, weekday
+from bot.i18n.phrases import FAILED, money
 from bot.invocation import command_line
 from bot.labels import Source, SourceKind
 
@@ -39,17 +39,13 @@ UNREADABLE = Sentence(
 )
 BAD_KEY = Sentence(
     "BAD_KEY",
-    "The language model won't let me in. Whoever runs me needs to check the key or the account; nothing "
-    "else will help.",
+    "My access to the language model has stopped working. Please tell the person who runs me.",
 )
 NO_SUCH_MODEL = Sentence(
     "NO_SUCH_MODEL",
-    "I can't find the language model I'm set up to use. Whoever runs me has to fix that in my settings; "
-    "there's nothing wrong with your message.",
+    "I can't find the language model I'm set up to use. Please tell the person who runs me; your message is fine.",
 )
-REJECTED = Sentence(
-    "REJECTED", "The language model refused this request. Please rephrase it, or ask for something shorter."
-)
+REJECTED = Sentence("REJECTED", "I couldn't get an answer. If it happens again, tell the person who runs me.")
 REFUSES_ALL = Sentence(
     "REFUSES_ALL",
     "Something is wrong with my set-up: the model refuses every question. The person who runs me needs to look at it.",
@@ -85,7 +81,7 @@ BUDGET_PERSON_DAY = Sentence("BUDGET_PERSON_DAY", "You've used up today's budget
 BUDGET_PERSON_MONTH = Sentence("BUDGET_PERSON_MONTH", "You've used up this month's budget. It renews on the first.")
 BUDGET_PERSON_NONE = Sentence(
     "BUDGET_PERSON_NONE",
-    "There's no budget for you, so I can't ask the language model. Whoever runs me can change that.",
+    "There's no budget for you, so I can't ask the language model. The person who runs me can change that.",
 )
 BUDGET_GROUP_DAY = Sentence("BUDGET_GROUP_DAY", "This group has used up today's budget. It renews tomorrow.")
 BUDGET_GROUP_MONTH = Sentence(
@@ -93,14 +89,15 @@ BUDGET_GROUP_MONTH = Sentence(
 )
 BUDGET_GROUP_NONE = Sentence(
     "BUDGET_GROUP_NONE",
-    "There's no budget for this group, so I can't ask the language model. Whoever runs me can change that.",
+    "There's no budget for this group, so I can't ask the language model. The person who runs me can change that.",
 )
 BUDGET_ALL_DAY = Sentence("BUDGET_ALL_DAY", "My budget is used up for today. It renews tomorrow.")
 BUDGET_ALL_MONTH = Sentence("BUDGET_ALL_MONTH", "My budget for this month is used up. It renews on the first.")
 BUDGET_ALL_NONE = Sentence(
-    "BUDGET_ALL_NONE", "I have no budget at all, so I can't ask the language model. Whoever runs me can change that."
+    "BUDGET_ALL_NONE",
+    "I have no budget at all, so I can't ask the language model. The person who runs me can change that.",
 )
-UNATTENDED = Sentence("UNATTENDED", "Nobody was around to say yes, so I haven't done this. Message me if you want it.")
+UNATTENDED = Sentence("UNATTENDED", "You weren't here to say yes, so I haven't done this. Message me if you want it.")
 TAKES_PLACE = Sentence("TAKES_PLACE", "(This replaces what I asked you before.)")
 WHICH_QUESTION = Sentence(
     "WHICH_QUESTION", "I've asked you several things. Put 👍 or 👎 on the one you mean, or quote it."
@@ -112,7 +109,7 @@ IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An adm
 IS_TAKEN_OVER = Sentence("IS_TAKEN_OVER", "Somebody is answering here in person at the moment, so I'm keeping quiet.")
 _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
 _TOOL_CHANGED = Sentence("TOOL_CHANGED", "Its server describes this tool differently than before.")
-_CALLS_COST = Sentence("CALLS_COST", "That costs {cost} USD.")
+_CALLS_COST = Sentence("CALLS_COST", "That costs {cost}.")
 _MAY_I = Sentence("MAY_I", "May I do this?")
 _BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
 _CAUSE_SEARCH = Sentence("CAUSE_SEARCH", "what I found on the web earlier")
@@ -348,7 +345,7 @@ def may_i(
     asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     why += ["", say(_TOOL_CHANGED)] if is_changed else []
-    cost = ["", say(_CALLS_COST, cost=number(cost_usd))] if cost_usd else []
+    cost = ["", say(_CALLS_COST, cost=money(cost_usd))] if cost_usd else []
     hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=always)
     return "\n".join([*asked, *why, *cost, "", hint])
 

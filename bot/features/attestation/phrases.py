@@ -5,8 +5,7 @@ from bot.i18n.catalogues import Sentence, say
 ABOUT_VERIFY = Sentence("ABOUT_VERIFY", "shows what proves which Aldis runs here.")
 NOTHING_PROVED = Sentence(
     "NOTHING_PROVED",
-    "Nothing is proved here: I don't run in a TEE, hardware that could vouch for me. The digest of my source, "
-    "`{source}`, only tells those who trust this machine which Aldis it is.",
+    "I can't prove what runs here: this machine has no hardware for that. The digest of my source is `{source}`.",
 )
 VERIFY_HOW = Sentence(
     "VERIFY_HOW",
@@ -15,8 +14,8 @@ VERIFY_HOW = Sentence(
 )
 VERIFY_FAILED = Sentence(
     "VERIFY_FAILED",
-    "Nothing is proved: the hardware that should vouch for me gave no quote. Please try again later, or tell "
-    "whoever runs me.",
+    "Nothing is proved: the hardware that should vouch for me gave no quote. Try again later, or tell the person who"
+    " runs me.",
 )
 _QUOTED = Sentence(
     "QUOTED", "The file holds an Intel TDX quote for your word `{word}` and for the digest of my source, `{source}`."
@@ -25,7 +24,8 @@ _COMPOSE_HERE = Sentence(
     "COMPOSE_HERE", "It measures the compose file, which is in it, too; its SHA-256 is `{digest}`."
 )
 _COMPOSE_ELSEWHERE = Sentence(
-    "COMPOSE_ELSEWHERE", "It measures the compose file, which whoever runs me can show you; its SHA-256 is `{digest}`."
+    "COMPOSE_ELSEWHERE",
+    "It measures the compose file, which the person who runs me can show you; its SHA-256 is `{digest}`.",
 )
 _TO_BE_CHECKED = Sentence(
     "TO_BE_CHECKED",

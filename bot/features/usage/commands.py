@@ -43,8 +43,6 @@ class UsageCommands(CommandGroup):
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
             lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
             since = self._context.clock.now() - _LOOKED_BACK
-            share = repos.ledger.cached_share(call.conversation, since=since)
-            lines += [phrases.from_cache(share)] if share else []
             estimated = repos.ledger.estimated_calls(call.conversation, since=since)
             lines += [say(phrases.ESTIMATED, count=estimated)] if estimated else []
             return CommandReply(

@@ -154,14 +154,13 @@ def _figures(said: str) -> str:
 
 def _time(data: Mapping[str, Any], arguments: Mapping[str, object]) -> str:
     found = _Time.model_validate(data)
-    offset = f", UTC{found.utc_offset}" if found.utc_offset else ""
     place = arguments.get("timezone")
     return say(
         phrases.OFFLINE_TIME if place else phrases.OFFLINE_TIME_HERE,
         time=found.time,
         place=place,
         day=_date(found.date, with_weekday=bool(found.weekday)),
-        zone=f"{found.timezone}{offset}",
+        zone=found.timezone,
     )
 
 

@@ -42,8 +42,8 @@ _SKIES = (
 )
 """The weather tool's own names for them (`tools.weather.forecast`)."""
 _SKY_BY_WORDS: Mapping[str, Sentence] = {sentence.text: sentence for sentence in _SKIES}
-OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** in {place} ({day}, {zone}).")
-OFFLINE_TIME_HERE = Sentence("OFFLINE_TIME_HERE", "It's **{time}** ({day}, {zone}).")
+OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** on {day} in {place} ({zone}).")
+OFFLINE_TIME_HERE = Sentence("OFFLINE_TIME_HERE", "It's **{time}** on {day} ({zone}).")
 OFFLINE_NOW = Sentence("OFFLINE_NOW", "**{place}** now: {conditions}")
 OFFLINE_FEELS = Sentence("OFFLINE_FEELS", "{temperature} (feels like {felt})")
 OFFLINE_HUMIDITY = Sentence("OFFLINE_HUMIDITY", "humidity {value}")
