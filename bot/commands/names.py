@@ -7,6 +7,7 @@
 Left to others: whether it is carried out or asked about (`bot.commands.base`).
 """
 
+import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -107,3 +108,19 @@ def _parts(text: str) -> Sequence[str]:
     """The text, and the words in it."""
     apart = "".join(letter if letter.isalnum() else " " for letter in text)
     return (text, *apart.split())
+
+
+def model_name(model: str) -> str:
+    """Returns a model's name as people say it: `Claude Haiku 4.5` for `anthropic/claude-haiku-4-5-20251001`.
+
+    What no known vendor names so stays as it is, without the server.
+    """
+    bare = re.sub(r"-(?:\d{8}|latest)$", "", model.rpartition("/")[2])
+    if not bare.startswith(("claude-", "gpt-")):
+        return bare
+    vendor, *words = bare.split("-")
+    version = ".".join(word for word in words if word.isdigit())
+    names = " ".join(word.capitalize() for word in words if not word.isdigit())
+    return (
+        f"GPT-{' '.join(words)}" if vendor == "gpt" else " ".join(filter(None, (vendor.capitalize(), names, version)))
+    )

@@ -1,13 +1,12 @@
 """The sentences of commands: what they are for, what was done, and why something was not."""
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, join_list
+from bot.i18n.locale import day, dollars, join_list
 from bot.i18n.phrases import duration, money
 from bot.turn.phrases import answers
 from store import Erasure
@@ -115,8 +114,8 @@ BROADCAST_ASKS = Sentence(
     "BROADCAST_ASKS",
     "That goes to {chats}: {text}\n\nSend it?",
 )
-_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
-_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
+_BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
+_BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
 NOT_BROADCAST = Sentence("NOT_BROADCAST", "OK, nothing is sent.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
@@ -278,7 +277,7 @@ def wrong_form(name: str, examples: Sequence[str]) -> str:
 
 def broadcast_asks(people: int, groups: int, text: str) -> str:
     """The question before a message goes to so many people and groups."""
-    counts = ((_PEOPLE, people), (_GROUPS, groups))
+    counts = ((_BROADCAST_PEOPLE, people), (_BROADCAST_GROUPS, groups))
     chats = [say(sentence, count=count) for sentence, count in counts if count]
     return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
 
@@ -295,25 +294,9 @@ def undone(question: str) -> str:
 
 def model(now: str, choices: Sequence[str]) -> str:
     """The reply to `/model`: the current model, and the choices."""
-    answers = say(_MODEL_NOW, model=model_name(now))
-    numbered = "\n".join(f"{place}. {model_name(choice)}" for place, choice in enumerate(choices, 1))
+    answers = say(_MODEL_NOW, model=now)
+    numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
     return f"{answers} {say(_MODEL_OTHERS, models=numbered)}" if choices else answers
-
-
-def model_name(model: str) -> str:
-    """Returns a model's name as people say it: `Claude Haiku 4.5` for `anthropic/claude-haiku-4-5-20251001`.
-
-    What no known vendor names so stays as it is, without the server.
-    """
-    bare = re.sub(r"-(?:\d{8}|latest)$", "", model.rpartition("/")[2])
-    if not bare.startswith(("claude-", "gpt-")):
-        return bare
-    vendor, *words = bare.split("-")
-    version = ".".join(word for word in words if word.isdigit())
-    names = " ".join(word.capitalize() for word in words if not word.isdigit())
-    return (
-        f"GPT-{' '.join(words)}" if vendor == "gpt" else " ".join(filter(None, (vendor.capitalize(), names, version)))
-    )
 
 
 def persona_set(*, disappears: bool) -> str:
@@ -350,8 +333,8 @@ def status(
         *([say(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
         *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
         *([say(_STATUS_WORDS, count=words)] if words else ()),
-        *([say(_STATUS_MODEL, model=model_name(model))] if model else ()),
-        *([say(_STATUS_ANSWERED, model=model_name(answered_by))] if answered_by else ()),
+        *([say(_STATUS_MODEL, model=model)] if model else ()),
+        *([say(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
         *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
     )
 
@@ -381,7 +364,7 @@ def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
     """What was spent of a budget."""
     if limit_usd is None:
         return say(_NO_LIMIT, spent=money(spent_usd))
-    return say(_BUDGET_LINE, spent=money(spent_usd), limit=money(limit_usd))
+    return say(_BUDGET_LINE, spent=money(spent_usd), limit=dollars(limit_usd))
 
 
 def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
@@ -393,6 +376,6 @@ def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
 
 def budget_each(limits: Sequence[Decimal | None]) -> str:
     """The line of `/budget` with the limits: for a person per day and month, for a group per day and month."""
-    words = [say(_UNLIMITED) if limit is None else money(limit) for limit in limits]
+    words = [say(_UNLIMITED) if limit is None else dollars(limit) for limit in limits]
     names = ("day", "month", "group_day", "group_month")
     return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))

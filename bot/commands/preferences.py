@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
-from bot.commands.names import closest, fold
+from bot.commands.names import closest, fold, model_name
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from bot.policy.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
@@ -92,18 +92,18 @@ class PreferenceCommands(CommandGroup):
         """Chooses the model that is surely meant, or asks which of several."""
         models = self._menu.models
         if wanted.lower() == "default":
-            await self._context.set(call, lambda: phrases.model(models[0], ()), model=None)
+            await self._context.set(call, lambda: phrases.model(model_name(models[0]), ()), model=None)
             return
         found = _meant(wanted, models)
         if len(found) == 1:
-            await self._context.set(call, lambda: phrases.model(found[0], ()), model=found[0])
+            await self._context.set(call, lambda: phrases.model(model_name(found[0]), ()), model=found[0])
         else:
             await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
 
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
         now = settings.model if settings.model in models else models[0]
-        return phrases.model(now, models)
+        return phrases.model(model_name(now), [*map(model_name, models)])
 
     @command(
         "/persona [TEXT|off]",

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
+from bot.commands.names import model_name
 from bot.i18n.catalogues import say
 from bot.policy.chat_settings import ChatSettings
 from bot.turn.intents import plain_name
@@ -44,8 +45,8 @@ class StatusCommands(CommandGroup):
             figures = phrases.status(
                 waiting=waiting,
                 words=words,
-                model=model,
-                answered_by=last if is_other and last else "",
+                model=model_name(model),
+                answered_by=model_name(last) if is_other and last else "",
                 taken_minutes=_minutes_left(settings, self._context.clock.now()),
                 tools_off=settings.tools_off,
             )

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import amount, clock_time, long_day, number, weekday
+from bot.i18n.locale import amount, clock_time, dollars, long_day, weekday
 
 _MINUTE, _WEEK = 60, 7
 
@@ -104,7 +104,7 @@ def greeting(name: str) -> str:
 def money(usd: Decimal) -> str:
     """Returns an amount of US dollars as people say it; fractions of a cent are not told."""
     cents = usd.quantize(Decimal("0.01"))
-    return say(_LESS_THAN_A_CENT) if usd > 0 and not cents else f"{number(cents)} USD"
+    return say(_LESS_THAN_A_CENT) if usd > 0 and not cents else dollars(cents)
 
 
 def tool_failure(error: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import dollars
 from bot.i18n.phrases import money
 
 ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
@@ -35,5 +36,5 @@ def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, 
         amount = money(cost_usd)
     else:
         left = money(max(limit_usd - cost_usd, Decimal(0)))
-        amount = say(_SPENT_OF, cost=money(cost_usd), limit=money(limit_usd), left=left)
+        amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)
     return say(_SPENT[scope, "day" if is_day else "month"], amount=amount)

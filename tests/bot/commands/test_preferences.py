@@ -1,15 +1,11 @@
 """What people set for their conversation: it holds from the next message on, survives restarts, goes with `/forget`."""
 
-from decimal import Decimal
-
 import pytest
 
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
-from bot.providers.capabilities import Capabilities
-from bot.providers.prices import Price
 from bot.turn import phrases as turn_phrases
 from bot.turn import prompt
 from store import Store
@@ -27,6 +23,9 @@ PIRATE = "You are a pirate and say arr."
 
 SYSTEM = prompt.system("Aldis", "Be kind.")
 """What a model is told where nobody has set anything."""
+
+
+TOOLS_EXAMPLES = ("/tools", "/tools off web", "/tools on web", "/tools revoke NAME")
 
 
 async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: Store, clock: SetClock) -> None:
@@ -96,44 +95,25 @@ async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
 # Model
 
 
-async def test_what_is_known_of_a_model_stands_behind_its_name(store: Store, clock: SetClock) -> None:
-    """Its window and its price, in the way the language writes numbers; of one that nobody knows nothing does."""
-    sold = Price(input=Decimal("0.3"), output=Decimal("1.20"))
-    free = Price(input=Decimal(0), output=Decimal(0))
-    models = {
-        "other/model-2": Capabilities(window_tokens=131_072, price=sold),
-        "scripted/model-1": Capabilities(price=free),
-    }
-    async with app_harness(store, clock, known=lambda name: models[name or "scripted/model-1"]) as aldis:
-        shown = await told(aldis, "/model")
-        assert "1. scripted/model-1 (free of charge)\n" in shown
-        assert "2. other/model-2 (131,072 tokens of context; 0.3 USD in, 1.20 USD out per million tokens)\n" in shown
-        assert "Model: scripted/model-1 (free of charge)" in await told(aldis, "/status")
-        await told(aldis, "/model 2")
-        await told(aldis, "/language de")
-        line = "Modell: other/model-2 (131.072 Token Kontext; 0,3 USD Eingabe, 1,20 USD Ausgabe je Million Token)"
-        assert line in await told(aldis, "/status")
-
-
 async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: SetClock) -> None:
     """By its name with or without the provider, in any case; others are refused with the right form."""
     async with app_harness(store, clock) as aldis:
         shown = await told(aldis, "/model")
-        assert shown.startswith("scripted/model-1 answers here.")
-        assert "\n2. other/model-2\n" in shown
-        assert await told(aldis, "/model 1") == phrases.model("scripted/model-1", ())
-        assert await told(aldis, "/model other") == phrases.model("other/model-2", ())
-        assert await told(aldis, "/model scriptd") == phrases.model("scripted/model-1", ())
-        assert await told(aldis, "/model 2") == phrases.model("other/model-2", ())
+        assert shown.startswith("model-1 answers here.")
+        assert "\n2. model-2\n" in shown
+        assert await told(aldis, "/model 1") == phrases.model("model-1", ())
+        assert await told(aldis, "/model other") == phrases.model("model-2", ())
+        assert await told(aldis, "/model scriptd") == phrases.model("model-1", ())
+        assert await told(aldis, "/model 2") == phrases.model("model-2", ())
         assert await told(aldis, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
         # More digits than Python makes a number of are no number of a model either.
         assert await told(aldis, f"/model {'9' * 5000}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name="9" * 60))
         for wrong in ("gpt-9", "0", "3", "99999999999999999999"):
             assert await told(aldis, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
-        assert await told(aldis, "/model MODEL-2") == phrases.model("other/model-2", ())
+        assert await told(aldis, "/model MODEL-2") == phrases.model("model-2", ())
         await aldis.process(message("Hello"))
         assert aldis.model.requests[-1].model == "other/model-2"
-        assert await told(aldis, "/model default") == phrases.model("scripted/model-1", ())
+        assert await told(aldis, "/model default") == phrases.model("model-1", ())
         await aldis.process(message("Hello"))
         assert aldis.model.requests[-1].model is None
 
@@ -236,7 +216,7 @@ async def test_of_several_tools_nobody_guesses_one(store: Store, clock: SetClock
 async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, rest: str) -> None:
     """One line shows it."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
-        assert await told(aldis, f"/tools {rest}") == plain(say(phrases.WRONG_FORM, form="/tools [on|off|revoke NAME]"))
+        assert await told(aldis, f"/tools {rest}") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
 
 
 # Language
@@ -283,7 +263,7 @@ async def test_a_chosen_language_stays_whatever_is_written(store: Store, clock: 
         assert await told(aldis, "/language ES") == "A partir de ahora hablo español aquí."
         await aldis.process(message("Wie wird das Wetter morgen in Berlin?"))
         assert await told(aldis, "/stop") == "Ahora mismo no estoy con nada aquí."
-        assert await told(aldis, "/language klingon") == "Escríbelo así: /language en|de|fr|es|auto"
+        assert await told(aldis, "/language klingon") == "Escríbelo así: /language de o /language auto"
         with use_language("de"):
             assert await told(aldis, "/language auto") == say(phrases.LANGUAGE_BY_MESSAGE)
 
@@ -321,9 +301,7 @@ async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: S
         await aldis.process(message("Is it warm?", group=GROUP))
         assert aldis.transport.sent[-1].content.text == phrases.ALWAYS_OFF.text
         assert await told(aldis, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
-        assert await told(aldis, "/always", group=GROUP, author=BOB) == plain(
-            say(phrases.WRONG_FORM, form="/always on|off")
-        )
+        assert await told(aldis, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("always", ()))
 
 
 async def test_where_no_admin_is_named_anybody_may(store: Store, clock: SetClock) -> None:

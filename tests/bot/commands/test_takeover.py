@@ -9,7 +9,6 @@ import pytest
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.events import ChatId, PersonId
-from bot.i18n.catalogues import say
 from bot.turn import chats
 from bot.turn import phrases as turn_phrases
 from store import Repositories, Store
@@ -102,7 +101,9 @@ async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> N
     """At most a day."""
     async with app_harness(store, clock, admins=ADMINS) as aldis:
         shown = await told(aldis, f"/takeover {rest}", author=BOB)
-        assert shown == plain(say(phrases.WRONG_FORM, form="/takeover [LABEL] [30m|2h|off]"))
+        assert shown == plain(
+            phrases.wrong_form("takeover", ("/takeover", "/takeover 2h", "/takeover LABEL 1h", "/takeover off"))
+        )
 
 
 @pytest.mark.parametrize("words", ["/forget yes", "/forget everything yes"])

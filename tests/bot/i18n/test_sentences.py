@@ -118,13 +118,13 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     with use_language(language):
         said = [
             say(common_phrases.STOPPED),
-            say(command_phrases.WRONG_FORM, form="/allow CODE"),
+            command_phrases.wrong_form("allow", ()),
             command_phrases.forgot_here(Erasure(turns=2)),
             phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
     assert said[0] == expected[language]
-    assert "/allow CODE" in said[1]
+    assert "`/help allow`" in said[1]
     assert "2" in said[2]
     assert language == "en" or not {*said} & {common_phrases.STOPPED.text, phrases.BUDGET_PERSON_DAY.text}
 

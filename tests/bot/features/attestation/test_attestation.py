@@ -94,7 +94,7 @@ async def test_a_compose_file_that_is_not_public_stays_with_the_operator(socket:
         assert evidence.compose_digest == agent.compose_digest
         assert b"491701234567" not in evidence.file.data
         assert not evidence.has_compose
-        assert "whoever runs me can show you" in evidence.summary()
+        assert "the person who runs me can show you" in evidence.summary()
         agent.compose = "{}"
         assert (await Attestation(socket).evidence(WORD)).has_compose
         agent.compose = "no JSON"
@@ -185,4 +185,4 @@ def test_on_the_command_line(
     assert left("verify", WORD) == 1
     out, err = capsys.readouterr()
     assert out == ""
-    assert err.startswith("Nothing is proved here")
+    assert err.startswith("I can't prove what runs here")

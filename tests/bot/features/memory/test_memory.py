@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.commands.phrases import WRONG_FORM
+from bot.commands.phrases import wrong_form
 from bot.features.memory import phrases
 from bot.features.memory.service import MAX_FACTS
-from bot.i18n.catalogues import say
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -102,7 +101,9 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         assert '"error": "not_found"' in contents(aldis.model.requests[-1])[-1]
         await learn(aldis, "third")
         assert await told(aldis, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
-        assert await told(aldis, "/memory forget it") == plain(say(WRONG_FORM, form="/memory [forget N|forget all]"))
+        assert await told(aldis, "/memory forget it") == plain(
+            wrong_form("memory", ("/memory", "/memory forget 2", "/memory forget all"))
+        )
         await told(aldis, "well?")
         assert "asked to be remembered" not in seen(aldis)
 
