@@ -8,7 +8,6 @@ import pytest
 from aiohttp import web
 
 from bot.errors import (
-    ConfigError,
     Disconnected,
     LinkRefused,
     NetworkFailed,
@@ -165,23 +164,6 @@ async def test_linking_an_account(server: signal_cli.SignalCli, scanned: str, ac
     assert await finishing == scanned
     assert await linking.accounts() == (account,)
     assert await linking.identify(account) == account
-    await linking.aclose()
-
-
-@pytest.mark.parametrize("way", ["unix", "tcp"])
-@pytest.mark.parametrize("mode", ["on-start", "on-connection"])
-async def test_nothing_is_linked_where_signal_cli_receives_by_itself(
-    server: signal_cli.SignalCli, way: signal_cli.Way, mode: signal_cli.ReceiveMode
-) -> None:
-    """It would hang with the first message of the new account: no code is shown, and what to change is said."""
-    server.accounts.clear()
-    server.way, server.receive_mode = way, mode
-    linking: Linking = SignalCliLinking(server.url)
-    with pytest.raises(ConfigError, match="--receive-mode=manual"):
-        await linking.start_link("Aldis")
-    with pytest.raises(ConfigError, match="--receive-mode=manual"):
-        await linking.register("+15550109998", captcha=None, by_call=False)
-    assert server.accounts == []
     await linking.aclose()
 
 
