@@ -20,4 +20,5 @@ def _more() -> list[tuple[int, str]]:
 
 
 migrations._scripts = _more
-main(sys.argv[1:])
+if __name__ == "__main__":  # the process that opens files imports this module, too
+    main(sys.argv[1:])
