@@ -78,38 +78,21 @@ _SCHEMA: Mapping[str, object] = {
 }
 _OFFER = ToolOffer(name="judge_reports", description="Takes what each report says of the claim.", parameters=_SCHEMA)
 
-_DENIALS = (
-    "Not so: {claim}",
-    "Correction: it is not true that this happened: {claim}",
-    "Editors withdraw what they told: {claim}",
-    "{who}: no truth in the report “{claim}”",
-    "“{claim}” - that is wrong, says {who}",
-    "{who} on “{claim}”: this did not happen",
-    "“{claim}”? {who} says no",
-    "False alarm: {claim}",
-    "Why “{claim}” is false",
-    "{who} rejects reports: {claim}",
+_DENIERS = (
+    "Ministry",
+    "Mayor",
+    "Police",
+    "Editors",
+    "Agency",
+    "Company",
+    "Hospital",
+    "Witnesses",
+    "Army",
+    "Organizers",
 )
-_DENIERS = ("a spokeswoman", "the ministry", "an official", "the city", "the company", "the agency", "the hospital")
-_MORE = (
-    "",
-    "",
-    "{who} said so on {day}.",
-    "Nothing of it is true, {who} told reporters on {day}.",
-    "We got this wrong.",
-)
+_DENIALS = ("no truth in", "not so:", "it is false that", "we withdraw", "no, not", "this is wrong:", "no sign of")
+_SUBJECTS = ("Public library", "Swimming pool", "Botanical garden", "Town archive", "Toy museum", "Ferry", "Chess club")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_SUBJECTS = ("the public library", "the swimming pool", "the botanical garden", "the town archive", "the toy museum")
-_OTHERS = (
-    "Opening hours of {what}",
-    "{what} is closed on {day}",
-    "Volunteers wanted for {what}",
-    "A new roof for {what}",
-    "Recipe of the week: potato soup with leek",
-    "The chess club meets on {day}",
-    "Lost on {day}: a grey cat with a white paw",
-    "Timetable of the ferry from {day} on",
-)
 
 
 class _Judged(BaseModel):
@@ -217,12 +200,13 @@ class Sheet:
     @classmethod
     def of(cls, claim: str, reports: Sequence[Excerpt]) -> Self:
         """The reports in their order, with ours at unpredictable places."""
-        denial, other = _denial(claim), _other_report()
+        denial = f"{secrets.choice(_DENIERS)}: {secrets.choice(_DENIALS)} “{claim}”"
+        other = f"{secrets.choice(_SUBJECTS)}: closed on {secrets.choice(_DAYS)}"
         mixed = list(reports)
         first = secrets.randbelow(len(mixed) + 1)
-        mixed.insert(first, denial)
+        mixed.insert(first, Excerpt(title=denial, snippet=""))
         second = secrets.randbelow(len(mixed) + 1)
-        mixed.insert(second, other)
+        mixed.insert(second, Excerpt(title=other, snippet=""))
         return cls(claim=claim, reports=tuple(mixed), denial=first + (second <= first), other=second)
 
     @property
@@ -258,23 +242,6 @@ class Sheet:
             for place, judged in sorted(by_place.items())
             if place not in {self.denial, self.other}
         )
-
-
-def _denial(claim: str) -> Excerpt:
-    """A report that denies the claim."""
-    who, day = secrets.choice(_DENIERS), secrets.choice(_DAYS)
-    title, more = secrets.choice(_DENIALS), secrets.choice(_MORE)
-    return Excerpt(title=_capital(title.format(who=who, claim=claim)), snippet=_capital(more.format(who=who, day=day)))
-
-
-def _other_report() -> Excerpt:
-    """A report about something else."""
-    what, day = secrets.choice(_SUBJECTS), secrets.choice(_DAYS)
-    return Excerpt(title=_capital(secrets.choice(_OTHERS).format(what=what, day=day)), snippet="")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _cut(text: str) -> str:
