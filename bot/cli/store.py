@@ -24,7 +24,7 @@ from bot.doctor.servers import without_password
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
 from bot.features.export.service import gather_export
-from bot.features.reminders.backlog import Backlog, backlog, replay, settle
+from bot.features.reminders.scheduler import Backlog, backlog, replay, settle
 from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings

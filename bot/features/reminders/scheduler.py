@@ -1,23 +1,30 @@
-"""The scheduler of reminders: fires what is due, and sleeps until the next time or until something is planned.
+"""The scheduler of reminders, and what is open in a restored store, where times have passed unseen.
 
     due --can its person still write there?--yes--> still in that group? --yes, or unknown--> it fires
                                             |                            '-no--> over; they are told directly
                                             '-no--> it is dropped silently
+    restored --> backlog --settle--> closed: nothing of the past is answered, sent or said; what repeats goes on
+                         '-replay--> left as it is: everything is done now, perhaps for the second time
 
 Reminders belong to a calendar, so they go by the machine's clock. But if that is set ahead by mistake and soon set
-back, everything would fire at once and never again, so a jump of the clock has to last first (`bot.clock`).
+back, everything would fire at once and never again, so a jump of the clock has to last first (`bot.clock`). Deletions
+and the timers of chats are no part of a backlog: they are carried out in any case. Only counts and times are shown of
+it, never words.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
 
 from bot.clock import Clock, is_set_within
 from bot.events import ChatId, Envelope, Kind, PersonId, SentId
-from bot.features.reminders.service import Reminders
+from bot.features.reminders.service import Reminders, asks, pass_over
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.policy.access import AccessList, may_write
-from store import Reminder, Repositories, Store
+from store import Reminder, Repositories, Restoration, Store, Waiting
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +33,7 @@ _MAX_NAP_SECONDS = 30.0
 """The longest sleep: the machine's clock may be set in the meantime."""
 _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 5.0
+_SILENT = (Kind.DELETE, Kind.TIMER)
 
 
 class ReminderScheduler:
@@ -85,25 +93,12 @@ class ReminderScheduler:
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
         """Fires one reminder, up to its end or its next time; one that cannot be read is over."""
         try:
-            person, chat = self._reminders.chat_of(reminder)
-            if self._is_welcome(repos, person, chat):
-                if not self._reminders.has_left(repos, reminder):
-                    self._reminders.come(repos, reminder)
-                    self._counts.add("reminders_came")
-                    return
-                may_hear = self._is_welcome(repos, person, ChatId.direct(person))
-                is_told = self._reminders.part(repos, reminder, tells=may_hear)
-                _log.info(
-                    "reminder %d has ended: its person left the group, and %s",
-                    reminder.id,
-                    "is told directly" if is_told else "does not write directly",
-                )
-                self._counts.add("reminders_dropped")
-                return
+            has_come = self._reminders.attend(repos, reminder, may_write=partial(self._is_welcome, repos))
         except ValueError as error:
             _log.error("reminder %d cannot be read and was given up: %s", reminder.id, describe_error(error))
-        self._counts.add("reminders_dropped")
-        repos.reminders.settle(reminder.id, now=self._clock.now())
+            repos.reminders.settle(reminder.id, now=self._clock.now())
+            has_come = False
+        self._counts.add("reminders_came" if has_come else "reminders_dropped")
 
     def _is_waiting_for_members(self) -> bool:
         """Whether the members of the groups whose members can write are still unknown."""
@@ -125,3 +120,65 @@ class ReminderScheduler:
             from_self=allowed.note_to_self,
         )
         return may_write(envelope, allowed, is_approved=repos.people.is_allowed(person, account=self._account))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backlog:
+    """The number of open things, each with the time since when."""
+
+    restoration: Restoration
+    messages: Waiting
+    """Still to be answered."""
+    replies: Waiting
+    """Still to be sent."""
+    reminders: Waiting
+    questions: Waiting
+    """Planned for a time that has passed."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to decide."""
+        return not any(part.items for part in (self.messages, self.replies, self.reminders, self.questions))
+
+
+def backlog(repos: Repositories, now: datetime) -> Backlog | None:
+    """Returns what is open in a restored store, within a transaction; None if the store was not restored."""
+    restoration = repos.restored.restoration()
+    if restoration is None:
+        return None
+    reminders: list[datetime] = []
+    questions: list[datetime] = []
+    for reminder in _overdue(repos, restoration, now):
+        (questions if asks(reminder) else reminders).append(reminder.due_at)
+    return Backlog(
+        restoration=restoration,
+        messages=repos.restored.messages(besides=_SILENT),
+        replies=repos.restored.replies(),
+        reminders=_waiting(reminders),
+        questions=_waiting(questions),
+    )
+
+
+def settle(repos: Repositories, now: datetime) -> None:
+    """Closes all of it, within a transaction; that decides about the store."""
+    restoration = repos.restored.restoration()
+    if restoration is None:
+        return
+    for reminder in _overdue(repos, restoration, now):
+        pass_over(repos, reminder, now)
+    repos.restored.close(besides=_SILENT, now=now)
+    repos.restored.decide()
+
+
+def replay(repos: Repositories) -> None:
+    """Leaves all of it to be done, within a transaction; that decides about the store."""
+    repos.restored.decide()
+
+
+def _overdue(repos: Repositories, restoration: Restoration, now: datetime) -> Iterable[Reminder]:
+    """What may have come before the restoration; what was due later has surely not: nothing ran on this store."""
+    return repos.reminders.overdue(restoration.restored_at or now)
+
+
+def _waiting(times: list[datetime]) -> Waiting:
+    return Waiting(items=len(times), oldest_at=min(times, default=None), dead=0)

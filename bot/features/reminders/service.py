@@ -10,7 +10,7 @@ Aldis was away fires late and says so, and a repeating reminder fires once for a
 live as long as the message that they came from.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -98,22 +98,21 @@ _words: TypeAdapter[_Words] = TypeAdapter(_Words)
 
 
 def asks(reminder: Reminder) -> bool:
-    """Whether it asks a question when it is due, rather than only saying something.
-
-    Raises:
-        ValueError: a newer version wrote it.
-    """
-    return reminder.words is not None and _words.validate_json(reminder.words).prompt is not None
+    """Whether it asks a question when it is due, rather than only saying something; False if it cannot be read."""
+    try:
+        return reminder.words is not None and _words.validate_json(reminder.words).prompt is not None
+    except ValueError:
+        return False
 
 
 def pass_over(repos: Repositories, reminder: Reminder, now: datetime) -> None:
-    """Skips this time of a reminder: it is due again at its next one, or over, within a transaction.
-
-    Raises:
-        ValueError: a newer version wrote it.
-    """
-    next_at = schedules.next_after(_places.validate_json(reminder.plan).plan, now)
-    _go_on(repos, reminder, None if reminder.words is None else next_at, now)
+    """Skips this time of a reminder, within a transaction: it is due again at its next one, or over."""
+    try:
+        plan = _places.validate_json(reminder.plan).plan
+    except ValueError:  # written by a newer version: its next time is unknown
+        repos.reminders.settle(reminder.id, now=now)
+    else:
+        _go_on(repos, reminder, None if reminder.words is None else schedules.next_after(plan, now), now)
 
 
 def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, now: datetime) -> None:
@@ -321,61 +320,44 @@ class Reminders:
 
     # For the loop
 
-    def chat_of(self, reminder: Reminder) -> tuple[PersonId, ChatId]:
-        """Returns who is to be reminded, and where.
+    def attend(self, repos: Repositories, reminder: Reminder, *, may_write: Callable[[PersonId, ChatId], bool]) -> bool:
+        """Fires it, within a transaction, up to its next time or its end; returns whether it was told or asked.
+
+        It is dropped if its person can no longer write there. If they have left the group, they are told so directly.
 
         Raises:
             ValueError: a newer version wrote it.
         """
-        place = _places.validate_json(reminder.plan)
-        return place.person, place.chat
-
-    def come(self, repos: Repositories, reminder: Reminder) -> None:
-        """Fires it, within a transaction: it is told or asked, and is then due again or over.
-
-        Raises:
-            ValueError: as `chat_of`.
-        """
         now = self._clock.now()
         place = _places.validate_json(reminder.plan)
-        if reminder.words is None:
-            self._tell(repos, reminder, place, phrases.REMINDER_WORDLESS)
-            repos.reminders.settle(reminder.id, now=now)
-            return
-        words = _words.validate_json(reminder.words)
-        if words.prompt is None:
-            self._remind(repos, reminder, place, words)
-        else:
-            repos.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
-        _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
-
-    def has_left(self, repos: Repositories, reminder: Reminder) -> bool:
-        """Whether it belongs to a group that its person has left, as far as the bridge knows.
-
-        Raises:
-            ValueError: as `chat_of`.
-        """
-        place = _places.validate_json(reminder.plan)
-        since = place.planned_at or datetime.fromtimestamp(0, UTC)
-        return place.chat.is_group and repos.members.has_left(place.chat, ChatId.direct(place.person), since=since)
-
-    def part(self, repos: Repositories, reminder: Reminder, *, tells: bool) -> bool:
-        """Ends it because its person has left the group; returns whether they are told so in their direct chat.
-
-        Raises:
-            ValueError: as `chat_of`.
-        """
-        place = _places.validate_json(reminder.plan)
+        words = None if reminder.words is None else _words.validate_json(reminder.words)
         direct = ChatId.direct(place.person)
-        conversation = repos.conversations.at(direct) if tells and reminder.words is not None else None
-        if conversation is not None and reminder.words is not None:
-            words = _words.validate_json(reminder.words)
+        is_welcome = may_write(place.person, place.chat)
+        since = place.planned_at or datetime.fromtimestamp(0, UTC)
+        has_left = place.chat.is_group and repos.members.has_left(place.chat, direct, since=since)
+        comes = is_welcome and not has_left
+        if comes and words is not None:
+            if words.prompt is None:
+                self._remind(repos, reminder, place, words)
+            else:
+                repos.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
+            _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
+            return True
+        if comes:
+            self._tell(repos, reminder, place, phrases.REMINDER_WORDLESS)
+        elif is_welcome and words is not None and may_write(place.person, direct):
+            self._part(repos, reminder, replace(place, chat=direct), words)
+        repos.reminders.settle(reminder.id, now=now)
+        return comes
+
+    def _part(self, repos: Repositories, reminder: Reminder, direct: _Place, words: _Words) -> None:
+        """Says in the direct chat, if there is one, what is over because its person has left the group."""
+        conversation = repos.conversations.at(direct.chat)
+        if conversation is not None:
             text = words.safe_text(words.text if words.prompt is None else words.prompt)
             with use_language(self._turns.language(repos, conversation)):
-                told = say(phrases.REMINDER_LEFT_GROUP, text=text)
-            self._tell(repos, replace(reminder, conversation=conversation), replace(place, chat=direct), told)
-        repos.reminders.settle(reminder.id, now=self._clock.now())
-        return conversation is not None
+                left = say(phrases.REMINDER_LEFT_GROUP, text=text)
+            self._tell(repos, replace(reminder, conversation=conversation), direct, left)
 
     def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
         text = words.safe_text(words.text)

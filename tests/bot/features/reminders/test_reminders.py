@@ -404,7 +404,7 @@ async def test_a_prompt_is_asked_at_its_time(store: Store, clock: SetClock) -> N
         assert kept == [(2,)]
         assert reply.quote is not None
         assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
-        assert "You, today: 0.0100 USD" in await told(aldis, "/usage")
+        assert "You today: US$0.01" in await told(aldis, "/usage")
         clock.move(86_400)
         await come(aldis)
         assert len(aldis.model.asked) == 2
