@@ -39,7 +39,7 @@ def test_the_tables_are_written_from_the_code(name: str) -> None:
 
 def test_the_readme_is_short() -> None:
     """A stranger reads it in three minutes."""
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 750
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 700
 
 
 def test_the_picture_shows_what_was_really_said() -> None:
