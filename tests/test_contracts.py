@@ -72,6 +72,7 @@ HOMES = {
         "bot.transports.rest_api.requests",
         "bot.transports.rest_api.transport",
     ],
+    "simpleeval": ["tools.calculator.tool"],
     "wcwidth": ["bot.formatting.graphemes", "tools.text"],
     "websockets": ["bot.transports.rest_api.clients", "bot.transports.rest_api.websocket"],
 }
