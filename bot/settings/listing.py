@@ -1,5 +1,6 @@
 """Descriptions of the settings for people: the tables of `docs/settings.md`, and a list for a terminal."""
 
+import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -38,8 +39,11 @@ def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
 
 def _markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:
     """A heading, the group's purpose and a table of its variables, as Markdown that ends in a line break."""
+    bar = "\\|"
     rows = [
-        f"| {_names_cell(variable)} | {_default_cell(variable)} | {_meaning_cell(variable)} |" for variable in variables
+        f"| {_names_cell(variable)} | {variable.default and f'`{variable.default}`'} |"
+        f" {variable.meaning.replace('|', bar)} |"
+        for variable in variables
     ]
     head = [f"### {group}", "", " ".join(purpose.split()), "", "| variable | default | meaning |", "|---|---|---|"]
     return "\n".join([*head, *rows, ""])
@@ -60,9 +64,7 @@ def _plain(group: str, purpose: str, variables: Sequence[Variable], *, columns: 
 
 
 def _indented(text: str, columns: int | None) -> list[str]:
-    if columns is None:
-        return [_INDENT + text]
-    width = max(columns, 2 * len(_INDENT))
+    width = max(columns or sys.maxsize, 2 * len(_INDENT))
     return textwrap.wrap(
         text, width, initial_indent=_INDENT, subsequent_indent=_INDENT, break_long_words=False, break_on_hyphens=False
     )
@@ -76,11 +78,3 @@ def _other_names(variable: Variable) -> list[str]:
 def _names_cell(variable: Variable) -> str:
     names = [variable.name, *((variable.also,) if variable.also else ())]
     return ", ".join(f"`{name}`" + (f" (`{FILE_SUFFIX}`)" if variable.is_secret else "") for name in names)
-
-
-def _default_cell(variable: Variable) -> str:
-    return f"`{variable.default}`" if variable.default else ""
-
-
-def _meaning_cell(variable: Variable) -> str:
-    return variable.meaning.replace("|", "\\|")

@@ -5,9 +5,10 @@ Each type takes a string, and refuses it with a message that begins with "must" 
 
 import base64
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
@@ -85,42 +86,6 @@ def is_zone_meant(machine: str) -> bool:
     )
 
 
-def _one_person(value: str) -> str:
-    person = person_of(value)
-    if person is None:
-        raise ValueError("must be a uuid, or a phone number with its country code, like +12025550123")
-    return person
-
-
-def _person(value: str) -> str:
-    person = person_of(value)
-    if person is None:
-        raise ValueError("must be a comma-separated list of phone numbers like +12025550123 and uuids")
-    return person
-
-
-def _person_or_all(value: str) -> str:
-    person = "*" if value == "*" else person_of(value)
-    if person is None:
-        raise ValueError(
-            "must be * for everybody, or a comma-separated list of phone numbers like +12025550123 and uuids"
-        )
-    return person
-
-
-def _group_or_all(value: str) -> str:
-    group = "*" if value == "*" else group_of(value)
-    if group is None:
-        raise ValueError("must be * for every group, or a comma-separated list of group ids in their exact case")
-    return group
-
-
-def _bridge_address(value: str) -> str:
-    if not (is_base_url(value) or _is_socket(value)):
-        raise ValueError("must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port")
-    return value.rstrip("/")
-
-
 def _is_socket(value: str) -> bool:
     try:
         parts = urlsplit(value)
@@ -149,18 +114,6 @@ def _is_no_file(path: Path) -> bool:
         return False
 
 
-def _zone(value: str) -> str:
-    if not is_zone(value):
-        raise ValueError("must be a time zone like Europe/Berlin")
-    return value
-
-
-def _master_key(value: SecretStr) -> SecretStr:
-    if master_key_of(value.get_secret_value()) is None:
-        raise ValueError("must be 32 bytes, written as 64 hexadecimal digits or in base64")
-    return value
-
-
 def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
     """The model, the dollars per million tokens in, and those per million out: `model=input/output`.
 
@@ -168,75 +121,92 @@ def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
         ValueError: it is not written like that.
     """
     model, _, prices = value.rpartition("=")
-    given, _, taken = prices.partition("/")
-    if not model.strip():
-        raise ValueError(value)
-    return model.strip(), _dollars(given), _dollars(taken)
-
-
-def _dollars(text: str) -> Decimal:
     try:
-        amount = Decimal(text.strip())
-    except ArithmeticError as error:
-        raise ValueError(text) from error
-    if not amount.is_finite() or amount < 0 or "_" in text:
-        raise ValueError(text)
-    return amount
+        given, taken = map(Decimal, prices.split("/"))
+        is_right = (
+            model.strip() and "_" not in prices and all(each.is_finite() and each >= 0 for each in (given, taken))
+        )
+    except (ArithmeticError, ValueError):
+        given, taken, is_right = Decimal(), Decimal(), False
+    if not is_right:
+        raise ValueError("must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out")
+    return model.strip(), given, taken
 
 
-def _model_price(value: str) -> str:
-    try:
-        model_price_of(value)
-    except ValueError as error:
-        raise ValueError(
-            "must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out"
-        ) from error
-    return value
-
-
-def _model_name(value: str) -> str:
+def _model_name(value: str) -> str | None:
     provider, _, model = value.partition("/")
-    if provider not in {"anthropic", "openai"} or not re.fullmatch(r"[!-~]{1,200}", model):
-        raise ValueError("must look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna")
-    return value
+    return value if provider in {"anthropic", "openai"} and re.fullmatch(r"[!-~]{1,200}", model) else None
 
 
-def _contact(value: str) -> str:
+def _contact(value: str) -> str | None:
     is_mail = re.fullmatch(r"[\w.+-]{1,64}@[\w-]{1,63}(\.[\w-]{1,63}){1,5}", value, re.ASCII)
-    if not is_mail and not re.fullmatch(r"https?://[\w.~:/?#\[\]!$&'*+,=%-]{1,180}", value, re.ASCII):
-        raise ValueError("must be an e-mail address, or the address of a page like https://example.org/about")
-    return value
+    is_page = re.fullmatch(r"https?://[\w.~:/?#\[\]!$&'*+,=%-]{1,180}", value, re.ASCII)
+    return value if is_mail or is_page else None
 
 
-Contact = Annotated[str, AfterValidator(_contact)]
+def _bridge_address(value: str) -> str | None:
+    return value.rstrip("/") if is_base_url(value) or _is_socket(value) else None
+
+
+def _must(words: str, read: Callable[[Any], Any]) -> AfterValidator:
+    """A check that keeps what `read` makes of a value, and says what it must be if that is None."""
+
+    def check(value: Any) -> Any:
+        found = read(value)
+        if found is None:
+            raise ValueError(f"must {words}")
+        return found
+
+    return AfterValidator(check)
+
+
+_PEOPLE = "a comma-separated list of phone numbers like +12025550123 and uuids"
+_GROUPS = "a comma-separated list of group ids in their exact case"
+
+Contact = Annotated[
+    str, _must("be an e-mail address, or the address of a page like https://example.org/about", _contact)
+]
 """An e-mail address or the address of a page, as a header can carry it."""
 
-BridgeAddress = Annotated[str, AfterValidator(_bridge_address)]
+BridgeAddress = Annotated[
+    str,
+    _must("be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port", _bridge_address),
+]
 """A `BaseUrl`, or the address of a socket: `unix:///path` or `tcp://host:port`."""
 
-OnePerson = Annotated[str, AfterValidator(_one_person)]
+OnePerson = Annotated[str, _must("be a uuid, or a phone number with its country code, like +12025550123", person_of)]
 """A phone number or a UUID, kept as Signal writes them."""
 
-Person = Annotated[str, AfterValidator(_person)]
+Person = Annotated[str, _must(f"be {_PEOPLE}", person_of)]
 """Like `OnePerson`, as an item of a list."""
 
-PersonOrAll = Annotated[str, AfterValidator(_person_or_all)]
+PersonOrAll = Annotated[
+    str, _must(f"be * for everybody, or {_PEOPLE}", lambda text: text if text == "*" else person_of(text))
+]
 """A person, or `*` for everybody."""
 
-GroupOrAll = Annotated[str, AfterValidator(_group_or_all)]
+GroupOrAll = Annotated[
+    str, _must(f"be * for every group, or {_GROUPS}", lambda text: text if text == "*" else group_of(text))
+]
 """A group's id in its exact case, or `*` for every group."""
 
 DatabasePath = Annotated[Path, AfterValidator(_database_path)]
 """The path of a file that exists, or can be created."""
 
-Zone = Annotated[str, AfterValidator(_zone)]
+Zone = Annotated[str, _must("be a time zone like Europe/Berlin", lambda name: name if is_zone(name) else None)]
 """The name of a time zone of the IANA database."""
 
-MasterKey = Annotated[SecretStr, AfterValidator(_master_key)]
+MasterKey = Annotated[
+    SecretStr,
+    _must(
+        "be 32 bytes, written as 64 hexadecimal digits or in base64",
+        lambda key: key if master_key_of(key.get_secret_value()) else None,
+    ),
+]
 """A value that `master_key_of` reads."""
 
-ModelPrice = Annotated[str, AfterValidator(_model_price)]
+ModelPrice = Annotated[str, AfterValidator(lambda price: model_price_of(price) and price)]
 """A value that `model_price_of` reads."""
 
-ModelName = Annotated[str, AfterValidator(_model_name)]
+ModelName = Annotated[str, _must("look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna", _model_name)]
 """A model that people can choose, as `provider/model`."""
