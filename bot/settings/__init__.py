@@ -22,9 +22,6 @@ from bot.settings.load import (
     SETTINGS_FILE_NAME,
     known_variables,
     load_settings,
-    read_settings_file,
-    settings_file_path,
-    store_path,
     unread_zone,
     values_from,
 )
@@ -45,9 +42,6 @@ __all__ = [
     "WorkerSettings",
     "known_variables",
     "load_settings",
-    "read_settings_file",
-    "settings_file_path",
-    "store_path",
     "unread_zone",
     "values_from",
 ]

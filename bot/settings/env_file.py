@@ -7,6 +7,7 @@ a quote have a meaning, so that any text comes back as it was. Comments and all 
 import io
 import re
 from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
 
 from dotenv.parser import Binding, parse_stream
 
@@ -24,6 +25,26 @@ _READ_DIFFERENTLY = {
 Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python-dotenv 1.2.4, `parser.py` (2026-11-27).
 """
 _BYTE_ORDER_MARK = "\ufeff"
+
+
+def read_text(path: Path) -> str:
+    """Returns what is in the file; nothing if there is none.
+
+    Raises:
+        ConfigError: it cannot be read, or is not UTF-8 text.
+    """
+    try:
+        return path.read_bytes().decode()
+    except (FileNotFoundError, NotADirectoryError):  # the doctor reports a folder that is none
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise unusable(path, "read", error) from error
+
+
+def unusable(file: Path, done: str, error: OSError | UnicodeError) -> ConfigError:
+    """Returns the error for a file that cannot be `done` ("read", "written"); it names the file's path."""
+    why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+    return ConfigError(f"{file}: cannot be {done}: {why}")
 
 
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import ConfigError
-from bot.settings import ENV_FILE, Settings, known_variables, read_settings_file, settings_file_path, values_from
-from bot.settings.env_file import change_text
-from bot.settings.load import ENVIRONMENT, unusable
+from bot.settings import ENV_FILE, Settings, known_variables, values_from
+from bot.settings.env_file import change_text, read_text, unusable
+from bot.settings.load import read_settings_file, settings_file_path
 from bot.settings.names import Variable, hint
 
 Origin = Literal["environment", ".env", "settings file", "default"]
@@ -73,7 +73,7 @@ class SettingsFile:
                 written; the message is one line that never shows a value.
         """
         with _locked(self.path):
-            text = self._text()
+            text = read_text(self.path)
             values, removed = self._sorted_out(changes, read_settings_file(self.path, text))
             new = change_text(text or _HEAD, values, removed)
             if new == text or not (text or values):
@@ -100,34 +100,15 @@ class SettingsFile:
         """Returns where the value of a setting comes from, by any of its names.
 
         Raises:
-                ConfigError: there is no such setting, or the settings are invalid.
+            ConfigError: there is no such setting, or the settings are invalid.
         """
         file = (self.path, self.read())
         variable = self._variable(name, file)
         _, values = values_from(self._environ, self._env_file, file=file)
-        given = values.get(variable.name)
-        if given is None:
+        if (given := values.get(variable.name)) is None:
             return "default"
-        if given.where == ENVIRONMENT:
-            return "environment"
-        return "settings file" if given.where == self.path.name else ".env"
-
-    def winner(self, name: str) -> Origin | None:
-        """Returns what overrides this file for a setting; None if nothing does.
-
-        Raises:
-            ConfigError: as `origin`.
-        """
-        origin = self.origin(name)
-        return origin if origin in {"environment", ".env"} else None
-
-    def _text(self) -> str:
-        try:
-            return self.path.read_bytes().decode()
-        except FileNotFoundError:
-            return ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise unusable(self.path, "read", error) from error
+        origins: dict[str, Origin] = {self.path.name: "settings file", ENV_FILE.name: ".env"}
+        return origins.get(given.where, "environment")
 
     def _sorted_out(
         self, changes: Mapping[str, str | None], before: Mapping[str, str]

@@ -11,6 +11,7 @@ import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
@@ -21,6 +22,8 @@ from pydantic.fields import FieldInfo
 
 SEPARATOR = "__"
 FILE_SUFFIX = "_FILE"
+NUMBERS = frozenset({int, float, Decimal})
+"""The kinds of values that are numbers."""
 
 ALSO = {
     "LLM__ANTHROPIC__API_KEY": "ANTHROPIC_API_KEY",
@@ -89,6 +92,14 @@ class Variable:
     def is_secret(self) -> bool:
         """Whether its value is a secret: never shown, and allowed to be kept in a file."""
         return isinstance(self.kind, type) and issubclass(self.kind, SecretStr)
+
+    @property
+    def number_words(self) -> str:
+        """The kind and range of the number that it must be, such as `a whole number from 0 to 50`."""
+        words = ["a whole number" if self.kind is int else "a number"]
+        for name, word in (("ge", "from"), ("gt", "above"), ("le", "to"), ("lt", "below")):
+            words += [f"{word} {getattr(bound, name)}" for bound in self.field.metadata if hasattr(bound, name)]
+        return " ".join(words)
 
     @property
     def meaning(self) -> str:

@@ -63,6 +63,20 @@ def test_it_gives_way_by_whichever_name(name: str, tmp_path: Path) -> None:
     assert there.file.origin("ANTHROPIC_API_KEY") == "environment"
 
 
+def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None:
+    """By whichever name; but what is in `.env` for Aldis is not beaten by what the machine has for other programs."""
+    key = tmp_path / "key"
+    key.write_text("of-a-file")
+    there = Place(tmp_path, OPENAI_API_KEY="theirs", BRAVE_API_KEY_FILE=str(key))
+    there.env_file.write_text("LLM__OPENAI__API_KEY=ours\nBRAVE_API_KEY=weaker\n")
+    found = there.loaded()
+    openai, brave = found.llm.openai.api_key, found.tools.options_by_name["web_search"].model_dump()["api_key"]
+    assert openai is not None
+    assert (openai.get_secret_value(), brave.get_secret_value()) == ("ours", "of-a-file")
+    origins = [there.file.origin(name) for name in ("OPENAI_API_KEY", "BRAVE_API_KEY")]
+    assert origins == [".env", "environment"]
+
+
 def test_a_setting_stands_in_it_once(tmp_path: Path) -> None:
     """Written under another of its names it replaces the former one; removed under any of them it is gone."""
     there = Place(tmp_path)
