@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from bot.features.feeds.poller import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.safety_numbers.watcher import IdentityWatch
-from bot.features.summaries.worker import SummaryWorker
+from bot.features.safety_numbers.service import Identities
+from bot.features.summaries.service import SummaryWorker
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
 from bot.loops.invitations import Invitations
@@ -55,7 +55,7 @@ class Service:
     summary_worker: SummaryWorker
     feed_poller: FeedPoller
     watchdog: Watchdog
-    identities: IdentityWatch
+    identities: Identities
     checkups: Checkups
     health: HealthPage
     control: Control

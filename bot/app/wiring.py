@@ -28,9 +28,7 @@ from bot.features.predictions.service import Predictions
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import Identities
-from bot.features.safety_numbers.watcher import IdentityWatch
-from bot.features.summaries.service import Summaries
-from bot.features.summaries.worker import SummaryWorker
+from bot.features.summaries.service import Summaries, SummaryWorker
 from bot.i18n import phrases
 from bot.loops.checkups import Checkups
 from bot.loops.intake.loop import Intake
@@ -204,7 +202,7 @@ class Parts:
             summary_worker=summary_worker,
             feed_poller=self._feed_poller(lambda: intake.access),
             watchdog=watchdog,
-            identities=IdentityWatch(identities, self._store),
+            identities=identities,
             checkups=checkups,
             health=health,
             control=Control(

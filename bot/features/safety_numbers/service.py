@@ -11,16 +11,18 @@ signal-cli trusts a person's first key and no other: after a change it neither s
 write. A new key means a new phone, or somebody who has taken over the number; no program can tell the two apart.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bot.clock import Clock
-from bot.errors import CallRefused
+from bot.clock import Clock, is_set_within
+from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.safety_numbers import phrases
+from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.transports.base import Contact, Identity, Transport
 from bot.turn.notices import Admins
@@ -32,6 +34,12 @@ _MAX_LOOKS = 10
 """How often the bridge is asked for a key that it should know: signal-cli fetches a key only after it was missing."""
 _MIN_HELD = timedelta(minutes=5)
 """The shortest time before a retry if a send failed because of a key that the bridge calls trusted."""
+_SOON_SECONDS = 15.0
+"""The interval while the bridge does not know yet what was noticed."""
+_AGAIN_SECONDS = 300.0
+"""Listing all keys costs the bridge some seconds of work if there are hundreds."""
+_PAUSE_SECONDS = 2.0
+"""The shortest time between two looks, however much is noticed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,6 +118,25 @@ class Identities:
             StoreError: it cannot be read.
         """
         return bool(await self._store.read(lambda repos: repos.holds.all()))
+
+    async def run(self) -> None:
+        """Looks at the start, after a notice, and while something is held; ends only by cancellation."""
+        wakeup = self._store.wakeups["identities"]
+        while True:
+            wakeup.clear()
+            seconds: float | None = _AGAIN_SECONDS
+            try:
+                suspects = await self.look()
+                if self._noticed:
+                    seconds = _SOON_SECONDS
+                elif not suspects and not await self.holds_anything():
+                    seconds = None
+            except Disconnected as error:
+                _log.info("safety numbers are unknown: %s", error)
+            except Exception as error:  # noqa: BLE001  (a bug while watching must not end the watching)
+                _log.error("checking safety numbers failed: %s", describe_error(error))
+            await asyncio.sleep(_PAUSE_SECONDS)
+            await is_set_within(wakeup, seconds)
 
     async def look(self) -> tuple[Suspect, ...]:
         """Learns from the bridge whose safety number has changed, and acts on it; returns who is not trusted.

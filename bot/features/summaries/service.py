@@ -25,8 +25,9 @@ from bot import labels, messages
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import Labels
-from bot.logs import RepeatedWarning
+from bot.logs import RepeatedWarning, describe_error
 from bot.messages import AssistantMessage, Message, UserMessage
+from bot.metrics import Counts
 from bot.providers.base import Attempt, Completion, Provider, Request, Stop
 from bot.settings import HistorySettings
 from bot.turn import chats, prompt
@@ -60,6 +61,7 @@ _SUMMARY_CHARACTERS_PER_TOKEN = 0.3
 """Of the model's window: a tenth of it, by estimate."""
 _CHARACTERS_PER_WORD = 8
 """More than in any of the four languages, so that a summary of so many words is not cut off."""
+_MAX_WAITING = 200
 _MAX_RESTING = 1000
 """For how many conversations a recent failure of the model is remembered; beyond that it is asked again."""
 
@@ -315,6 +317,56 @@ class Summaries:
         rows = repos.history.last(conversation, _MAX_TURNS + _MEANWHILE, after=before)
         stands = {turn: tuple(group) for turn, group in groupby(rows, key=lambda row: row.turn)}
         return all(stands.get(turn) == rows for turn, rows in older.turns.items())
+
+
+class SummaryWorker:
+    """The loop of summaries, one conversation after the other, in the background; `summaries` None: there are none.
+
+    A restart forgets what waits here: the conversation's next turn shows again that it is due.
+    """
+
+    def __init__(self, summaries: Summaries | None, counts: Counts) -> None:
+        self._summaries = summaries
+        self._counts = counts
+        self._waiting: dict[ConversationId, Turn] = {}
+        self._wakeup = asyncio.Event()
+        self._is_attending = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being summarized or waits for it."""
+        return not (self._waiting or self._is_attending)
+
+    def note(self, turn: Turn) -> None:
+        """Takes note of a turn that was kept: its conversation may have outgrown its window."""
+        if self._summaries is None or not self._summaries.may_be_due(turn):
+            return
+        if turn.conversation in self._waiting or len(self._waiting) < _MAX_WAITING:
+            # The content is read again later: the pictures of many turns would take a lot of memory until then.
+            self._waiting[turn.conversation] = replace(
+                turn, question=UserMessage(text=""), history=(), steps=(), talk=()
+            )
+            self._wakeup.set()
+
+    async def run(self) -> None:
+        """Looks at what was noted, again and again; ends only by cancellation."""
+        while True:
+            await self._wakeup.wait()
+            self._wakeup.clear()
+            await self.attend_all()
+
+    async def attend_all(self) -> None:
+        """Looks at what was noted, oldest first."""
+        while self._waiting and self._summaries is not None:
+            turn = self._waiting.pop(next(iter(self._waiting)))
+            self._is_attending = True
+            try:
+                if await self._summaries.renew(turn):
+                    self._counts.add("summaries")
+            except Exception as error:  # noqa: BLE001  (a summary that fails does no harm)
+                _log.error("conversation %d was not summarized: %s", turn.conversation, describe_error(error))
+            finally:
+                self._is_attending = False
 
 
 def _labels(older: _Older) -> Labels:

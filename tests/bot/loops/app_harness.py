@@ -25,7 +25,7 @@ from bot.events import Envelope, Event, PersonId, Removal, Reply, SentId
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import Identities
-from bot.features.summaries.worker import SummaryWorker
+from bot.features.summaries.service import SummaryWorker
 from bot.loops.intake.loop import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender.loop import Sender
