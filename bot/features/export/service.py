@@ -9,7 +9,6 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import partial
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -23,7 +22,7 @@ from bot.features.export import phrases
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language
-from bot.messages import AssistantMessage, Medium, Message, Picture, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, Message, Picture, ToolMessage, UserMessage
 from bot.policy import chat_settings
 from bot.policy.chat_settings import ChatSettings
 from bot.policy.trust import untrusted_sources
@@ -68,6 +67,7 @@ _READ_AT_ONCE = 20
 """Turns per read: each is a few messages to decrypt, at 40 microseconds."""
 _COUNTED_AT_ONCE = 500
 
+_Row = tuple[ConversationId, StoredMessage]
 _predictions: TypeAdapter[tuple[Prediction, ...]] = TypeAdapter(tuple[Prediction, ...])
 
 
@@ -137,7 +137,7 @@ class Export:
     @property
     def has_pictures(self) -> bool:
         """Whether pictures that people have sent are still kept."""
-        return any(isinstance(medium, Picture) for turn in self.turns for medium in _media(turn))
+        return any(map(_pictures_of, self.turns))
 
     def as_page(self, name: str, *, in_group: bool) -> File:
         """Returns a page for any browser, with the pictures in it: the newest turns that fit, newest first.
@@ -145,14 +145,16 @@ class Export:
         In a group without pictures, as in `as_file`. `name` is the name of Aldis. The page loads nothing and runs
         nothing.
         """
-        room = _Room(words=MAX_FILE_BYTES, pictures=0 if in_group else _MAX_PICTURE_BYTES)
+        words_bytes, pictures_bytes = MAX_FILE_BYTES, 0 if in_group else _MAX_PICTURE_BYTES
         told: list[str] = []
         for turn in reversed(self.turns):
-            shown = _shown(turn, room)
-            room.words -= len(shown.encode()) - room.taken
-            if room.words < 0:
+            asked = _STAMP.sub(r"<small>\1</small>", escape(_asked(turn)))
+            answered = f"<p>{escape(_answered(turn))}</p></article>"
+            words_bytes -= len(asked.encode()) + len(answered.encode())
+            if words_bytes < 0:
                 break
-            told.append(shown)
+            pictures, pictures_bytes = _pictures(turn, pictures_bytes)
+            told.append(f'<article><p class="asked">{asked}</p>{pictures}{answered}')
         beside = "".join(f"<li>{escape(line)}</li>" for line in self._beside())
         title = escape(say(phrases.EXPORT_TITLE, name=name))
         page = _PAGE.format(
@@ -210,57 +212,42 @@ async def gather_export(
     Raises:
         StoreError: it cannot be read.
     """
-    whose = _Whose(person=person, direct=direct, place=None if direct else conversation, now=now)
+    place = None if direct else conversation
     found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation, timezone))
     turns: list[KeptTurn] = []
     size_bytes, older, before = 0, 0, None
+
+    def ids_of(repos: Repositories, limit: int) -> tuple[TurnId, ...]:
+        return repos.history.turns_of_person(person, direct, before=before, limit=limit)
+
+    def read(repos: Repositories) -> tuple[Sequence[TurnId], Sequence[_Row]]:
+        ids = ids_of(repos, _READ_AT_ONCE)
+        rows = repos.history.of_turns(ids, conversation=place)
+        return ids, [row for row in rows if _stands(row[1].expires_at, now)]
+
+    def count(repos: Repositories) -> tuple[Sequence[TurnId], int]:
+        ids = ids_of(repos, _COUNTED_AT_ONCE)
+        return ids, repos.history.count(ids, conversation=place, now=now)
+
     while True:
-        is_full = max_bytes is not None and size_bytes > max_bytes
-        page = await store.read(partial(_counted if is_full else _opened, whose=whose, before=before))
-        if not page.ids:
+        if max_bytes is not None and size_bytes > max_bytes:
+            ids, counted = await store.read(count)
+            older += counted
+        else:
+            ids, rows = await store.read(read)
+            turns += reversed(_turns(rows))
+            size_bytes += sum(len(message.message) for _, message in rows)
+        if not ids:
             return replace(found, turns=tuple(reversed(turns)), older=older)
-        turns += reversed(page.turns())
-        size_bytes += sum(len(message.message) for _, message in page.rows)
-        older, before = older + page.older, page.ids[-1]
+        before = ids[-1]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Whose:
-    """The person whose turns are wanted, and the only conversation to read; None means all."""
-
-    person: PersonId
-    direct: ChatId | None
-    place: ConversationId | None
-    now: datetime
-    """What has disappeared by then is left out, even if it is not swept yet."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Page:
-    """Some turns, newest first: read, or counted if something of them is kept."""
-
-    ids: tuple[TurnId, ...]
-    rows: tuple[tuple[ConversationId, StoredMessage], ...] = ()
-    older: int = 0
-
-    def turns(self) -> list[KeptTurn]:
-        """The turns that were read, oldest first."""
-        grouped = groupby(self.rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
-        return [
-            KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
-            for (place, _, expires_at), group in grouped
-        ]
-
-
-def _opened(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
-    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, limit=_READ_AT_ONCE)
-    rows = repos.history.of_turns(ids, conversation=whose.place)
-    return _Page(ids=ids, rows=tuple(row for row in rows if _stands(row[1].expires_at, whose.now)))
-
-
-def _counted(repos: Repositories, whose: _Whose, before: TurnId | None) -> _Page:
-    ids = repos.history.turns_of_person(whose.person, whose.direct, before=before, limit=_COUNTED_AT_ONCE)
-    return _Page(ids=ids, older=repos.history.count(ids, conversation=whose.place, now=whose.now))
+def _turns(rows: Iterable[_Row]) -> list[KeptTurn]:
+    grouped = groupby(rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
+    return [
+        KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
+        for (place, _, expires_at), group in grouped
+    ]
 
 
 def _stands(expires_at: datetime | None, now: datetime) -> bool:
@@ -333,37 +320,23 @@ def _without_media(turn: KeptTurn) -> KeptTurn:
     return replace(turn, said=tuple(said))
 
 
-def _media(turn: KeptTurn) -> Iterable[Medium]:
-    return (medium for message in turn.said if isinstance(message, UserMessage) for medium in message.media)
+def _pictures_of(turn: KeptTurn) -> list[Picture]:
+    said = (message for message in turn.said if isinstance(message, UserMessage))
+    return [medium for message in said for medium in message.media if isinstance(medium, Picture)]
 
 
-@dataclass(kw_only=True, slots=True)
-class _Room:
-    """The room left on a page, in bytes."""
-
-    words: int
-    pictures: int
-    taken: int = 0
-    """The part of it that the last turn's pictures took as base64."""
-
-
-def _shown(turn: KeptTurn, room: _Room) -> str:
-    """A turn on the page, with as many of its pictures as there is room for."""
-    room.taken = 0
-    pictures: list[str] = []
-    for medium in _media(turn):
-        if not isinstance(medium, Picture):
+def _pictures(turn: KeptTurn, room_bytes: int) -> tuple[str, int]:
+    """The pictures of a turn on the page, as many as there is room for, and the room that they leave."""
+    shown: list[str] = []
+    for picture in _pictures_of(turn):
+        if len(picture.data) > room_bytes:
+            shown.append(f"<p>{escape(say(phrases.PICTURE_LEFT_OUT))}</p>")
             continue
-        if len(medium.data) > room.pictures:
-            pictures.append(f"<p>{escape(say(phrases.PICTURE_LEFT_OUT))}</p>")
-            continue
-        room.pictures -= len(medium.data)
-        letters = b64encode(medium.data).decode()
-        room.taken += len(letters)
-        size = f'width="{medium.width}" height="{medium.height}"'
-        pictures.append(f'<img alt="" {size} src="data:{medium.content_type};base64,{letters}">')
-    asked = _STAMP.sub(r"<small>\1</small>", escape(_asked(turn)))
-    return f'<article><p class="asked">{asked}</p>{"".join(pictures)}<p>{escape(_answered(turn))}</p></article>'
+        room_bytes -= len(picture.data)
+        size = f'width="{picture.width}" height="{picture.height}"'
+        source = f"data:{picture.content_type};base64,{b64encode(picture.data).decode()}"
+        shown.append(f'<img alt="" {size} src="{source}">')
+    return "".join(shown), room_bytes
 
 
 def _predicted(one: Prediction) -> str:

@@ -101,7 +101,7 @@ async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClo
         await sum_up(aldis)
         await aldis.summary_worker.attend_all()
         assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 6
-        assert "You, today: 0.0600 USD" in await told(aldis, "/usage")
+        assert "You today: US$0.06" in await told(aldis, "/usage")
 
 
 async def test_one_that_a_full_disk_does_not_take_is_paid_and_kept_later(
