@@ -97,22 +97,18 @@ def _check_bits(bits: int) -> None:
         raise BadArguments("A number becomes too large: integers have at most 4,200 digits.")
 
 
-def _whole(number: Number, what: str) -> int:
-    """Returns the number as an integer.
-
-    Raises:
-        BadArguments: it has a fraction; `what` names what takes whole numbers only.
-    """
+def _floor(number: Number) -> int:
     if isinstance(number, int):
         return number
-    if number != number.to_integral_value():
+    _check_bits(int(number.adjusted() * math.log2(10)))
+    return int(number.to_integral_value(decimal.ROUND_FLOOR))
+
+
+def _whole(number: Number, what: str) -> int:
+    """Returns the number as an integer; `what` names what takes whole numbers only."""
+    if (whole := _floor(number)) != number:
         raise BadArguments(f"{what} takes whole numbers only.")
-    return _as_integer(number)
-
-
-def _as_integer(whole: Decimal) -> int:
-    _check_bits(int(whole.adjusted() * math.log2(10)))
-    return int(whole)
+    return whole
 
 
 def _approximate(number: Number) -> Decimal:
@@ -188,10 +184,6 @@ def _logarithm(number: Number, base: Number = _E) -> Number:
     return _approximate(number).ln() / _approximate(base).ln()
 
 
-def _floor(number: Number) -> Number:
-    return number if isinstance(number, int) else _as_integer(number.to_integral_value(decimal.ROUND_FLOOR))
-
-
 def _round(number: Number, places: Number = 0) -> Number:
     """Rounds halves away from zero, as taught in school; negative places round to tens, hundreds, ..."""
     count = _whole(places, "round, for its places,")
@@ -250,8 +242,8 @@ def _in_floating_point(function: Callable[..., float], name: str) -> Callable[..
     def call(*numbers: Number) -> Number:
         try:
             result = function(*map(float, numbers))
-        except (ValueError, OverflowError) as error:
-            raise BadArguments(f"{name} is not defined or too large there.") from error
+        except (ValueError, OverflowError):
+            result = math.inf
         # The tangent of a right angle is no large number.
         if not math.isfinite(result) or (name == "tan" and abs(result) > 1 / _NOTHING):
             raise BadArguments(f"{name} is not defined or too large there.")

@@ -1,17 +1,24 @@
 """Dates in `calculate`: the days, months and working days between two, and the date some days later."""
 
-import calendar
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
+
+from dateutil.relativedelta import relativedelta
 
 from tools.errors import BadArguments
 
 _DATE = r"(today|\d{4}-\d{1,2}-\d{1,2})"
 _BETWEEN = re.compile(rf"{_DATE} ?- ?{_DATE}")
 _LATER = re.compile(rf"{_DATE} ?([+-]) ?(\d{{1,5}}) ?(day|week|month|year|working day)?s?")
-_WEEK_DAYS, _WORKING_DAYS, _MONTHS = 7, 5, 12
+_UNITS = {
+    "day": relativedelta(days=1),
+    "week": relativedelta(weeks=1),
+    "month": relativedelta(months=1),
+    "year": relativedelta(years=1),
+}
+_WEEK_DAYS, _WORKING_DAYS = 7, 5
 _NOTE = "Working days are Mondays to Fridays without holidays; the earlier day is not counted, the later one is."
 
 
@@ -47,9 +54,7 @@ def _date(text: str, today: date) -> date:
 def _between(start: date, end: date) -> Mapping[str, str | int]:
     first, last = sorted((start, end))
     days = (last - first).days
-    months = (last.year - first.year) * _MONTHS + last.month - first.month
-    if _later(first, months, "month") > last:
-        months -= 1
+    apart = relativedelta(last, first)
     weeks, weekdays = divmod(days, _WEEK_DAYS)
     working = weeks * _WORKING_DAYS
     working += sum((last - timedelta(number)).weekday() < _WORKING_DAYS for number in range(weekdays))
@@ -58,7 +63,7 @@ def _between(start: date, end: date) -> Mapping[str, str | int]:
         "from": _spell(start),
         "to": _spell(end),
         "in_weeks": f"{_count(weeks, 'week')} and {_count(weekdays, 'day')}",
-        "in_months": f"{_count(months, 'month')} and {_count((last - _later(first, months, 'month')).days, 'day')}",
+        "in_months": f"{_count(apart.years * 12 + apart.months, 'month')} and {_count(apart.days, 'day')}",
         "working_days": working,
         "note": _NOTE,
     }
@@ -66,20 +71,13 @@ def _between(start: date, end: date) -> Mapping[str, str | int]:
 
 def _later(day: date, count: int, unit: str) -> date:
     """Returns the date so many units later; the last of a month that is too short."""
-    if unit == "working day":
-        step = timedelta(1 if count >= 0 else -1)
-        left = abs(count)
-        while left:
-            day += step
-            left -= day.weekday() < _WORKING_DAYS
-        return day
-    if unit in {"day", "week"}:
-        return day + timedelta(count * (_WEEK_DAYS if unit == "week" else 1))
-    months = day.year * _MONTHS + day.month - 1 + count * (_MONTHS if unit == "year" else 1)
-    year, month = divmod(months, _MONTHS)
-    if not date.min.year <= year <= date.max.year:
-        raise OverflowError
-    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+    if unit in _UNITS:
+        return day + count * _UNITS[unit]
+    left = abs(count)
+    while left:
+        day += timedelta(1 if count >= 0 else -1)
+        left -= day.weekday() < _WORKING_DAYS
+    return day
 
 
 def _count(number: int, what: str) -> str:

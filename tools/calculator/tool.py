@@ -124,26 +124,21 @@ class Calculator:
         between = date_expression(_plain(expression), context.now, context.timezone)
         if between:
             return Result(data={"expression": expression, **between})
-        number, has_share = _calculate(expression)
+        number, has_share = value(expression)
         note = {"note": _SHARE} if has_share else {}
         return Result(data={"expression": expression, "result": _spell(number), **note})
 
 
-def value(expression: str) -> Number:
-    """Returns the value of an expression: an exact integer of at most 4,215 digits, or a finite decimal.
+def value(expression: str) -> tuple[Number, bool]:
+    """Returns the value of an expression, and whether it adds or subtracts a percentage of a number.
 
-    A decimal is exact if it fits in 30 digits (0.1 + 0.2 is 0.3), otherwise rounded to 15 digits; a result without a
-    fraction is an integer. `%` is the remainder before a number, a name or a bracket, and a percentage before
+    The value is an exact integer of at most 4,215 digits, or a finite decimal: exact if it fits in 30 digits (0.1 + 0.2
+    is 0.3), otherwise rounded to 15. `%` is the remainder before a number, a name or a bracket, and a percentage before
     everything else. Commas within numbers are refused, as 1,234 means two things in two countries.
 
     Raises:
         BadArguments: the only error, for everything else.
     """
-    return _calculate(expression)[0]
-
-
-def _calculate(expression: str) -> tuple[Number, bool]:
-    """Returns the value of an expression, and whether it adds or subtracts a percentage of a number."""
     text = _plain(expression)
     if _LOOKS_LIKE_DATE.search(text):
         raise BadArguments(_DATE)
