@@ -31,7 +31,7 @@ HOMES = {
     "asyncpg": ["tools.databases.postgres"],
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
     "cryptography": ["store.sealing", "bot.web.admin.sessions"],
-    "dateutil": ["bot.features.reminders.schedules"],
+    "dateutil": ["bot.features.reminders.schedules", "tools.calculator.dates"],
     "dotenv": ["bot.settings.env_file"],
     "feedparser": ["bot.media.feed_parser"],
     "httpcore": ["tools.web.fetch"],

@@ -22,11 +22,10 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.calculator.arithmetic import (
     ANGLES,
     CONSTANTS,
-    EXACT_DIGITS,
+    CONTEXT,
     FUNCTIONS,
     OPERATORS,
     Number,
-    bounded_context,
     sums,
 )
 from tools.calculator.dates import date_expression
@@ -49,17 +48,16 @@ _SUPERSCRIPT_DIGITS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123
 _WORDS = [
     (re.compile(r"(?<=[0-9)]) +x +(?=[0-9(])"), "*"),
     (re.compile(r"(?<=[0-9)]) *deg(?:rees?)?\b(?! *\()"), "°"),
-    (re.compile(r"(?<=[0-9a-z)!%°}]) ?\bof\b"), "@"),
+    (re.compile(r"(% ?\)*) ?of\b"), r"\1*"),
     (re.compile(r"(?<=[0-9a-z)!%°}]) ?\bmod\b"), "<%>"),
     (re.compile(r"([a-z0-9] ?\() ?\[([^\[\]]*)\](?= ?\))"), r"\1\2"),  # a list that a function takes for its numbers
 ]
 _PIECE = re.compile(
     r"0x[0-9a-f_]+|0b[01_]+|0o[0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:e[+-]?[0-9]+)?"
-    r"|[a-z_][a-z_0-9]*(?: ?\()?|\{[+-]?[0-9]+\}|!(?! ?!)|\*\*|//|<%>|[-+*/%@°√∛(),]"
+    r"|[a-z_][a-z_0-9]*(?: ?\()?|\{[+-]?[0-9]+\}|!(?! ?!)|\*\*|//|<%>|[-+*/%°√∛(),]"
 )
 _BEGINS_VALUE = re.compile(r"[0-9a-z_.(√∛]")
-_ROOTS = {"√", "∛"}
-_PYTHON = {"√": "sqrt(", "∛": "cbrt(", "<%>": "%"}
+_ROOTS = {"√": "sqrt(", "∛": "cbrt("}
 _BEHIND = {"!": "factorial", "°": "radians", "%": "percentage"}
 _LOOKS_LIKE_DATE = re.compile(
     r"(?<![\d.])(?:\d{1,2}([/.-])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([/-])\d{1,2}\2\d{1,2})(?![\d.])"
@@ -115,11 +113,7 @@ class Calculator:
     )
 
     async def run(self, arguments: CalculatorArguments, context: ToolContext) -> Result:
-        """Returns the expression and its result as text; with dates also months and working days.
-
-        Raises:
-            BadArguments: the expression is unreadable or undefined, or its value too large; the message says which.
-        """
+        """Returns the expression and its result as text; with dates also months and working days."""
         expression = clean_text(arguments.expression)
         between = date_expression(_plain(expression), context.now, context.timezone)
         if between:
@@ -142,9 +136,9 @@ def value(expression: str) -> tuple[Number, bool]:
     text = _plain(expression)
     if _LOOKS_LIKE_DATE.search(text):
         raise BadArguments(_DATE)
-    with bounded_context():
+    with decimal.localcontext(CONTEXT):
         try:
-            number, has_share = _evaluate(_Rewriting().whole(text))
+            number, has_share = _evaluate(_in_python(text))
             return _readable(number), has_share
         except (SyntaxError, MemoryError, RecursionError, simpleeval.InvalidExpression) as error:
             raise BadArguments(_hint(text)) from error
@@ -194,11 +188,7 @@ def _plain(expression: str) -> str:
 
 
 def _digit(character: str) -> str:
-    """Returns a decimal digit of any script as 0 to 9, and every other character unchanged.
-
-    Raises:
-        BadArguments: a number such as ½ or ①, which normalization would turn into something else.
-    """
+    """Returns a decimal digit of any script as 0 to 9, and every other character unchanged, but refuses ½ and ①."""
     category = unicodedata.category(character)
     if category == "Nd":
         return str(unicodedata.decimal(character))
@@ -207,58 +197,57 @@ def _digit(character: str) -> str:
     return character
 
 
-class _Rewriting:
-    """Rewrites an expression in Python's arithmetic; what makes no sense is left to Python and simpleeval."""
+def _pieces(text: str) -> list[str]:
+    pieces = _PIECE.findall(text)
+    if "".join(pieces).replace(" ", "") != text.replace(" ", ""):
+        raise SyntaxError
+    if len(pieces) > _MAX_PIECES:
+        raise BadArguments(_TOO_LONG)
+    return pieces
 
-    def __init__(self) -> None:
-        self._written: list[str] = []
-        self._opened: list[tuple[str, int]] = []
-        """The open brackets and roots, with the names before them, and where each begins in what is written."""
-        self._begin: int | None = None
-        """Where the value that ends here begins in what is written; None where a value has to follow."""
 
-    def whole(self, text: str) -> str:
-        """Returns all of the text, piece by piece.
-
-        Raises:
-            SyntaxError: a character has no meaning, or a value stands where none can be.
-            BadArguments: there are too many pieces, or degrees outside the functions of angles.
-        """
-        pieces = _PIECE.findall(text)
-        if "".join(pieces).replace(" ", "") != text.replace(" ", ""):
+def _in_python(text: str) -> str:
+    """Rewrites an expression in Python's arithmetic; much that makes no sense is left to Python and simpleeval."""
+    levels: list[tuple[str, list[str]]] = [("", [])]  # the open brackets and roots, and what is written in each
+    has_value = False
+    for piece, following in pairwise([*_pieces(text), ""]):
+        if piece[0] in "!°{" or (piece == "%" and not _BEGINS_VALUE.match(following)):
+            if not has_value:
+                raise SyntaxError
+            levels[-1][1].append(_behind(levels, piece))
+            continue
+        while has_value and levels[-1][0] in _ROOTS:
+            _close(levels)
+        begins_value = bool(_BEGINS_VALUE.match(piece))
+        if begins_value and (has_value or piece in FUNCTIONS):
             raise SyntaxError
-        if len(pieces) > _MAX_PIECES:
-            raise BadArguments(_TOO_LONG)
-        for piece, following in pairwise([*pieces, ""]):
-            if piece[0] in "!°{" or (piece == "%" and not _BEGINS_VALUE.match(following)):
-                self._write_behind(piece)
-                continue
-            while self._begin is not None and self._opened and self._opened[-1][0] in _ROOTS:
-                self._write(")")
-            self._write(piece)
-        return " ".join(self._written) + ")" * sum(root in _ROOTS for root, _ in self._opened)
-
-    def _write_behind(self, piece: str) -> None:
-        """Writes a factorial, a percentage, degrees or a power as a function of the value before it."""
-        if self._begin is None or (piece == "%" and self._written[self._begin].startswith("percentage(")):
-            raise SyntaxError
-        if piece == "°" and not any(opened.rstrip(" (") in ANGLES for opened, _ in self._opened):
-            raise BadArguments(_DEGREES_ALONE)
-        value = " ".join(self._written[self._begin :])
-        value = f"({value} ** {piece[1:-1]})" if piece[0] == "{" else f"{_BEHIND[piece]}({value})"
-        self._written[self._begin :] = [value]
-
-    def _write(self, piece: str) -> None:
-        begins_value = _BEGINS_VALUE.match(piece)
-        if begins_value and (self._begin is not None or piece in FUNCTIONS):
-            raise SyntaxError
-        if piece[-1] == "(" or piece in _ROOTS:
-            self._opened.append((piece, len(self._written)))
-        elif piece == ")":
-            _, self._begin = self._opened.pop() if self._opened else ("", 0)
+        has_value = piece == ")" or (begins_value and piece[-1] not in "(√∛")
+        if piece == ")":
+            _close(levels)
+        elif begins_value and not has_value:
+            levels.append((piece, []))
         else:
-            self._begin = len(self._written) if begins_value else None
-        self._written.append(str(int(piece)) if piece.isdigit() else _PYTHON.get(piece, piece))
+            levels[-1][1].append(str(int(piece)) if piece.isdigit() else piece.strip("<>"))
+    while levels[-1][0] in _ROOTS:
+        _close(levels)
+    return " ".join(levels.pop()[1]) if len(levels) == 1 else "("
+
+
+def _behind(levels: list[tuple[str, list[str]]], piece: str) -> str:
+    """Returns the last value with the sign behind it: a factorial, a percentage, degrees or a power."""
+    value = levels[-1][1].pop()
+    if piece == "%" and value.startswith("percentage("):
+        raise SyntaxError
+    if piece == "°" and not any(opened.rstrip(" (") in ANGLES for opened, _ in levels):
+        raise BadArguments(_DEGREES_ALONE)
+    return f"({value} ** {piece[1:-1]})" if piece[0] == "{" else f"{_BEHIND[piece]}({value})"
+
+
+def _close(levels: list[tuple[str, list[str]]]) -> None:
+    opened, inner = levels.pop()
+    if not levels:
+        raise SyntaxError
+    levels[-1][1].append(f"{_ROOTS.get(opened, opened)}{' '.join(inner)})")
 
 
 def _hint(text: str) -> str:
@@ -287,7 +276,7 @@ def _readable(number: Number) -> Number:
     if is_inexact:
         settled = decimal.Context(prec=_READABLE_DIGITS).plus(settled)
     is_whole = settled == settled.to_integral_value()
-    if is_whole and settled.adjusted() < (_READABLE_DIGITS if is_inexact else EXACT_DIGITS):
+    if is_whole and settled.adjusted() < (_READABLE_DIGITS if is_inexact else CONTEXT.prec):
         return int(settled)
     return settled.normalize()
 
