@@ -156,10 +156,6 @@ def _square_root(number: Number) -> Number:
     return _approximate(number).sqrt()
 
 
-def _cube_root(number: Number) -> Number:
-    return (_approximate(abs(number)) ** (1 / Decimal(3))).copy_sign(Decimal(number)) if number else Decimal(0)
-
-
 def _logarithm(number: Number, base: Number = _E) -> Number:
     if number <= 0 or base <= 0:
         raise BadArguments("A logarithm takes positive numbers only.")
@@ -204,10 +200,9 @@ def _least_common_multiple(numbers: Sequence[Number]) -> Number:
 
 
 def _factorial(number: Number) -> Number:
-    count = _whole(number, "factorial")
-    if not 0 <= count <= _MAX_FACTORIAL:
+    if not 0 <= number <= _MAX_FACTORIAL:
         raise BadArguments(f"factorial takes numbers from 0 up to {_MAX_FACTORIAL}.")
-    return math.factorial(count)
+    return math.factorial(_whole(number, "factorial"))
 
 
 def _count_of_ways(function: Callable[[int, int], int], items: Number, chosen: Number) -> Number:
@@ -245,7 +240,7 @@ _FLOATING = (*sorted(ANGLES), "asin", "acos", "atan", "sinh", "cosh", "tanh", "a
 
 _OF_ONE: Mapping[str, Callable[[Number], Value]] = {
     "sqrt": _square_root,
-    "cbrt": _cube_root,
+    "cbrt": lambda number: (_approximate(abs(number)) ** (1 / Decimal(3))).copy_sign(Decimal(number)),
     "exp": lambda number: _approximate(number).exp(),
     "ln": _logarithm,
     "log2": lambda number: _logarithm(number, 2),
@@ -287,37 +282,35 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
 }
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
-
-_SIGNS: Mapping[type[ast.AST], Callable[[Value], Value]] = {
-    ast.UAdd: lambda number: number,
-    ast.USub: lambda number: -number,
-}
-_TIMES = _bounded(_multiply, "*")
-_PLUS = _bounded(operator.add, "+")
-
-OPERATORS: Mapping[type[ast.AST], Callable[..., Value]] = {
-    ast.Mult: _TIMES,
+_OPERATORS: Mapping[type[ast.AST], Callable[..., Number]] = {
+    ast.Mult: _bounded(_multiply, "*"),
     ast.Div: _bounded(_divide, "/"),
     ast.FloorDiv: _bounded(_divide_down, "//"),
     ast.Mod: _bounded(_modulo, "%"),
     ast.Pow: _bounded(_power, "^"),
-    **_SIGNS,
 }
-"""The operators but those of sums, by their nodes in Python's trees."""
+
+_PLUS = _bounded(operator.add, "+")
 
 
-def sums(shares: list[Number]) -> Mapping[type[ast.AST], Callable[..., Value]]:
-    """Returns the operators of sums; what a percentage of the number before it comes to is added to the list, too."""
+def operators(shares: list[Number]) -> Mapping[type[ast.AST], Callable[..., Value]]:
+    """Returns the operators by their nodes in Python's trees; what a percentage of the number before it comes to is
+    appended to the list, too.
+    """
 
     def add(left: Value, right: Value) -> Value:
         if not isinstance(right, Percentage):
             return _PLUS(left, right)
         if isinstance(left, Percentage):
             return Percentage(_PLUS(left, right))
-        shares.append(_TIMES(left, right))
+        shares.append(_OPERATORS[ast.Mult](left, right))
         return _PLUS(left, shares[-1])
 
     def subtract(left: Value, right: Value) -> Value:
         return add(left, -right)
 
-    return {ast.Add: add, ast.Sub: subtract}
+    signs: Mapping[type[ast.AST], Callable[[Value], Value]] = {
+        ast.UAdd: lambda item: item,
+        ast.USub: lambda item: -item,
+    }
+    return {**_OPERATORS, **signs, ast.Add: add, ast.Sub: subtract}

@@ -24,9 +24,8 @@ from tools.calculator.arithmetic import (
     CONSTANTS,
     CONTEXT,
     FUNCTIONS,
-    OPERATORS,
     Number,
-    sums,
+    operators,
 )
 from tools.calculator.dates import date_expression
 from tools.errors import BadArguments
@@ -153,7 +152,7 @@ def _evaluate(text: str) -> tuple[Number, bool]:
     tree = ast.parse(text, mode="eval").body
     _check_depth(tree)
     shares: list[Number] = []
-    evaluator = _SimpleEval(operators={**OPERATORS, **sums(shares)}, functions=FUNCTIONS, names=CONSTANTS)
+    evaluator = _SimpleEval(operators=operators(shares), functions=FUNCTIONS, names=CONSTANTS)
 
     def literal(node: ast.Constant) -> Number:
         # The digits as written: a float has lost those after the seventeenth.
