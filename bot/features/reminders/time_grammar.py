@@ -108,6 +108,13 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "at": ("at", "um", "a|pour", "a las?"),
     "minutes": (":", "[:.]", r"\s?h\s?|:", ":"),
     "hours": (r"\s?o'?\s?clock", r"\s?uhr", r"\s?h(?:eures?)?", r"\s?h(?:oras?)?"),
+    # What is about time in one of them alone: in German "hier" is here.
+    "left": (
+        "mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|hier",
+        "mo|di|mi|fr|sa",
+        "lun|ven|hier",
+        "lun|mie|jue|vie|sab|hier",
+    ),
     "noon": ("(?:at )?(?:noon|midday)", "(?:(?:um|am|zum) )?mittags?", "(?:a )?midi", "al? mediodia"),
 }
 """What English, German, French and Spanish call the parts of a time: patterns without accents and capitals."""
@@ -129,7 +136,10 @@ _ABOUT_TIME = r"""
     wochentlich monatlich jahrlich monat(?:en?|s)? jahr(?:en?|s)? uhr zeit (?:ein|zwei|drei|vier|funf)mal au(?:ss|ß)er
     bis jede[nrms]? nachste[nrms]? kommende[nrms]? letzte[nrms]? spater fruher spatestens fruhestens jetzt bald seit
     wahrend halb viertel dreiviertel
-    weihnachten ostern silvester neujahr
+    weihnachten ostern silvester neujahr dez nov okt oct dec aug feb apr jun jul utc gmt ces?t mes?z
+    a[ecw][sd]t [ecmp]dt [cmp]st nz[sd]t bst [ap]\.m
+    half\spast quarter\s(?:to|past) and\sa\shalf et\sdemie? et\squart moins\sle\squart y\smedia y\scuarto
+    menos\scuarto bi-?weekly vierzehntagig quinzaine quincena(?:l(?:mente)?)?
     aujourd'hui demain lendemain matins? matinee midi apres[-\s]midi soirs? soiree nuits? minuit week-?ends? mois
     quotidien(?:nement)? hebdomadaire mensuel(?:lement)? annees? ans? fois chaque prochaine?s? derniere?s? sauf excepte
     jusque? jusqu'\w* depuis pendant tot tard bientot maintenant (?:tous|toutes)\sles feries? vacances noel paques
@@ -138,9 +148,6 @@ _ABOUT_TIME = r"""
     salvo excepto hasta durante luego ahora pronto temprano festivos vacaciones navidad
 """
 """Words about time besides the names of days, months and units, which are left over nowhere in a text."""
-_YESTERDAY = "hier"
-"""In French; in German it is "here"."""
-_ABOUT_TIME_IN_ENGLISH = f"mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|{_YESTERDAY}"
 _NUMBERS = r"""
     two three four five six seven eight nine ten eleven twelve \w+teen (?:twenty|thirty|forty|fifty)\S*
     zwei drei vier funf sechs sieben acht neun zehn elf zwolf \w+(?:zehn|zig|ssig|ßig)
@@ -153,9 +160,8 @@ _ABUTTING = rf"""{_NUMBERS}
     vor nach ab um am im in gegen von vom fur aber nicht und oder wenn falls sobald genau punkt punktlich nur auch
     wieder etwa ca circa ungefahr avant apres des vers entre mais pas et ou si quand lorsque pile environ precises?
     moins encore antes despues desde sobre entre pero no y e o u cuando menos mas en media cuarto demie? quart
-    utc gmt cet cest mez mesz bst est edt cst cdt mst mdt pst pdt ct pt ist jst
-    eastern central pacific mountain local approx approximately roughly nearly almost probably maybe perhaps even
-    starting fast vielleicht wahrscheinlich schon erst peut-etre presque quizas casi
+    est ct pt ist jst eastern central pacific mountain local approx approximately roughly nearly almost probably maybe
+    perhaps even starting fast vielleicht wahrscheinlich schon erst peut-etre presque quizas casi
 """
 """Words that change a time right beside which they stand."""
 _LEADING_ON = """
@@ -227,8 +233,7 @@ class _Grammar:
         self._patterns = tuple(
             (kind, re.compile(rf"(?:{pattern})(?![\w'])")) for kind, pattern in _patterns(words, language) if pattern
         )
-        own = (_ABOUT_TIME_IN_ENGLISH, "(?!)", _YESTERDAY, _YESTERDAY)[language]
-        self._left = re.compile(rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{own}|{_names()})\b|{_NUMERIC}")
+        self._left = re.compile(rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{words['left']}|{_names()})\b|{_NUMERIC}")
 
     def places(self, text: str) -> Iterator[tuple[int, int, _Time]]:
         """The time with which the text begins, and one with which it ends, with their places; only whole ones."""

@@ -125,12 +125,15 @@ UNREAD = """
     todos los días excepto el domingo a las 8 nadar; de lunes a viernes a las 9 té; el próximo viernes a las 9 té
     tomorrow at 9 (not 10) tea; call mum (not) at 9; tell Anna dinner is at 8; the shop closes at 6
     das Spiel beginnt um 20:30; le film commence à 21h; la fiesta empieza a las 9; hier à 7h thé; thé hier à 7h
+    at 9 feed the cat half past; at 9 feed the cat quarter to ten; at 9 Dec 3 feed the cat; tomorrow at 9 call Bob CEST
+    18:30 AEDT feed cats; friday at 9 call Bob p.m.; um 15 Uhr Mo Katze; à 15h le chat et demie; a las 15 lun gato
     dormir 8 horas; 18:00 appeler mon père; mañana a las 9 y a las 10 té; morgen at 9 tea
 """
 """What other programs planned at a wrong time, by public reports: keybase-reminder-bot issues 6, 22, 48 and 53;
 UWCS/apollo issue 30; dueapp/Due-macOS issue 5; Mayerch1/RemindmeBot issue 5; scottleedavis/mattermost-plugin-remind
 issue 25 ("every 5/5 at 7"); scrapinghub/dateparser issue 107 ("1 week ago at 12 am"); aridevelopment-de/datetimeparser
-issue 78 ("quarter past five"). 2026-11-27.
+issue 78 ("quarter past five"); compufox/RemindMeBot issue 2 ("18:30 AEDT feed cats"); aetheryx/remindme issue 31
+("CEST"); wanasit/chrono issue 401 ("half past"). 2026-11-27.
 """
 
 
