@@ -409,7 +409,7 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert await told(aldis, "/feeds add https://me:secret@a.example/") == phrases.FEED_NO_ADDRESS.text
         assert "a.example" in await told(aldis, "/feeds add https://www.a.example/feed?key=SECRET")
         assert await told(aldis, "/feeds add https://www.a.example/feed?key=SECRET") == phrases.FEED_KNOWN.text
-        assert "/feeds [add URL|remove N]" in await told(aldis, "/feeds subtract 1")
+        assert "/feeds, /feeds add URL or /feeds remove 2" in await told(aldis, "/feeds subtract 1")
         for title, shown in (
             ("[*News*](https://evil.example)", "[*News*] (https[:]//evil[.]example)"),
             ("", "a.example"),
