@@ -50,35 +50,30 @@ _MAX_CHARACTERS = 60
 def zones(words: str, now: datetime) -> tuple[str, ...]:
     """The zones somebody may mean; empty if none. Zones that show the same time all year count as one."""
     name = fold_name(words[:_MAX_CHARACTERS])
-    known = _known()
-    if name in known.whole:
-        return (known.whole[name],)
+    if name in _known():
+        return (_known()[name],)
     if offset := _OFFSET.fullmatch(words.strip()):
         return _fixed(offset["sign"], int(offset["hours"]))
     if name in _ABBREVIATIONS:
         return _ABBREVIATIONS[name]
-    if name in ZONES_BY_CITY:
-        return (ZONES_BY_CITY[name],)
-    if name in known.cities:
-        return _apart(known.cities[name], now)
-    near = get_close_matches(name, [*known.cities, *ZONES_BY_CITY], n=3, cutoff=_CLOSE)
-    return _apart([zone for one in near for zone in known.cities.get(one, (ZONES_BY_CITY.get(one, "UTC"),))], now)
-
-
-class _Known:
-    """The zones of the database by name, and by the last part of the name."""
-
-    def __init__(self) -> None:
-        names = sorted(name for name in available_timezones() if "/" in name)
-        self.whole = {fold_name(name): name for name in names}
-        self.cities: dict[str, list[str]] = {}
-        for name in (name for name in names if not name.startswith("Etc/")):
-            self.cities.setdefault(fold_name(name.rpartition("/")[2]), []).append(name)
+    cities = _cities()
+    near = [name] if name in cities else get_close_matches(name, cities, n=3, cutoff=_CLOSE)
+    return _apart([zone for one in near for zone in cities[one]], now)
 
 
 @cache
-def _known() -> _Known:
-    return _Known()
+def _known() -> Mapping[str, str]:
+    """The zones of the database by their folded names."""
+    return {fold_name(name): name for name in sorted(available_timezones()) if "/" in name}
+
+
+@cache
+def _cities() -> Mapping[str, list[str]]:
+    """The zones by the last part of their names, and by what else people call a city."""
+    cities: dict[str, list[str]] = {}
+    for name in (name for name in _known().values() if not name.startswith("Etc/")):
+        cities.setdefault(fold_name(name.rpartition("/")[2]), []).append(name)
+    return {**cities, **{city: [zone] for city, zone in ZONES_BY_CITY.items()}}
 
 
 def _fixed(sign: str, hours: int) -> tuple[str, ...]:
