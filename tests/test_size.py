@@ -26,7 +26,7 @@ ROOMS = {
     "bot/i18n": (528, 350),
     "bot/chat": (10479, 7350),
     "bot/commands": (2355, 1100),
-    "bot/features": (4555, 3400),
+    "bot/features": (4550, 3400),
     "bot/loops": (3265, 1600),
     "bot/signal": (5331, 2900),
     "bot/terminal": (578, 350),

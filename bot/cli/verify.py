@@ -34,5 +34,5 @@ def verify(given: Settings, options: argparse.Namespace) -> int:
         print(f"aldis: nothing is proved: {error}", file=sys.stderr)
         return 1
     print(evidence.file.data.decode())
-    print(evidence.summary(), file=sys.stderr)
+    print(evidence.text, file=sys.stderr)
     return 0

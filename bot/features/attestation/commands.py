@@ -41,4 +41,4 @@ class AttestationCommands(CommandGroup):
         except Disconnected as error:
             _log.warning("no quote: %s", error)
             return say(phrases.VERIFY_FAILED)
-        return CommandReply(text=evidence.summary(), files=(evidence.file,))
+        return CommandReply(text=evidence.text, files=(evidence.file,))

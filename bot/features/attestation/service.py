@@ -26,19 +26,11 @@ _WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class QuoteFile:
-    """A quote and what belongs to it."""
+    """A quote with what belongs to it, and what it is, in the current language."""
 
-    word: str
-    source: str
-    """The full digest of the source."""
-    compose_digest: str
-    has_compose: bool
-    """Whether the file also contains the compose file."""
     file: File
-
-    def summary(self) -> str:
-        """Returns a description in three lines, in the current language."""
-        return phrases.quote_lines(self.word, self.source, self.compose_digest, has_compose=self.has_compose)
+    text: str
+    """What the file holds and proves, in three lines."""
 
 
 class Attestation:
@@ -72,13 +64,8 @@ class Attestation:
             **compose,
         }
         data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        return QuoteFile(
-            word=word,
-            source=source,
-            compose_digest=found.compose_digest,
-            has_compose=bool(compose),
-            file=File(name=FILE_NAME, content_type="application/json", data=data),
-        )
+        text = phrases.quote_lines(word, source, found.compose_digest, has_compose=bool(compose))
+        return QuoteFile(file=File(name=FILE_NAME, content_type="application/json", data=data), text=text)
 
 
 def is_word(given: str) -> bool:

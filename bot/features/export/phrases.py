@@ -1,12 +1,13 @@
 """The sentences about what is kept of a person."""
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, moment, number
 from bot.turn.phrases import answers
+from tools import Prediction
 
 ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
 _KEPT_IN_FILE = Sentence(
@@ -40,11 +41,11 @@ def kept_reminder(at: datetime, text: str) -> str:
     return say(_KEPT_REMINDER, when=moment(at), text=text)
 
 
-def kept_prediction(statement: str, probability: float, due: date, outcome: str | None) -> str:
-    """A line of an export: a prediction and its outcome (`came_true`, `did_not`, `void`); None if it is open."""
-    percent = number((Decimal(str(probability)) * 100).normalize())
-    told = say(_KEPT_PREDICTION, percent=percent, day=day(due), statement=statement)
-    return told if outcome is None else f"{told} ({say(_OUTCOMES[outcome])})"
+def kept_prediction(one: Prediction) -> str:
+    """A line of an export: a prediction, and its outcome if there is one."""
+    percent = number((Decimal(str(one.forecast.probability)) * 100).normalize())
+    told = say(_KEPT_PREDICTION, percent=percent, day=day(one.forecast.due), statement=one.forecast.statement)
+    return told if one.verdict is None else f"{told} ({say(_OUTCOMES[one.verdict])})"
 
 
 def kept_in_file(turns: int, shown: int) -> str:

@@ -173,7 +173,7 @@ class Export:
             *([say(turn_phrases.PERSONA_NOW, text=persona.text)] if persona else []),
             *(say(common_phrases.KEPT_FACT, fact=fact) for fact in self.facts),
             *(phrases.kept_reminder(at, text) for at, text in self.reminders),
-            *(_predicted(one) for one in self.predictions),
+            *map(phrases.kept_prediction, self.predictions),
             *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
             *([say(phrases.KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
@@ -337,11 +337,6 @@ def _pictures(turn: KeptTurn, room_bytes: int) -> tuple[str, int]:
         source = f"data:{picture.content_type};base64,{b64encode(picture.data).decode()}"
         shown.append(f'<img alt="" {size} src="{source}">')
     return "".join(shown), room_bytes
-
-
-def _predicted(one: Prediction) -> str:
-    said = one.forecast
-    return phrases.kept_prediction(said.statement, said.probability, said.due, one.verdict)
 
 
 def _asked(turn: KeptTurn) -> str:

@@ -163,7 +163,7 @@ class FeedPoller:
             if not repos.feeds.can_search():
                 return False
             now = self._clock.now()
-            longest = timedelta(seconds=max_pause_seconds(self._every_seconds))
+            longest = timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds) * (1 + _CHANCE))
             repos.feeds.pull_in(until=now + longest)
             repos.feeds.settle_set(self._news.feeds, now=now)
             return True
@@ -256,8 +256,3 @@ def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int,
     doublings = min(max(failures - 1, 0), 10)
     patient = max(every_seconds * 2**doublings, wanted_seconds)
     return min(patient, max(MAX_PAUSE_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
-
-
-def max_pause_seconds(every_seconds: float) -> float:
-    """Returns an upper bound of `pause_seconds`, whatever a feed asks for and however often it fails."""
-    return max(MAX_PAUSE_SECONDS, every_seconds) * (1 + _CHANCE)

@@ -156,7 +156,7 @@ class Reminders:
                 sent_at=SentId(repos.reminders.asked_at(turn)),
                 origin=context.call,
                 turn=turn,
-                scheduled=_scheduled(context),
+                scheduled=ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses),
             )
             return self.plan(repos, wish, asker)
 
@@ -433,11 +433,6 @@ class Reminders:
             loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
             origin="" if words is None else labels.dump_labels(words.scheduled.labels).decode(),
         )
-
-
-def _scheduled(context: ToolContext) -> ScheduledPrompt:
-    """The stored part about where a tool call comes from; its prompt counts as the model's words."""
-    return ScheduledPrompt(labels=labels.load_labels(context.origin), addresses=context.addresses)
 
 
 @contextmanager
