@@ -27,20 +27,13 @@ _MAX_FACTORIAL = 1_400
 _MAX_PLACES = 30
 _NOTHING = 1e-15  # floating-point results below this are meant to be zero, like the sine of pi
 CONTEXT = decimal.Context(
-    prec=30,
-    rounding=decimal.ROUND_HALF_EVEN,
-    Emin=-9_999,
-    Emax=9_999,
-    traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
+    prec=30, Emin=-9_999, Emax=9_999, traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow]
 )
 """The context for all arithmetic here; a new copy for each evaluation, as it remembers inexactness."""
 
-_PI = Decimal("3.1415926535897932384626433832795028842")
-_E = Decimal("2.7182818284590452353602874713526624978")
-
 CONSTANTS: Mapping[str, Number] = {
-    "pi": _PI,
-    "e": _E,
+    "pi": (_PI := Decimal("3.1415926535897932384626433832795028842")),
+    "e": (_E := Decimal("2.7182818284590452353602874713526624978")),
     "tau": Decimal("6.2831853071795864769252867665590057684"),
     "phi": Decimal("1.6180339887498948482045868343656381177"),
 }

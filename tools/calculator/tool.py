@@ -19,14 +19,7 @@ import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types a
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.calculator.arithmetic import (
-    ANGLES,
-    CONSTANTS,
-    CONTEXT,
-    FUNCTIONS,
-    Number,
-    operators,
-)
+from tools.calculator.arithmetic import ANGLES, CONSTANTS, CONTEXT, FUNCTIONS, Number, operators
 from tools.calculator.dates import date_expression
 from tools.errors import BadArguments
 from tools.text import clean_text
@@ -67,8 +60,6 @@ _SIDE_BY_SIDE = re.compile(rf"[0-9)] ?(?:[a-z]* ?\(|[√∛]|(?:{'|'.join(CONSTA
 
 _READABLE_DIGITS = 15
 _READABLE_ZEROS = 7  # after the point; with more, an exponent is easier to read
-
-# simpleeval has no types of its own.
 _SimpleEval: Any = simpleeval.SimpleEval
 _NODES = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name)
 
@@ -89,9 +80,7 @@ class CalculatorArguments(Arguments):
     """The expression to calculate."""
 
     expression: str = Field(
-        min_length=1,
-        max_length=MAX_EXPRESSION_CHARS,
-        description="Such as (17*23 - 4)^2 / 3, 15% of 80.",
+        min_length=1, max_length=MAX_EXPRESSION_CHARS, description="Such as (17*23 - 4)^2 / 3, 15% of 80."
     )
 
 
@@ -176,8 +165,7 @@ def _plain(expression: str) -> str:
         raise BadArguments(f"The expression is too long: at most {MAX_EXPRESSION_CHARS} characters.")
     raised = _SUPERSCRIPT.sub(lambda power: f"{{{power[0].translate(_SUPERSCRIPT_DIGITS)}}}", clean_text(expression))
     signs = "".join(map(_digit, raised.translate(_SIGNS)))
-    text = " ".join(unicodedata.normalize("NFKC", signs).lower().translate(_SIGNS).split())
-    text = text.strip("= ")
+    text = " ".join(unicodedata.normalize("NFKC", signs).lower().translate(_SIGNS).split()).strip("= ")
     for pattern, plain in _WORDS:
         while pattern.search(text):
             text = pattern.sub(plain, text)
@@ -270,14 +258,12 @@ def _readable(number: Number) -> Number:
     """Returns the number as people want it: rounded to 15 digits unless exact, whole numbers as integers."""
     if isinstance(number, int):
         return number
-    settled = +number
-    is_inexact = decimal.getcontext().flags[decimal.Inexact]
-    if is_inexact:
-        settled = decimal.Context(prec=_READABLE_DIGITS).plus(settled)
-    is_whole = settled == settled.to_integral_value()
-    if is_whole and settled.adjusted() < (_READABLE_DIGITS if is_inexact else CONTEXT.prec):
-        return int(settled)
-    return settled.normalize()
+    digits = CONTEXT.prec
+    if decimal.getcontext().flags[decimal.Inexact]:
+        digits = _READABLE_DIGITS
+        number = decimal.Context(prec=digits).plus(number)
+    is_whole = number == number.to_integral_value() and number.adjusted() < digits
+    return int(number) if is_whole else number.normalize()
 
 
 def _spell(number: Number) -> str:
