@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = {
     "bot": (2154, 1300),
-    "bot/settings": (1776, 700),
+    "bot/settings": (1785, 700),
     "bot/cli": (1858, 700),
     "bot/app": (1710, 700),
     "bot/i18n": (528, 350),

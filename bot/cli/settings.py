@@ -97,8 +97,8 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
         told = str(error).replace(f" (it is set in {file.path.name})", "")
         raise ConfigError(f"{told}; nothing was changed") from None
     for name in changes:
-        if (origin := file.origin(name)) in {"environment", ".env"}:
-            where = "the environment" if origin == "environment" else origin
+        if winner := file.winner(name):
+            where = "the environment" if winner == "environment" else winner
             print(f"{name.upper()}: its value in {where} overrides the settings file", file=sys.stderr)
     if not is_changed:
         print(f"{file.path} already says so: nothing was changed", file=sys.stderr)

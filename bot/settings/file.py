@@ -110,6 +110,15 @@ class SettingsFile:
         origins: dict[str, Origin] = {self.path.name: "settings file", ENV_FILE.name: ".env"}
         return origins.get(given.where, "environment")
 
+    def winner(self, name: str) -> Origin | None:
+        """Returns what overrides this file for a setting; None if nothing does.
+
+        Raises:
+            ConfigError: as `origin`.
+        """
+        origin = self.origin(name)
+        return origin if origin in {"environment", ".env"} else None
+
     def _sorted_out(
         self, changes: Mapping[str, str | None], before: Mapping[str, str]
     ) -> tuple[dict[str, str], set[str]]:
