@@ -58,9 +58,7 @@ _Of = TypeVar("_Of", Number, Value)
 
 
 def _bounded(function: Callable[..., _Of], name: str, least: int = 2, most: int = 2) -> Callable[..., _Of]:
-    """Wraps a function so that it takes the right count of numbers and returns small ones; for any count
-    (`most` is 0) it gets a sequence.
-    """
+    """Wraps a function to check the count of its numbers (any if `most` is 0, given as one list) and its result."""
 
     def call(*arguments: Value) -> _Of:
         if len(arguments) < least or (most and len(arguments) > most):
@@ -203,8 +201,7 @@ def _count_of_ways(function: Callable[[int, int], int], items: Number, chosen: N
     count, taken = _whole(items, function.__name__), _whole(chosen, function.__name__)
     if count < 0 or taken < 0:
         raise BadArguments(f"{function.__name__} takes no negative numbers.")
-    factors = min(taken, count if function is math.perm else max(count - taken, 0))
-    _check_bits(factors * count.bit_length())
+    _check_bits(min(taken, count if function is math.perm else max(count - taken, 0)) * count.bit_length())
     return function(count, taken)
 
 
@@ -276,6 +273,7 @@ FUNCTIONS: Mapping[str, Callable[..., Value]] = {
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
 _OPERATORS: Mapping[type[ast.AST], Callable[..., Number]] = {
+    ast.Add: _bounded(operator.add, "+"),
     ast.Mult: _bounded(_multiply, "*"),
     ast.Div: _bounded(_divide, "/"),
     ast.FloorDiv: _bounded(_divide_down, "//"),
@@ -283,27 +281,20 @@ _OPERATORS: Mapping[type[ast.AST], Callable[..., Number]] = {
     ast.Pow: _bounded(_power, "^"),
 }
 
-_PLUS = _bounded(operator.add, "+")
-
 
 def operators(shares: list[Number]) -> Mapping[type[ast.AST], Callable[..., Value]]:
-    """Returns the operators by their nodes in Python's trees; what a percentage of the number before it comes to is
-    appended to the list, too.
-    """
+    """Returns the operators by their nodes in Python's trees; adds each share of a number before it to the list."""
 
     def add(left: Value, right: Value) -> Value:
         if not isinstance(right, Percentage):
-            return _PLUS(left, right)
+            return _OPERATORS[ast.Add](left, right)
         if isinstance(left, Percentage):
-            return Percentage(_PLUS(left, right))
+            return Percentage(_OPERATORS[ast.Add](left, right))
         shares.append(_OPERATORS[ast.Mult](left, right))
-        return _PLUS(left, shares[-1])
+        return _OPERATORS[ast.Add](left, shares[-1])
 
     def subtract(left: Value, right: Value) -> Value:
         return add(left, -right)
 
-    signs: Mapping[type[ast.AST], Callable[[Value], Value]] = {
-        ast.UAdd: lambda item: item,
-        ast.USub: lambda item: -item,
-    }
+    signs: Mapping[type[ast.AST], Callable[[Value], Value]] = {ast.UAdd: lambda a: a, ast.USub: lambda a: -a}
     return {**_OPERATORS, **signs, ast.Add: add, ast.Sub: subtract}

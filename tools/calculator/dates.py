@@ -42,11 +42,8 @@ def date_expression(text: str, now: datetime, timezone: str) -> Mapping[str, str
 
 
 def _date(text: str, today: date) -> date:
-    if text == "today":
-        return today
-    year, month, day = map(int, text.split("-"))
     try:
-        return date(year, month, day)
+        return today if text == "today" else date(*map(int, text.split("-")))
     except ValueError as error:
         raise BadArguments(f"There is no date {text}: write year, month and day, such as 2026-12-24.") from error
 

@@ -25,7 +25,6 @@ from tools.errors import BadArguments
 from tools.text import clean_text
 
 MAX_EXPRESSION_CHARS: Final = 500
-_MAX_NAME_CHARS = 40
 _MAX_PIECES = 300
 _MAX_DEPTH = 120  # reached by a sum of as many amounts
 
@@ -71,8 +70,7 @@ _DEGREES_ALONE = "Degrees stand within sin, cos or tan, such as sin(30°); add t
 _SHARE = "A percentage behind + or - is one of the number before it."
 _UNITS = "Calculate with numbers alone; units and currencies are converted by the tool `convert`."
 _DATE = (
-    "Write dates as 2026-12-24: one minus another, or plus or minus days, weeks, months or years. For arithmetic put"
-    " spaces around the signs."
+    "Write dates as 2026-12-24: one minus another, or plus or minus days. For arithmetic put spaces around the signs."
 )
 
 
@@ -139,7 +137,11 @@ def value(expression: str) -> tuple[Number, bool]:
 def _evaluate(text: str) -> tuple[Number, bool]:
     """Evaluates Python's arithmetic by simpleeval, reduced to numbers, signs, constants and functions."""
     tree = ast.parse(text, mode="eval").body
-    _check_depth(tree)
+    level: list[ast.AST] = [tree]
+    for _ in range(_MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    if level:
+        raise BadArguments(_TOO_LONG)
     shares: list[Number] = []
     evaluator = _SimpleEval(operators=operators(shares), functions=FUNCTIONS, names=CONSTANTS)
 
@@ -149,14 +151,6 @@ def _evaluate(text: str) -> tuple[Number, bool]:
 
     evaluator.nodes = {kind: evaluator.nodes[kind] for kind in _NODES} | {ast.Constant: literal}
     return +evaluator.eval(text, previously_parsed=tree), bool(shares)
-
-
-def _check_depth(tree: ast.AST) -> None:
-    level = [tree]
-    for _ in range(_MAX_DEPTH):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    if level:
-        raise BadArguments(_TOO_LONG)
 
 
 def _plain(expression: str) -> str:
@@ -250,7 +244,7 @@ def _hint(text: str) -> str:
         if name not in known:
             near = difflib.get_close_matches(name, {*known, *FUNCTIONS}, n=2)
             meant = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(known)}."
-            return f"There is no {what} named {name[:_MAX_NAME_CHARS]}. {meant}"
+            return f"There is no {what} named {name[:40]}. {meant}"
     return _COMMA if "," in text else _UNREADABLE
 
 
@@ -258,10 +252,8 @@ def _readable(number: Number) -> Number:
     """Returns the number as people want it: rounded to 15 digits unless exact, whole numbers as integers."""
     if isinstance(number, int):
         return number
-    digits = CONTEXT.prec
-    if decimal.getcontext().flags[decimal.Inexact]:
-        digits = _READABLE_DIGITS
-        number = decimal.Context(prec=digits).plus(number)
+    digits = _READABLE_DIGITS if decimal.getcontext().flags[decimal.Inexact] else CONTEXT.prec
+    number = decimal.Context(prec=digits).plus(number)
     is_whole = number == number.to_integral_value() and number.adjusted() < digits
     return int(number) if is_whole else number.normalize()
 
