@@ -51,11 +51,13 @@ class Shutdown:
         if self._is_final:
             self.hurried.set()
         self._is_final = True
-        self._end_run()
+        self.request_restart()
 
     def request_restart(self) -> None:
         """Requests the end of this run, to start another; does not hurry a run that is already ending."""
-        self._end_run()
+        if not self.requested.is_set():
+            self.requested.set()
+            self._limit.start()
 
     @property
     def is_restarting(self) -> bool:
@@ -70,11 +72,6 @@ class Shutdown:
         self._limit = self._new_limit()
         self.requested.clear()
         return True
-
-    def _end_run(self) -> None:
-        if not self.requested.is_set():
-            self.requested.set()
-            self._limit.start()
 
     def _new_limit(self) -> threading.Timer:
         limit = threading.Timer(self._max_seconds, self._leave)
