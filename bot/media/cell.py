@@ -25,6 +25,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -35,6 +36,8 @@ Facts = Mapping[str, Any]
 
 PROGRAM = "ALDIS_PROGRAM"
 """The variable in which the server is given the path of the program, if that is a script: `aldis`."""
+PROGRAM_MODULE = "ALDIS_PROGRAM_MODULE"
+"""The same for a module that runs as the program, as with `python -m`."""
 
 LEVEL = "level"
 """Used in place of a module name to ask which layers confine a cell, and which process it was forked from."""
@@ -65,6 +68,7 @@ def prepare(modules: Sequence[ModuleType]) -> None:
     # Or multiprocessing would run the program in each cell; its own option for that has no effect up to Python 3.13
     # (https://github.com/python/cpython/issues/126631).
     sys.modules["__main__"].__file__ = os.environ.get(PROGRAM)
+    sys.modules["__main__"].__spec__ = ModuleSpec(os.environ.get(PROGRAM_MODULE, ""), None)
     load_all(encodings)  # a file names its own encoding
     time.tzset()
     confinement.go_first()

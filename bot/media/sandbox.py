@@ -16,6 +16,7 @@ import json
 import logging
 import multiprocessing
 import os
+import signal
 import socket
 import sys
 import threading
@@ -166,10 +167,17 @@ class Sandbox:
 
 
 def _start_server(preloaded: str) -> None:
-    """Starts the process that cells are forked from, without the environment, in which there may be keys."""
+    """Starts the process that cells are forked from, without the environment, in which there may be keys.
+
+    Ctrl-C in a terminal reaches it as well, and it has to load its modules in peace.
+    """
     _FORKING.set_forkserver_preload([preloaded])
-    with _no_environment():
-        forkserver.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with _no_environment():
+            forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
@@ -178,7 +186,9 @@ def _no_environment() -> Generator[None]:
     kept = dict(os.environ)
     os.environ.clear()
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    os.environ[cell.PROGRAM] = str(spawn.get_preparation_data("").get("init_main_from_path", ""))
+    program = spawn.get_preparation_data("")
+    os.environ[cell.PROGRAM] = str(program.get("init_main_from_path", ""))
+    os.environ[cell.PROGRAM_MODULE] = str(program.get("init_main_from_name", ""))
     try:
         yield
     finally:

@@ -189,7 +189,7 @@ async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) 
     """One code, and nothing else that a stranger could hear; an admin's word opens the direct chat, and closes it."""
     settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.number or ""}
     async with world.running(**settings):
-        code = (await world.answered(message("hm", author=MALLORY))).partition(": ")[2].partition(".")[0]
+        code = (await world.answered(message("hm", author=MALLORY))).partition(": ")[2].partition(" (")[0]
         await world.signal.deliver(
             *everything_by(MALLORY, OTHER_GROUP), message(f"Aldis, {WORDS}", author=MALLORY, group=OTHER_GROUP)
         )
@@ -224,8 +224,8 @@ async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is
     async with world.running(**settings):
         asked = message("Hallo, kannst du mir bitte helfen? Was ist das?", author=MALLORY)
         invitation = await world.answered(asked)
-        assert invitation.startswith("Damit du mir schreiben kannst")
-        code = invitation.partition(": ")[2].partition(".")[0]
+        assert invitation.startswith("Hallo! Ich antworte nur Leuten, die ich kenne.")
+        code = invitation.partition(": ")[2].partition(" (")[0]
         gone = message(WORDS, author=MALLORY)
         await world.signal.deliver(gone, delete(gone["envelope"]["timestamp"], author=MALLORY))
         await world.signal.deliver(*everything_by(BOB))  # a stranger without a word to Aldis's code

@@ -96,15 +96,15 @@ async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Pa
 
 
 async def test_everything_is_forgotten_in_every_conversation(tmp_path: Path) -> None:
-    """What was to be remembered goes with what was said, and the key of the conversation that it is said in."""
+    """What is planned goes with what was said, and the key of the conversation that it is said in."""
     places = ((), ("--conversation", "work"))
     for place in places:
-        await chatted("--once", "Remember that I live in Kiel", *place, settings={}, folder=tmp_path)
-        assert "Kiel" in (await chatted("--once", "/memory", *place, settings={}, folder=tmp_path)).stdout
+        await chatted("--once", "/remind tomorrow at 9 call Kiel", *place, settings={}, folder=tmp_path)
+        assert "Kiel" in (await chatted("--once", "/remind list", *place, settings={}, folder=tmp_path)).stdout
     former = await key_of_conversation("work", tmp_path)
     await chatted("--once", "/forget everything yes", *places[1], settings={}, folder=tmp_path)
     for place in places:
-        assert "Kiel" not in (await chatted("--once", "/memory", *place, settings={}, folder=tmp_path)).stdout
+        assert "Kiel" not in (await chatted("--once", "/remind list", *place, settings={}, folder=tmp_path)).stdout
     assert await key_of_conversation("work", tmp_path) != former
 
 
@@ -131,7 +131,7 @@ async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer
     model.faults.append(answer_json(error_body(words, code="invalid_api_key"), 401))
     ended = await chatted("--once", "sesame", "-vv", settings=key_of(model), folder=tmp_path)
     assert ended.status == 1
-    assert "let me in" in ended.stdout
+    assert "has stopped working" in ended.stdout
     assert "· openai did not answer (BadKey)" in ended.stderr
     assert "doctor` looks for what is wrong" in ended.stderr
     assert "sesame" not in ended.stdout + ended.stderr

@@ -43,7 +43,7 @@ async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) 
             await signal.deliver(message("Who are you?"))
             assert (await signal.sent_count(4))[-1].text == "Arr."
             await signal.deliver(message("/undo"))
-            assert (await signal.sent_count(5))[-1].text == "Zurückgenommen: „Who are you?“"
+            assert (await signal.sent_count(5))[-1].text == "Rückgängig gemacht: „Who are you?“"
             assert (await process.terminate()).status == 0
         asked = model.requests[-1].json()
         assert "You are a pirate." in str(asked["system"])
