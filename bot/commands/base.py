@@ -47,6 +47,8 @@ class Call:
     command: Command
     is_admin: bool
     running: TurnTasks
+    asked: "Call | None" = None
+    """The call that this one answers with a yes or no, once `CommandContext.confirm` has asked; None for any other."""
     may_configure_group: bool = False
     """Whether the caller can configure a group: an admin, or anybody if no admin is named in the settings."""
     has_stopped: bool = False
@@ -191,8 +193,8 @@ class CommandContext:
         one = self._unconfirmed.get((conversation, person))
         return one if one is not None and one.until > self.clock.now() else None
 
-    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
-        """The command that a yes or no means, which it ends; None if it means something else."""
+    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> tuple[Command, Call] | None:
+        """The command that a yes or no means, and the call that it answers; None if it means something else."""
         one = self.find_unconfirmed(urgent_item.conversation, verdict.author)
         if one is None:
             return None
@@ -210,7 +212,7 @@ class CommandContext:
             return None
         given, word = one.call.command, "yes" if verdict.is_yes else "no"
         message = given.message if verdict.instead is None else verdict.instead.message
-        return replace(given, rest=f"{given.rest} {word}".strip(), message=message)
+        return replace(given, rest=f"{given.rest} {word}".strip(), message=message), one.call
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets commands that wait for a yes, if their messages are deleted or edited."""

@@ -242,12 +242,16 @@ class UrgentItems:
         *,
         by_admin: bool,
         revision: Revision | None = None,
+        asked: Call | None = None,
     ) -> None:
-        """Carries out a command; `revision` is what became of the edit that made it one."""
+        """Carries out a command; `revision` is what became of the edit that made it one, `asked` the call that it
+        answers with a yes or no.
+        """
         self._forget_talk(command)
         call = Call(
             urgent_item=urgent_item,
             command=command,
+            asked=asked,
             is_admin=by_admin,
             may_configure_group=by_admin or not self._authority.allowed.admins,
             running=running,
@@ -319,8 +323,10 @@ class UrgentItems:
             await self._react(urgent_item, verdict.author, verdict.target, "later")
             return
         item = urgent_item.item.id
-        if (command := await self._commands.context.take_confirmation(urgent_item, verdict)) is not None:
-            await self._run(urgent_item, command, running, by_admin=by_admin)
+        confirmed = await self._commands.context.take_confirmation(urgent_item, verdict)
+        if confirmed is not None:
+            command, asked = confirmed
+            await self._run(urgent_item, command, running, by_admin=by_admin, asked=asked)
             return
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
