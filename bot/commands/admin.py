@@ -3,8 +3,6 @@ was spent.
 """
 
 from collections.abc import Awaitable, Callable
-from decimal import Decimal
-from functools import partial
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
@@ -12,21 +10,12 @@ from bot.commands.broadcast import Audience, KnownGroup
 from bot.commands.conversation import forget
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import say
-from bot.i18n.locale import day, dollars
-from bot.i18n.phrases import money
 from bot.policy import budgets
 from bot.policy.budgets import limit_usd
 from bot.policy.pairing import Pairing
 from bot.settings import BudgetSettings
 from bot.turn.intents import plain_name
 from store import Repositories, Scope
-
-_AMOUNTS = {
-    ("all", "day"): phrases.AMOUNT_ALL_DAY,
-    ("all", "month"): phrases.AMOUNT_ALL_MONTH,
-    ("person", "day"): phrases.AMOUNT_PERSON_DAY,
-    ("person", "month"): phrases.AMOUNT_PERSON_MONTH,
-}
 
 
 class AdminCommands(CommandGroup):
@@ -89,8 +78,7 @@ class AdminCommands(CommandGroup):
         """Shows who was let in."""
 
         def reply(repos: Repositories) -> str:
-            let_in = repos.people.approvals()
-            lines = [say(phrases.GUEST, label=one.label, day=day(one.at), by=one.by) for one in let_in]
+            lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.approvals()]
             return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
 
         await self._context.answer(call, reply)
@@ -110,9 +98,8 @@ class AdminCommands(CommandGroup):
             return
 
         def reply(repos: Repositories) -> str:
-            left = (group for group in former if repos.forgetting.has_words(ChatId.group(group)))
-            former_lines = [f"- {say(phrases.FORMER_GROUP, group=group)}" for group in left]
-            return "\n".join([*map(_group_line, groups), *former_lines]) or say(phrases.NO_GROUPS)
+            left = [phrases.former_group(group) for group in former if repos.forgetting.has_words(ChatId.group(group))]
+            return "\n".join([*map(_group_line, groups), *left]) or say(phrases.NO_GROUPS)
 
         await self._context.answer(call, reply)
 
@@ -124,7 +111,7 @@ class AdminCommands(CommandGroup):
         if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
             await self._context.reply(call, phrases.UNKNOWN_GROUP)
             return
-        await forget(self._context, call, address, partial(phrases.forgetting, phrases.FORGOT_GROUP))
+        await forget(self._context, call, address, phrases.forgot_group)
 
     @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:
@@ -142,29 +129,25 @@ class AdminCommands(CommandGroup):
             person = self._audience.person(repos, contacts, label)
             if person is None:
                 return say(phrases.UNKNOWN_LABEL)
-            return "\n".join(self._lines(repos, person, label))
+            return "\n".join(self._lines(repos, person, "person", label))
 
         await self._context.answer(call, reply)
 
     def _everybody(self, repos: Repositories) -> str:
         limits = self._limits
-        amounts = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
-        told = (say(phrases.UNLIMITED) if limit is None else dollars(limit) for limit in amounts)
-        each = dict(zip(("day", "month", "group_day", "group_month"), told, strict=True))
-        return "\n".join([*self._lines(repos, None, ""), say(phrases.BUDGET_EACH, **each)])
+        each = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
+        return "\n".join([*self._lines(repos, None, "all", None), phrases.budget_each(each)])
 
-    def _lines(self, repos: Repositories, person: PersonId | None, label: str) -> list[str]:
-        """What this person, or everybody together, spent today and this month, and the limits."""
+    def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
+        """The lines for a scope: what was spent today and this month, and the limits."""
         periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
-        scope: Scope = "all" if person is None else "person"
+        totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
-        for total in repos.ledger.totals(person, None, periods):
-            if total.scope == scope:
-                span = "day" if total.period == periods.day else "month"
-                spent, limit = money(total.spending.cost_usd), limit_usd(self._limits, scope, span)
-                sentence = phrases.NO_LIMIT if limit is None else phrases.BUDGET_LINE
-                of = say(sentence, spent=spent, limit=dollars(limit or Decimal()))
-                lines.append(say(_AMOUNTS[scope, span], label=label, amount=of))
+        for total in totals:
+            is_day = total.period == periods.day
+            limit = limit_usd(self._limits, scope, "day" if is_day else "month")
+            amount = phrases.budget_amount(total.spending.cost_usd, limit)
+            lines.append(phrases.budget_line(label, is_day=is_day, amount=amount))
         return lines
 
 

@@ -8,11 +8,10 @@ which names are close to each other (`bot.commands.names`).
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import partial
 from types import MethodType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from bot.clock import Clock
 from bot.commands import names, phrases
@@ -47,8 +46,6 @@ class Call:
     command: Command
     is_admin: bool
     running: TurnTasks
-    asked: "Call | None" = None
-    """The call that this one answers with a yes or no, once `CommandContext.confirm` has asked; None for any other."""
     may_configure_group: bool = False
     """Whether the caller can configure a group: an admin, or anybody if no admin is named in the settings."""
     has_stopped: bool = False
@@ -82,7 +79,7 @@ class CommandReply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unconfirmed:
-    """A command that waits for the yes of the one who gave it: in memory only."""
+    """A command that waits for the yes of the one who gave it: in memory only, and for ten minutes."""
 
     call: Call
     turn: TurnId
@@ -98,7 +95,7 @@ class DoneBefore(Exception):
     """The message was a command with a lasting effect before it was edited: the person is told so."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CommandEntry:
     """One line of the table. The docstring of `run` describes the command in docs/commands.md; `make pages` writes
     it.
@@ -110,29 +107,24 @@ class CommandEntry:
     """What it does, in one sentence for the help."""
     run: Callable[..., Awaitable[None]]
     """Carries it out, answers it and settles it. Raises `WrongForm`, `DoneBefore`."""
-    _: KW_ONLY
-    section: Section = "chat"
+    section: Section
     """The section of the help that lists it."""
-    for_admins: bool = False
-    configures_group: bool = False
+    for_admins: bool
+    configures_group: bool
     """Whether it is for admins, or for everybody if the settings name no admin: otherwise nobody could ever use it."""
-    directly_only: bool = False
+    directly_only: bool
     """Whether its answer is about other conversations, so that no group can be shown it."""
-    groups_only: bool = False
+    groups_only: bool
     """Whether it sets something that only groups have."""
-    exact_only: bool = False
+    exact_only: bool
     """Whether it runs only if its name is spelled exactly, because it cannot be undone."""
-    examples: tuple[str | Sentence, ...] = ()
-    """What its form does not say by itself; placeholders are in capitals, the same in every language."""
+    examples: tuple[str | Sentence, ...]
+    """Examples for its help; placeholders are in capitals, the same in every language."""
 
     @property
     def name(self) -> str:
         """Its name, without the slash."""
         return self.form.split()[0].removeprefix("/")
-
-    def spelled(self) -> list[str]:
-        """Its examples in the current language."""
-        return [one if isinstance(one, str) else say(one) for one in self.examples]
 
     def may_be_given(self, call: Call) -> bool:
         """Whether the caller can give this command."""
@@ -143,8 +135,31 @@ class CommandEntry:
         return not (self.directly_only if call.is_in_group else self.groups_only)
 
 
-command: Callable[..., Callable[[Callable[..., Awaitable[None]]], CommandEntry]] = partial(partial, CommandEntry)
-"""Makes the method below it a command of its group; `CommandEntry` explains what it is given."""
+def command(
+    form: str,
+    summary: Sentence,
+    *,
+    section: Section = "chat",
+    for_admins: bool = False,
+    configures_group: bool = False,
+    directly_only: bool = False,
+    groups_only: bool = False,
+    exact_only: bool = False,
+    examples: tuple[str | Sentence, ...] = (),
+) -> Callable[[Callable[[Any, Call], Awaitable[None]]], CommandEntry]:
+    """Makes the method below it a command of its group; `CommandEntry` explains the parameters."""
+    return lambda run: CommandEntry(
+        form=form,
+        summary=summary,
+        run=run,
+        section=section,
+        for_admins=for_admins,
+        configures_group=configures_group,
+        directly_only=directly_only,
+        groups_only=groups_only,
+        exact_only=exact_only,
+        examples=examples,
+    )
 
 
 class CommandGroup:
@@ -175,9 +190,7 @@ class CommandContext:
         self._unconfirmed: dict[tuple[ConversationId, PersonId], Unconfirmed] = {}
 
     async def confirm(self, call: Call, question: Callable[[Repositories], str]) -> None:
-        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end. It
-        waits for ten minutes, at most until its message disappears.
-        """
+        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end."""
 
         def ask(repos: Repositories) -> TurnId:
             with use_language(self._language(repos, call)):
@@ -185,7 +198,6 @@ class CommandContext:
 
         turn = await self.store.transaction(ask)
         until = self.clock.now() + _CONFIRMED_WITHIN
-        until = min(until, call.urgent_item.item.expires_at or until)
         self._unconfirmed[call.conversation, call.message.author] = Unconfirmed(call=call, turn=turn, until=until)
 
     def find_unconfirmed(self, conversation: ConversationId, person: PersonId) -> Unconfirmed | None:
@@ -193,8 +205,8 @@ class CommandContext:
         one = self._unconfirmed.get((conversation, person))
         return one if one is not None and one.until > self.clock.now() else None
 
-    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> tuple[Command, Call] | None:
-        """The command that a yes or no means, and the call that it answers; None if it means something else."""
+    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+        """The command that a yes or no means, which it ends; None if it means something else."""
         one = self.find_unconfirmed(urgent_item.conversation, verdict.author)
         if one is None:
             return None
@@ -212,7 +224,7 @@ class CommandContext:
             return None
         given, word = one.call.command, "yes" if verdict.is_yes else "no"
         message = given.message if verdict.instead is None else verdict.instead.message
-        return replace(given, rest=f"{given.rest} {word}".strip(), message=message), one.call
+        return replace(given, rest=f"{given.rest} {word}".strip(), message=message)
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets commands that wait for a yes, if their messages are deleted or edited."""
@@ -304,9 +316,17 @@ class Commands(CommandGroup):
     """All commands: those of the given groups, and the help."""
 
     def __init__(self, context: CommandContext, groups: Sequence[CommandGroup]) -> None:
-        self.context = context
+        self._context = context
         self._groups = groups
         self._entries = {entry.name: entry for group in (self, *groups) for entry in group.entries}
+
+    def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
+        """Whether a command of this person waits there for their yes."""
+        return self._context.find_unconfirmed(conversation, person) is not None
+
+    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
+        """The command that a yes or no means; None if it means something else."""
+        return await self._context.take_confirmation(urgent_item, verdict)
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.
@@ -318,9 +338,9 @@ class Commands(CommandGroup):
         if isinstance(found, CommandEntry):
             await self._carry_out(found, call)
         elif call.command.is_addressed:
-            await self.context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
+            await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
         else:
-            await self.context.settle(call)
+            await self._context.settle(call)
         return call.command.is_addressed or isinstance(found, CommandEntry)
 
     def has(self, word: str) -> bool:
@@ -329,7 +349,7 @@ class Commands(CommandGroup):
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets it in every group."""
-        self.context.take_back(author, names)
+        self._context.take_back(author, names)
         for group in self._groups:
             group.take_back(author, names)
 
@@ -355,41 +375,46 @@ class Commands(CommandGroup):
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
         if not entry.belongs(call):
-            await self.context.reply(call, phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS)
+            await self._context.reply(call, phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS)
             return
         try:
             await entry.run(call)
         except DoneBefore:
-            await self.context.reply(call, phrases.DONE_BEFORE)
+            await self._context.reply(call, phrases.DONE_BEFORE)
         except WrongForm:
-            await self.context.answer(call, lambda _: phrases.wrong_form(entry.spelled() or [entry.form]))
+            examples = [say(one) if isinstance(one, Sentence) else one for one in entry.examples]
+            await self._context.answer(call, lambda _: phrases.wrong_form(entry.name, examples))
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
     async def _help(self, call: Call) -> None:
         """Shows the commands that this person can give here, by topic, or explains one of them."""
         word = call.command.rest.lower().strip("/? ")
         if not word:
-            await self.context.answer(call, lambda _: self._overview(call))
+            await self._context.answer(call, lambda _: self._overview(call))
             return
         found = self._found(call, word, is_addressed=True)
         # A guess is good enough here: explaining the wrong command does no harm.
         entry = found if isinstance(found, CommandEntry) else self._entries[found[0]] if len(found) == 1 else None
         others = found if isinstance(found, tuple) else ()
-        await self.context.answer(
+        await self._context.answer(
             call, lambda _: phrases.unknown_command(word, others) if entry is None else _explained(entry)
         )
 
     def _overview(self, call: Call) -> str:
         entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
         sections = (
-            (section, [f"`/{entry.name}`" for entry in entries if entry.section == section])
+            (section, [f"/{entry.name}" for entry in entries if entry.section == section])
             for section in get_args(Section)
         )
-        lines = (say(phrases.HELP_SECTIONS[section], names=" ".join(own)) for section, own in sections if own)
+        lines = (phrases.help_section(section, own) for section, own in sections if own)
         return "\n".join([say(phrases.HELP), "", *lines])
 
 
 def _explained(entry: CommandEntry) -> str:
     """What a command does, with examples."""
-    lines = [f"- `{example}`" for example in entry.spelled()]
-    return "\n".join([f"`{entry.form}`: {say(entry.summary)}", *(["", *lines] if lines else [])])
+    return _with_examples(f"`{entry.form}`: {say(entry.summary)}", entry.examples)
+
+
+def _with_examples(words: str, examples: Sequence[str | Sentence]) -> str:
+    lines = [f"- `{example if isinstance(example, str) else say(example)}`" for example in examples]
+    return "\n".join([words, *(["", *lines] if lines else [])])

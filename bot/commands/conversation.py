@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
@@ -38,7 +37,13 @@ class ConversationCommands(CommandGroup):
         count = self._approvals.end_all(repos, call.conversation)
         return say(common_phrases.STOPPED) if count or call.has_stopped else say(phrases.NOTHING_TO_STOP)
 
-    @command("/forget [all|everything]", phrases.ABOUT_FORGET, section="data", exact_only=True)
+    @command(
+        "/forget [all|everything]",
+        phrases.ABOUT_FORGET,
+        section="data",
+        examples=("/forget", "/forget everything"),
+        exact_only=True,
+    )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
         says how much that was; in a group, what this person asked, was told and has planned there, or with `all`, for
@@ -64,17 +69,17 @@ class ConversationCommands(CommandGroup):
         elif call.is_in_group and scope != "all":
             await self._forget_own(call)
         else:
-            await forget(self._context, call, call.message.chat, partial(phrases.forgetting, phrases.FORGOT))
+            await forget(self._context, call, call.message.chat, phrases.forgot_here)
 
     def _preview(self, repos: Repositories, call: Call, scope: str) -> str:
         """The question that says what would go."""
-        author, here, preview = call.message.author, call.conversation, repos.forgetting.preview
+        author, here = call.message.author, call.conversation
         if scope == "everything":
             whole = repos.conversations.at(ChatId.direct(author)) if call.is_in_group else here
-            return phrases.forgetting(phrases.FORGET_ASKS_EVERYTHING, preview(author, whole=whole, within=None))
+            return phrases.forget_asks("everything", repos.forgetting.preview(author, whole=whole, within=None))
         if call.is_in_group and scope != "all":
-            return phrases.forgetting(phrases.FORGET_ASKS_OWN, preview(author, whole=None, within=here))
-        return phrases.forgetting(phrases.FORGET_ASKS_HERE, preview(None, whole=here, within=None))
+            return phrases.forget_asks("own", repos.forgetting.preview(author, whole=None, within=here))
+        return phrases.forget_asks("here", repos.forgetting.preview(None, whole=here, within=None))
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
@@ -97,7 +102,7 @@ class ConversationCommands(CommandGroup):
             context.change(repos, call, lambda settings: settings.without(author))
             context.once(repos, call)
             with use_language(language):
-                context.say(repos, call, call.conversation, phrases.forgetting(phrases.FORGOT_OWN, erased))
+                context.say(repos, call, call.conversation, phrases.forgot_own(erased))
 
         await context.store.erase(work)
         for turn in ended:

@@ -1,9 +1,13 @@
 """The sentences of commands: what they are for, what was done, and why something was not."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Literal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import join_list
+from bot.i18n.locale import day, dollars, join_list
+from bot.i18n.phrases import duration, money
 from bot.turn.phrases import answers
 from store import Erasure
 
@@ -51,7 +55,7 @@ PAUSED = Sentence(
 )
 RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
-FORMER_GROUP = Sentence(
+_FORMER_GROUP = Sentence(
     "FORMER_GROUP", "`{group}`: I'm no longer in this group. `/groups forget {group}` deletes what was said there."
 )
 UNKNOWN_GROUP = Sentence("UNKNOWN_GROUP", "I know no group with this id.")
@@ -106,30 +110,33 @@ ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, af
 _ALL_FORGOTTEN = Sentence("ALL_FORGOTTEN", "Deleted: {what}. What it cost stays in my books, without any words.")
 _ALL_OF_NOTHING = Sentence("ALL_OF_NOTHING", "nothing, as there was nothing")
 _ALL_OF_SOME = Sentence("ALL_OF_SOME", "{what}, everything of yours here and elsewhere")
-BROADCAST_ASKS = Sentence("BROADCAST_ASKS", "That goes to {chats}: {text}\n\nSend it?")
+BROADCAST_ASKS = Sentence(
+    "BROADCAST_ASKS",
+    "That goes to {chats}: {text}\n\nSend it?",
+)
 _BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
 _BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
 NOT_BROADCAST = Sentence("NOT_BROADCAST", "OK, nothing is sent.")
-BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
-FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
-FORGOT_OWN = Sentence("FORGOT_OWN", "Deleted: {what} of yours in this group.")
+_BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
+_FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
+_FORGOT_OWN = Sentence("FORGOT_OWN", "Deleted: {what} of yours in this group.")
 NOT_FORGOTTEN = Sentence("NOT_FORGOTTEN", "OK, nothing is deleted.")
 FORGET_ALL_ADMINS = Sentence(
     "FORGET_ALL_ADMINS", "Only an admin can delete everything in this group. `/forget` deletes what is yours."
 )
-FORGET_ASKS_HERE = Sentence("FORGET_ASKS_HERE", "That deletes {what} from this chat, for good. Shall I?")
-FORGET_ASKS_OWN = Sentence("FORGET_ASKS_OWN", "That deletes {what} of yours in this group, for good. Shall I?")
-FORGET_ASKS_EVERYTHING = Sentence(
+_FORGET_ASKS_HERE = Sentence("FORGET_ASKS_HERE", "That deletes {what} from this chat, for good. Shall I?")
+_FORGET_ASKS_OWN = Sentence("FORGET_ASKS_OWN", "That deletes {what} of yours in this group, for good. Shall I?")
+_FORGET_ASKS_EVERYTHING = Sentence(
     "FORGET_ASKS_EVERYTHING", "That deletes {what}, everything of yours here and elsewhere, for good. Shall I?"
 )
-FORGOT_GROUP = Sentence(
+_FORGOT_GROUP = Sentence(
     "FORGOT_GROUP", "Deleted: {what} from that group, along with the key. Nobody can read them again."
 )
 _REMINDERS_GONE = Sentence("REMINDERS_GONE", "{count} reminder", "{count} reminders")
 _FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count} things I was to remember")
 _PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
-GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
+_GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
 LET_IN = Sentence("LET_IN", "{label} can write to me now. (`/deny {label}` undoes it.)")
 _MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
@@ -138,41 +145,41 @@ _MODEL_OTHERS = Sentence(
     "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first.",
 )
 NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
-NO_LIMIT = Sentence("NO_LIMIT", "{spent}, no limit")
-PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
-PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
+_NO_LIMIT = Sentence("NO_LIMIT", "{spent}, no limit")
+_PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
+_PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "{label} can't write to me anymore.")
-AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
-AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
-AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
-AMOUNT_PERSON_MONTH = Sentence("AMOUNT_PERSON_MONTH", "{label}, this month: {amount}")
-BUDGET_EACH = Sentence(
+_AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
+_AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
+_AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
+_AMOUNT_PERSON_MONTH = Sentence("AMOUNT_PERSON_MONTH", "{label}, this month: {amount}")
+_BUDGET_EACH = Sentence(
     "BUDGET_EACH", "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
 )
-UNLIMITED = Sentence("UNLIMITED", "unlimited")
-STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
-STATUS_TAKEN = Sentence("STATUS_TAKEN", "An admin is answering here in person for another {duration}.")
-STATUS_ANSWERED = Sentence("STATUS_ANSWERED", "The last answer came from {model}.")
-STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
-TAKEN_OVER = Sentence(
+_UNLIMITED = Sentence("UNLIMITED", "unlimited")
+_STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
+_STATUS_TAKEN = Sentence("STATUS_TAKEN", "An admin is answering here in person for another {duration}.")
+_STATUS_ANSWERED = Sentence("STATUS_ANSWERED", "The last answer came from {model}.")
+_STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
+_TAKEN_OVER = Sentence(
     "TAKEN_OVER", "It's all yours for {duration}: I'm keeping quiet here. `/takeover off` brings me back."
 )
-TAKEN_OVER_OF = Sentence(
+_TAKEN_OVER_OF = Sentence(
     "TAKEN_OVER_OF",
     "The chat with {label} is all yours for {duration}: I'm keeping quiet there. `/takeover {label} off` "
     "brings me back.",
 )
-STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
-STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
+_STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
+_STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
 TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
 _TOOL_OFF = Sentence("TOOL_OFF", "{name} is switched off here.")
 _TOOL_ON = Sentence("TOOL_ON", "{name} is switched on here.")
 _TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
 _TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
 NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
-LIST_ON = Sentence("LIST_ON", "- {name}: on")
-LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
-LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
+_LIST_ON = Sentence("LIST_ON", "- {name}: on")
+_LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
+_LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
 _UNKNOWN_COMMAND = Sentence(
     "UNKNOWN_COMMAND",
     "I don't know the command `/{name}`. Just ask me in your own words; `/help` shows the commands that I know.",
@@ -181,16 +188,17 @@ _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Di
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
 _UNDONE = Sentence("UNDONE", "Undone: “{question}”")
 UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Undone: your last message.")
-WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
-WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
-WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
-WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
-WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
-WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
+_WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
+_WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
+_WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
+_WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
+_WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
+_WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
 _WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
+_WRONG_FORM_HELP = Sentence("WRONG_FORM_HELP", "I can't read that. `/help {name}` shows how to write it.")
 NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
 NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
-HELP_SECTIONS: Mapping[str, Sentence] = {
+_HELP_SECTIONS: Mapping[str, Sentence] = {
     "chat": Sentence("HELP_CHAT", "**Answers:** {names}"),
     "later": Sentence("HELP_LATER", "**Reminders and memory:** {names}"),
     "settings": Sentence("HELP_SETTINGS", "**This chat:** {names}"),
@@ -211,9 +219,35 @@ def which(word: str, near: Sequence[str]) -> str:
     return say(_WHICH, word=word, names=join_list([f"`{one}`" for one in near], "or"))
 
 
-def forgetting(sentence: Sentence, erased: Erasure) -> str:
-    """What `/forget` asks or reports: a sentence about what would be destroyed, or was."""
-    return say(sentence, what=_destroyed(erased) or answers(0))
+def help_section(section: str, names: Sequence[str]) -> str:
+    """A line of `/help`: the commands of one section (`chat`, `later`, `settings`, `data`, `admins`)."""
+    return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
+
+
+def forgot_here(erased: Erasure) -> str:
+    """The reply to `/forget`."""
+    return say(_FORGOT, what=_destroyed(erased) or answers(0))
+
+
+def forgot_own(erased: Erasure) -> str:
+    """The reply to `/forget` in a group."""
+    return say(_FORGOT_OWN, what=_destroyed(erased) or answers(0))
+
+
+def forget_asks(what: Literal["here", "own", "everything"], erased: Erasure) -> str:
+    """The question before what cannot be taken back; `erased` is what would go."""
+    asks = {"here": _FORGET_ASKS_HERE, "own": _FORGET_ASKS_OWN, "everything": _FORGET_ASKS_EVERYTHING}
+    return say(asks[what], what=_destroyed(erased) or answers(0))
+
+
+def forgot_group(erased: Erasure) -> str:
+    """The reply to `/groups forget`."""
+    return say(_FORGOT_GROUP, what=_destroyed(erased) or answers(0))
+
+
+def former_group(group: str) -> str:
+    """The line for a group that Aldis is in no more, given its id."""
+    return f"- {say(_FORMER_GROUP, group=group)}"
 
 
 def forgot_everything(erased: Erasure) -> str:
@@ -234,8 +268,10 @@ def _destroyed(erased: Erasure) -> str:
     return join_list([*([answers(erased.turns)] if erased.turns else []), *told])
 
 
-def wrong_form(examples: Sequence[str]) -> str:
-    """The reply to a command that cannot be read: how it is written."""
+def wrong_form(name: str, examples: Sequence[str]) -> str:
+    """The reply to a command that cannot be read: examples of how it is written, or where they stand."""
+    if not examples:
+        return say(_WRONG_FORM_HELP, name=name)
     return say(_WRONG_FORM, examples=join_list([f"`{one}`" for one in examples], "or"))
 
 
@@ -244,6 +280,11 @@ def broadcast_asks(people: int, groups: int, text: str) -> str:
     counts = ((_BROADCAST_PEOPLE, people), (_BROADCAST_GROUPS, groups))
     chats = [say(sentence, count=count) for sentence, count in counts if count]
     return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
+
+
+def guest(label: str, at: datetime, by: str) -> str:
+    """A line of `/people`."""
+    return say(_GUEST, label=label, day=day(at), by=by)
 
 
 def undone(question: str) -> str:
@@ -258,8 +299,83 @@ def model(now: str, choices: Sequence[str]) -> str:
     return f"{answers} {say(_MODEL_OTHERS, models=numbered)}" if choices else answers
 
 
+def persona_set(*, disappears: bool) -> str:
+    """The reply to setting a persona, in a message that stays or disappears."""
+    return say(_PERSONA_TIMED if disappears else _PERSONA_SET)
+
+
 def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
     """The reply to switching a tool, or several that belong together."""
     if len(names) == 1:
         return say(_TOOL_ON if is_on else _TOOL_OFF, name=names[0])
     return say(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))
+
+
+def tool(name: str, *, is_on: bool) -> str:
+    """A line of `/tools`."""
+    return say(_LIST_ON if is_on else _LIST_OFF, name=name)
+
+
+def tools_absent(server: str) -> str:
+    """The line of `/tools` about a server whose tools are unavailable."""
+    return say(_LIST_ABSENT, name=server)
+
+
+def status(
+    *, waiting: int, words: int, model: str, tools_off: Sequence[str], answered_by: str = "", taken_minutes: float = 0
+) -> tuple[str, ...]:
+    """The lines of `/status` with figures and names: how many messages wait, and how many for a yes or no.
+
+    `answered_by` is the model that answered last, if it was another one; `taken_minutes` is how long an admin still
+    answers in Aldis's place.
+    """
+    return (
+        *([say(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
+        *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
+        *([say(_STATUS_WORDS, count=words)] if words else ()),
+        *([say(_STATUS_MODEL, model=model)] if model else ()),
+        *([say(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
+        *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
+    )
+
+
+def taken_over(label: str, length: timedelta) -> str:
+    """The reply to an admin who took over this chat, or that of the person with the label."""
+    how_long = duration(length.total_seconds())
+    if label:
+        return say(_TAKEN_OVER_OF, label=label, duration=how_long)
+    return say(_TAKEN_OVER, duration=how_long)
+
+
+def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:
+    """The reply to `/whoami`: the chosen name, the label, the id, whether they are an admin, and the group's id."""
+    return "\n".join(
+        [
+            *([say(_WHO_NAME, name=name)] if name else ()),
+            say(_WHO_LABEL, label=label),
+            say(_WHO_UUID, person=person),
+            say(_WHO_ADMIN if is_admin else _WHO_NOT_ADMIN),
+            *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else [say(WHO_DIRECTLY)]),
+        ]
+    )
+
+
+def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
+    """What was spent of a budget."""
+    if limit_usd is None:
+        return say(_NO_LIMIT, spent=money(spent_usd))
+    return say(_BUDGET_LINE, spent=money(spent_usd), limit=dollars(limit_usd))
+
+
+def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
+    """A line of `/budget`; `label` None means everybody together."""
+    if label is None:
+        return say(_AMOUNT_ALL_DAY if is_day else _AMOUNT_ALL_MONTH, amount=amount)
+    return say(_AMOUNT_PERSON_DAY if is_day else _AMOUNT_PERSON_MONTH, label=label, amount=amount)
+
+
+def budget_each(limits: Sequence[Decimal | None]) -> str:
+    """The line of `/budget` with the limits: for a person per day and month, for a group per day and month."""
+    words = [say(_UNLIMITED) if limit is None else dollars(limit) for limit in limits]
+    names = ("day", "month", "group_day", "group_month")
+    return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))

@@ -70,7 +70,12 @@ class PreferenceCommands(CommandGroup):
         self._context = context
         self._menu = menu
 
-    @command("/model [NAME|NUMBER|default]", phrases.ABOUT_MODEL, section="settings")
+    @command(
+        "/model [NAME|NUMBER|default]",
+        phrases.ABOUT_MODEL,
+        section="settings",
+        examples=("/model", "/model 2", "/model default"),
+    )
     async def _model(self, call: Call) -> None:
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
         argument shows them; `default` returns to the first.
@@ -100,7 +105,12 @@ class PreferenceCommands(CommandGroup):
         now = settings.model if settings.model in models else models[0]
         return phrases.model(model_name(now), [*map(model_name, models)])
 
-    @command("/persona [TEXT|off]", phrases.ABOUT_PERSONA, section="settings")
+    @command(
+        "/persona [TEXT|off]",
+        phrases.ABOUT_PERSONA,
+        section="settings",
+        examples=("/persona", "/persona TEXT", "/persona off"),
+    )
     async def _persona(self, call: Call) -> None:
         """Tells Aldis what to be like in this chat, in addition to what the operator says; `off` ends it."""
         text = clean_text(call.command.rest).strip()  # what they see of it: the rest may be pasted unawares
@@ -113,8 +123,7 @@ class PreferenceCommands(CommandGroup):
         else:
             message, until = call.message, call.urgent_item.item.expires_at
             persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-            reply = phrases.PERSONA_TIMED if until is not None else phrases.PERSONA_SET
-            await self._context.set(call, lambda: reply, persona=persona)
+            await self._context.set(call, lambda: phrases.persona_set(disappears=until is not None), persona=persona)
 
     def _persona_now(self, repos: Repositories, call: Call) -> str:
         persona = self._context.settings(repos, call).persona
@@ -131,8 +140,7 @@ class PreferenceCommands(CommandGroup):
         `revoke` takes back a permanent permission.
         """
         words = call.command.rest.lower().split()
-        tools = await gather_tools(self._menu.tools, self._menu.sources)
-        specs = {name: tool.spec for name, tool in tools.items()}
+        specs = await self._specs()
         names = tuple(specs)
         absent = [name for source in self._menu.sources for name in source.absent]
         if not names and not absent:
@@ -149,25 +157,28 @@ class PreferenceCommands(CommandGroup):
         caller has given; if the tool has changed since, it asks again and is left out.
         """
         settings = self._context.settings(repos, call)
-        switched = (phrases.LIST_OFF, phrases.LIST_ON)
         shapes = {name: shape_of(spec) for name, spec in specs.items()}
         allowed = repos.grants.of(call.conversation, call.message.author)
         grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
         return "\n".join(
             (
-                *(say(switched[settings.allows_tool(name)], name=name) for name in specs),
-                *(say(phrases.LIST_ABSENT, name=name) for name in absent),
+                *(phrases.tool(name, is_on=settings.allows_tool(name)) for name in specs),
+                *(phrases.tools_absent(name) for name in absent),
                 *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in grants),
             )
         )
+
+    async def _specs(self) -> Mapping[str, ToolSpec]:
+        """The tools that exist now, by name."""
+        tools = await gather_tools(self._menu.tools, self._menu.sources)
+        return {name: tool.spec for name, tool in tools.items()}
 
     async def _switch(self, call: Call, words: Sequence[str], names: Sequence[str]) -> None:
         is_on = _SWITCHES.get(fold(words[0]))
         if len(words) != 2 or is_on is None:  # noqa: PLR2004  (on NAME)
             raise WrongForm
         # A tool that is unavailable now may have been switched off earlier.
-        settings = await self._context.store.read(lambda repos: self._context.settings(repos, call))
-        known = tuple(dict.fromkeys((*names, *settings.tools_off)))
+        known = tuple(dict.fromkeys((*names, *(await self._settings(call)).tools_off)))
         found, is_sure = _tools_meant(words[1], known)
 
         def switch(repos: Repositories) -> str:
@@ -179,7 +190,15 @@ class PreferenceCommands(CommandGroup):
 
         await self._context.answer(call, switch)
 
-    @command(f"/language {'|'.join(LANGUAGES)}|auto", phrases.ABOUT_LANGUAGE, section="settings")
+    async def _settings(self, call: Call) -> ChatSettings:
+        return await self._context.store.read(lambda repos: self._context.settings(repos, call))
+
+    @command(
+        f"/language {'|'.join(LANGUAGES)}|auto",
+        phrases.ABOUT_LANGUAGE,
+        section="settings",
+        examples=("/language de", "/language auto"),
+    )
     async def _language(self, call: Call) -> None:
         """Sets the language of Aldis's own sentences here: one of these (or its name), or `auto`, the language that
         people write.
@@ -202,7 +221,14 @@ class PreferenceCommands(CommandGroup):
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
         await self._context.set(call, lambda: reply, answers_always=is_on)
 
-    @command("/who [all|admins|list]", phrases.ABOUT_WHO, configures_group=True, groups_only=True, section="admins")
+    @command(
+        "/who [all|admins|list]",
+        phrases.ABOUT_WHO,
+        configures_group=True,
+        groups_only=True,
+        section="admins",
+        examples=("/who", "/who all", "/who admins", "/who list"),
+    )
     async def _who(self, call: Call) -> None:
         """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
         argument shows who can.

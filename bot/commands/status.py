@@ -1,14 +1,12 @@
 """The commands about the current state: what is under way in a conversation, and who is asking."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import datetime
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.commands.names import model_name
-from bot.i18n.catalogues import Sentence, say
-from bot.i18n.phrases import duration
+from bot.i18n.catalogues import say
 from bot.policy.chat_settings import ChatSettings
 from bot.turn.intents import plain_name
 from bot.version import current_version, described_build
@@ -35,51 +33,53 @@ class StatusCommands(CommandGroup):
         version = await asyncio.to_thread(described_build) if call.is_admin else self._version
 
         def reply(repos: Repositories) -> str:
-            here, settings = call.conversation, self._context.settings(repos, call)
+            here = call.conversation
             is_answering = repos.inbox.is_answering(here)
             words = len(repos.inbox.put_off_turns(here))
             # The command itself counts as well.
             waiting = max(0, repos.inbox.waiting(here) - 1 - words - is_answering)
+            settings = self._context.settings(repos, call)
             model, last = settings.model or self._model, repos.ledger.last_model(here)
             # Vendors answer under longer names than the ones they are asked by.
-            other = last if last is not None and not last.startswith(model) else ""
-            taken = _seconds_taken(settings, self._context.clock.now())
-            lines: tuple[tuple[object, Sentence, Mapping[str, object]], ...] = (
-                (True, phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP, {}),
-                (taken, phrases.STATUS_TAKEN, {"duration": duration(taken)}),
-                (waiting, phrases.STATUS_WAITING, {"count": waiting}),
-                (words, phrases.STATUS_WORDS, {"count": words}),
-                (model, phrases.STATUS_MODEL, {"model": model_name(model)}),
-                (other, phrases.STATUS_ANSWERED, {"model": model_name(other)}),
-                (settings.tools_off, phrases.STATUS_TOOLS, {"tools": ", ".join(settings.tools_off)}),
-                (settings.persona, phrases.STATUS_PERSONA, {}),
-                (settings.answers_always, phrases.STATUS_ALWAYS, {}),
-                (settings.is_paused, phrases.STATUS_PAUSED, {}),
+            is_other = last is not None and not last.startswith(model)
+            figures = phrases.status(
+                waiting=waiting,
+                words=words,
+                model=model_name(model),
+                answered_by=model_name(last) if is_other and last else "",
+                taken_minutes=_minutes_left(settings, self._context.clock.now()),
+                tools_off=settings.tools_off,
             )
-            return "\n".join([*(say(line, **values) for holds, line, values in lines if holds), f"Aldis {version}"])
+            doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
+            return "\n".join([say(doing), *figures, *_set(settings), f"Aldis {version}"])
 
         await self._context.answer(call, reply)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> None:
         """Shows how Aldis knows the person: name, label, id for the lists, admin or not."""
-        message, group = call.message, f"`{call.message.chat.id}`"
-        name = plain_name(message.name or "")
+        message = call.message
+        here = message.chat.id if call.is_in_group else None
 
         def reply(repos: Repositories) -> str:
-            lines = (
-                *([say(phrases.WHO_NAME, name=name)] if name else ()),
-                say(phrases.WHO_LABEL, label=repos.people.label(message.author, account=self._account)),
-                say(phrases.WHO_UUID, person=message.author),
-                say(phrases.WHO_ADMIN if call.is_admin else phrases.WHO_NOT_ADMIN),
-                say(phrases.WHO_IN_GROUP, group=group) if call.is_in_group else say(phrases.WHO_DIRECTLY),
-            )
-            return "\n".join(lines)
+            label = repos.people.label(message.author, account=self._account)
+            name = plain_name(message.name or "")
+            return phrases.who(name, label, message.author, here, is_admin=call.is_admin)
 
         await self._context.answer(call, reply)
 
 
-def _seconds_taken(settings: ChatSettings, now: datetime) -> float:
+def _minutes_left(settings: ChatSettings, now: datetime) -> float:
     """How long an admin still answers there; 0 if none does."""
     until = settings.taken_until
-    return (until - now).total_seconds() if until is not None and settings.is_taken(now) else 0.0
+    return (until - now).total_seconds() / 60 if until is not None and settings.is_taken(now) else 0.0
+
+
+def _set(settings: ChatSettings) -> list[str]:
+    """A line for each setting of the conversation that has no figure."""
+    lines = {
+        phrases.STATUS_PERSONA: settings.persona is not None,
+        phrases.STATUS_ALWAYS: settings.answers_always,
+        phrases.STATUS_PAUSED: settings.is_paused,
+    }
+    return [say(line) for line, holds in lines.items() if holds]

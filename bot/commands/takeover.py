@@ -10,7 +10,7 @@ own.
 
 import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
@@ -18,7 +18,6 @@ from bot.commands.broadcast import Audience
 from bot.commands.names import fold
 from bot.events import TERMINAL_PERSON, ChatId
 from bot.i18n.catalogues import say
-from bot.i18n.phrases import duration
 from bot.turn import chats
 from bot.turn.approvals import Approvals
 from store import ConversationId, Repositories
@@ -52,14 +51,20 @@ class TakeoverCommands(CommandGroup):
         if call.message.author == TERMINAL_PERSON:
             await self._context.reply(call, phrases.NOBODY_ELSE_HERE)
             return
-        rest, label = fold(call.command.rest), ""
-        if not _TIME.fullmatch(rest) and (found := _LABEL.match(rest)) is not None:
-            label, rest = found["label"], rest[found.end() :].strip()
-        length = None if rest in _OFF else _length(rest)
-        if label and call.is_in_group:
+        rest = fold(call.command.rest)
+        label = _LABEL.match(rest) if not _TIME.fullmatch(rest) else None
+        wanted = rest[label.end() :].strip() if label else rest
+        until = None if wanted in _OFF else self._context.clock.now() + _length(wanted)
+        if label is None:
+            await self._take(call, call.conversation, "", until)
+        elif call.is_in_group:
             await self._context.reply(call, phrases.ONLY_DIRECTLY)
-            return
-        contacts = await self._audience.contacts() if label else ()
+        else:
+            await self._take_of(call, label["label"], until)
+
+    async def _take_of(self, call: Call, label: str, until: datetime | None) -> None:
+        """Takes over the chat of the person with this label."""
+        contacts = await self._audience.contacts()
         if contacts is None:
             await self._context.reply(call, phrases.BRIDGE_SILENT)
             return
@@ -68,26 +73,23 @@ class TakeoverCommands(CommandGroup):
             person = self._audience.person(repos, contacts, label)
             return None if person is None else repos.conversations.at(ChatId.direct(person))
 
-        conversation = await self._context.store.read(find) if label else call.conversation
+        conversation = await self._context.store.read(find)
         if conversation is None:
             await self._context.reply(call, phrases.UNKNOWN_LABEL)
         else:
-            await self._take(call, conversation, label, length)
+            await self._take(call, conversation, label, until)
 
-    async def _take(self, call: Call, conversation: ConversationId, label: str, length: timedelta | None) -> None:
+    async def _take(self, call: Call, conversation: ConversationId, label: str, until: datetime | None) -> None:
         now = self._context.clock.now()
-        until = None if length is None else now + length
 
         def take(repos: Repositories) -> str:
+            if until is not None:
+                self._approvals.end_all(repos, conversation)
             chats.change(repos, conversation, now, lambda before: replace(before, taken_until=until, told_paused=False))
-            if length is None:
-                return say(phrases.RESUMED)
-            self._approvals.end_all(repos, conversation)
-            how_long = duration(length.total_seconds())
-            return say(phrases.TAKEN_OVER_OF if label else phrases.TAKEN_OVER, label=label, duration=how_long)
+            return say(phrases.RESUMED) if until is None else phrases.taken_over(label, until - now)
 
         await self._context.answer(call, take)
-        if length is not None:
+        if until is not None:
             call.running.halt(conversation)
 
 

@@ -11,7 +11,6 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
 
 from bot.commands.base import Call, Commands, Wished
 from bot.errors import ConfigError, TransportError
@@ -117,7 +116,7 @@ class UrgentItems:
 
     def awaits(self, conversation: ConversationId, verdict: Verdict) -> bool:
         """Whether a yes or no may be one to a command, which is carried out here."""
-        return self._commands.context.find_unconfirmed(conversation, verdict.author) is not None
+        return self._commands.awaits(conversation, verdict.author)
 
     async def begin_all(self, running: TurnTasks, group: asyncio.TaskGroup) -> None:
         """Begins to carry out what waits; does nothing if nothing urgent has arrived since.
@@ -130,17 +129,19 @@ class UrgentItems:
         if not self._wakeup.is_set():
             return
         self._wakeup.clear()
-        in_order = attrgetter("conversation")
         try:
-            while urgent_items := await self._store.read(
-                lambda repos: repos.inbox.urgent_items(besides=tuple(self._lanes), limit=_AT_ONCE)
-            ):
-                for conversation, own in groupby(sorted(urgent_items, key=in_order), in_order):
+            while urgent_items := await self._waiting():
+                for conversation, own in groupby(sorted(urgent_items, key=_conversation_of), _conversation_of):
                     lane = self._attend_all(tuple(own), running)
                     self._lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
         except StoreError:
             self._wakeup.set()
             raise
+
+    async def _waiting(self) -> tuple[UrgentItem, ...]:
+        """Some of the waiting items, oldest first, from conversations without an item under way."""
+        busy = tuple(self._lanes)
+        return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, limit=_AT_ONCE))
 
     async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: TurnTasks) -> None:
         """Carries out the items of one conversation, in the order in which they arrived."""
@@ -242,16 +243,12 @@ class UrgentItems:
         *,
         by_admin: bool,
         revision: Revision | None = None,
-        asked: Call | None = None,
     ) -> None:
-        """Carries out a command; `revision` is what became of the edit that made it one, `asked` the call that it
-        answers with a yes or no.
-        """
+        """Carries out a command; `revision` is what became of the edit that made it one."""
         self._forget_talk(command)
         call = Call(
             urgent_item=urgent_item,
             command=command,
-            asked=asked,
             is_admin=by_admin,
             may_configure_group=by_admin or not self._authority.allowed.admins,
             running=running,
@@ -268,10 +265,7 @@ class UrgentItems:
         edit, new = correction.edit, correction.as_message
         message = Deleted(author=edit.message.author, chat=edit.message.chat, target=edit.target)
         self._commands.take_back(message.author, await self._names(urgent_item, message))
-        if correction.is_addressed or isinstance(new, Command):
-            self._group_context.take_back(message.chat, message.author, message.target)
-        else:
-            self._group_context.correct(message.target, edit.message)
+        self._correct_talk(correction)
 
         def decides(repos: Repositories, verdict: Verdict) -> bool:
             conversation, item = urgent_item.conversation, urgent_item.item.id
@@ -323,10 +317,8 @@ class UrgentItems:
             await self._react(urgent_item, verdict.author, verdict.target, "later")
             return
         item = urgent_item.item.id
-        confirmed = await self._commands.context.take_confirmation(urgent_item, verdict)
-        if confirmed is not None:
-            command, asked = confirmed
-            await self._run(urgent_item, command, running, by_admin=by_admin, asked=asked)
+        if (command := await self._commands.take_confirmation(urgent_item, verdict)) is not None:
+            await self._run(urgent_item, command, running, by_admin=by_admin)
             return
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
@@ -376,12 +368,23 @@ class UrgentItems:
         """Turns an item into a question, which waits like any other."""
         await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
+    def _correct_talk(self, correction: Correction) -> None:
+        message = correction.edit.message
+        if correction.is_addressed or isinstance(correction.as_message, Command):
+            self._group_context.take_back(message.chat, message.author, correction.edit.target)
+        else:
+            self._group_context.correct(correction.edit.target, message)
+
     def _forget_talk(self, command: Command) -> None:
         """Forgets what is not in the store but only in memory here."""
         if command.name == "forget" and command.rest.endswith("yes"):
             if "all" in command.rest or not command.message.chat.is_group:
                 self._group_context.forget(command.message.chat)
             self._group_context.forget_person(command.message.author)
+
+
+def _conversation_of(urgent_item: UrgentItem) -> ConversationId:
+    return urgent_item.conversation
 
 
 def _halt(running: TurnTasks, turns: Collection[TurnId]) -> None:

@@ -76,7 +76,7 @@ async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store,
         aldis.transport.known_groups = ()
         assert await told(aldis, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
         assert await told(aldis, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
-        assert await told(aldis, "/broadcast", author=BOB) == plain(phrases.wrong_form(["/broadcast TEXT"]))
+        assert await told(aldis, "/broadcast", author=BOB) == plain(phrases.wrong_form("broadcast", ()))
         assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
 
 

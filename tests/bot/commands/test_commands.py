@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,8 +17,6 @@ from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.turn.test_edits import on_disk, open_words, words
 from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Frame, delete, edit, message, quote_of, reaction
-
-FORGOT = partial(phrases.forgetting, phrases.FORGOT)
 
 
 async def told(aldis: Harness, text: str, **more: object) -> str:
@@ -345,7 +342,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await aldis.deliver(message("slow"))
         await aldis.asked(4)
         await aldis.deliver(message("waits behind it"))
-        assert await told(aldis, "/forget yes") == FORGOT(Erasure(turns=1))
+        assert await told(aldis, "/forget yes") == phrases.forgot_here(Erasure(turns=1))
         await aldis.quiet()
         assert await aldis.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -358,10 +355,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
 
 @pytest.mark.parametrize(
     ("command", "told_so"),
-    [
-        ("/forget yes", FORGOT),
-        ("/forget everything yes", phrases.forgot_everything),
-    ],
+    [("/forget yes", phrases.forgot_here), ("/forget everything yes", phrases.forgot_everything)],
 )
 async def test_what_goes_besides_what_was_said_is_told(
     store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
@@ -388,7 +382,7 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
         )
         await aldis.quiet()
         texts = [reply.content.text for reply in aldis.transport.sent]
-        assert sorted(texts) == sorted(["re: one", FORGOT(Erasure(turns=1)), "re: two", "re: three"])
+        assert sorted(texts) == sorted(["re: one", phrases.forgot_here(Erasure(turns=1)), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
@@ -402,7 +396,9 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         history = words(aldis.model.requests[-1])
         assert "bob's words" in history
         assert "alice's words" not in history
-        assert await told(aldis, "/forget alles") == plain(phrases.wrong_form(["/forget [all|everything]"]))
+        assert await told(aldis, "/forget alles") == plain(
+            phrases.wrong_form("forget", ("/forget", "/forget everything"))
+        )
 
 
 async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
@@ -413,7 +409,7 @@ async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetC
         assert code is not None
         assert await told(aldis, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
         assert await told(aldis, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
-        assert await told(aldis, "/allow", author=BOB) == plain(phrases.wrong_form(["/allow CODE"]))
+        assert await told(aldis, "/allow", author=BOB) == plain(phrases.wrong_form("allow", ()))
         assert await told(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
         heard = await told(aldis, f"/allow {code.lower()}", author=BOB)
         label = heard.split()[0]

@@ -32,7 +32,7 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
     """In this conversation and no other; what the operator says comes first."""
     async with app_harness(store, clock) as aldis:
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        assert await told(aldis, f"/persona {PIRATE}") == plain(phrases.PERSONA_SET.text)
+        assert await told(aldis, f"/persona {PIRATE}") == plain(phrases.persona_set(disappears=False))
     async with app_harness(store, clock) as aldis:
         await aldis.deliver(message("Hello"))
         await aldis.process(message("Hello", author=BOB))
@@ -65,7 +65,7 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
         await aldis.process(delete(asked))
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         heard = await told(aldis, f"/persona {PIRATE}", expires_in_seconds=60)
-        assert heard == plain(phrases.PERSONA_TIMED.text)
+        assert heard == plain(phrases.persona_set(disappears=True))
         clock.move(61)
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         [[before]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
@@ -216,7 +216,7 @@ async def test_of_several_tools_nobody_guesses_one(store: Store, clock: SetClock
 async def test_tools_are_switched_by_one_form(store: Store, clock: SetClock, rest: str) -> None:
     """One line shows it."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
-        assert await told(aldis, f"/tools {rest}") == plain(phrases.wrong_form(TOOLS_EXAMPLES))
+        assert await told(aldis, f"/tools {rest}") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
 
 
 # Language
@@ -301,7 +301,7 @@ async def test_admins_say_when_aldis_speaks_up_in_a_group(store: Store, clock: S
         await aldis.process(message("Is it warm?", group=GROUP))
         assert aldis.transport.sent[-1].content.text == phrases.ALWAYS_OFF.text
         assert await told(aldis, "/always on", author=BOB) == phrases.ONLY_IN_GROUPS.text
-        assert await told(aldis, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form(["/always on|off"]))
+        assert await told(aldis, "/always", group=GROUP, author=BOB) == plain(phrases.wrong_form("always", ()))
 
 
 async def test_where_no_admin_is_named_anybody_may(store: Store, clock: SetClock) -> None:

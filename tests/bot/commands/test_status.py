@@ -8,7 +8,6 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.i18n.catalogues import say
 from bot.settings import BudgetSettings
 from bot.transports.base import Contact, Group
 from bot.version import current_version, described_build
@@ -134,11 +133,11 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
         await aldis.deliver(message("Aldis, a slow one.", group=GROUP))
         await aldis.asked(4)
         aldis.transport.known_groups, aldis.transport.former = (), frozenset({GROUP, "b3RoZXI="})
-        line = plain(f"- {say(phrases.FORMER_GROUP, group=GROUP)}").replace("-", "•", 1)
+        line = plain(phrases.former_group(GROUP)).replace("-", "•", 1)
         assert await told(aldis, "/groups", author=BOB) == line
         assert await told(aldis, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
         assert await told(aldis, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text
-        assert (await told(aldis, f"/groups remove {GROUP}", author=BOB)).startswith("Please write it like this:")
+        assert (await told(aldis, f"/groups remove {GROUP}", author=BOB)).startswith("I can't read that.")
         assert (await told(aldis, f"/groups forget `{GROUP}`", author=BOB)).startswith(
             "Deleted: 1 question and its answer from"
         )

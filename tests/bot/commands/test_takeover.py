@@ -101,7 +101,9 @@ async def test_the_time_is_a_time(rest: str, store: Store, clock: SetClock) -> N
     """At most a day."""
     async with app_harness(store, clock, admins=ADMINS) as aldis:
         shown = await told(aldis, f"/takeover {rest}", author=BOB)
-        assert shown == plain(phrases.wrong_form(("/takeover", "/takeover 2h", "/takeover LABEL 1h", "/takeover off")))
+        assert shown == plain(
+            phrases.wrong_form("takeover", ("/takeover", "/takeover 2h", "/takeover LABEL 1h", "/takeover off"))
+        )
 
 
 @pytest.mark.parametrize("words", ["/forget yes", "/forget everything yes"])

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from bot.commands import phrases as command_phrases
 from bot.features.usage import phrases as usage_phrases
 from bot.i18n.language import Language, use_language
 from bot.i18n.locale import day, dollars, moment, number, short_day
@@ -48,5 +49,5 @@ def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
     """The cost of what is asked for, the day on which somebody was let in."""
     with use_language("de"):
         assert "0,25\xa0$" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
-        assert "04.03.2026" in day(AT)
+        assert "04.03.2026" in command_phrases.guest("abcd", AT, "ef01")
         assert "0,50\xa0$" in usage_phrases.spent_line("person", Decimal("0.5"), is_day=True)

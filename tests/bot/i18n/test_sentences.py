@@ -78,8 +78,7 @@ def test_a_sentence_is_known_by_the_name_that_it_has_in_the_code() -> None:
 def test_a_count_chooses_the_form(language: Language, words: str) -> None:
     """By the rules of the language: in French nothing is one, too."""
     with use_language(language):
-        erased = [Erasure(turns=count) for count in (1, 0, 2)]
-        one, none, two = (command_phrases.forgetting(command_phrases.FORGOT, each) for each in erased)
+        one, none, two = (command_phrases.forgot_here(Erasure(turns=count)) for count in (1, 0, 2))
         assert words in one
     assert (one.replace("1", "0") == none) == (language == "fr")
     assert one.replace("1", "2") != two
@@ -119,13 +118,13 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
     with use_language(language):
         said = [
             say(common_phrases.STOPPED),
-            command_phrases.wrong_form(["/allow CODE"]),
-            command_phrases.forgetting(command_phrases.FORGOT, Erasure(turns=2)),
+            command_phrases.wrong_form("allow", ()),
+            command_phrases.forgot_here(Erasure(turns=2)),
             phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
     assert said[0] == expected[language]
-    assert "`/allow CODE`" in said[1]
+    assert "`/help allow`" in said[1]
     assert "2" in said[2]
     assert language == "en" or not {*said} & {common_phrases.STOPPED.text, phrases.BUDGET_PERSON_DAY.text}
 
@@ -133,7 +132,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
 def test_no_line_of_french_ends_before_a_sign() -> None:
     """A phone wraps at a plain space, and the next line would begin with a colon."""
     with use_language("fr"):
-        said = [command_phrases.forgetting(command_phrases.FORGOT, Erasure(turns=2))]
+        said = [command_phrases.forgot_here(Erasure(turns=2))]
         said += [say(sentence) for sentence in ENGLISH.values() if sentence.plural is None]
     assert sum("\u00a0:" in text for text in said) > 50
     assert not [text for text in said if re.search("« | [:;!?»]", text)]

@@ -102,7 +102,7 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         await learn(aldis, "third")
         assert await told(aldis, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
         assert await told(aldis, "/memory forget it") == plain(
-            wrong_form(("/memory", "/memory forget 2", "/memory forget all"))
+            wrong_form("memory", ("/memory", "/memory forget 2", "/memory forget all"))
         )
         await told(aldis, "well?")
         assert "asked to be remembered" not in seen(aldis)
