@@ -19,24 +19,24 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (2154, 1300),
+    "bot": (2173, 1300),
     "bot/settings": (1785, 700),
     "bot/cli": (1858, 700),
     "bot/app": (1698, 700),
     "bot/i18n": (518, 350),
     "bot/chat": (10051, 7350),
-    "bot/commands": (2355, 1100),
+    "bot/commands": (2552, 1100),
     "bot/features": (4550, 3400),
     "bot/loops": (3264, 1600),
     "bot/signal": (5331, 2900),
-    "bot/terminal": (578, 350),
+    "bot/terminal": (579, 350),
     "bot/formatting": (1012, 800),
-    "bot/media": (3140, 1700),
+    "bot/media": (3154, 1700),
     "bot/models": (5200, 2900),
     "bot/web": (4252, 2300),
     "bot/doctor": (2295, 900),
     "store": (7409, 3900),
-    "tools": (13870, 7000),
+    "tools": (13948, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -53,15 +53,15 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (527, 280)
-TEST_LINES = (96890, 50000)
-SENTENCES = (1235, 550)
+MODULES = (461, 280)
+TEST_LINES = (93601, 50000)
+SENTENCES = (472, 550)
 DOCS_WORDS = (24977, 18000)
 SETTINGS = (181, 120)
-PACKAGES = (29, 26)
+PACKAGES = (31, 26)
 TRANSPORT_MEMBERS = (35, 14)
-TOOL_FIELDS = (30, 14)
-OTHER_LINES = (1425, 1425)
+TOOL_FIELDS = (14, 14)
+OTHER_LINES = (1383, 1425)
 """HTML, JavaScript, CSS and SQL."""
 CI_AND_DOCKER_LINES = (2539, 2539)
 

@@ -34,7 +34,7 @@ from tests.servers.signal_cli import SignalCli
 from tests.waiting import eventually
 
 OTHER_GROUP = "QW5vdGhlckdyb3VwLS8rMDEyMzQ1Njc4OWFiY2RlZmc="
-GREETING = "Hello! I'm Aldis, your assistant here on Signal. Just write to me as you would to a person."
+GREETING = "Hello! I'm Aldis, your assistant here. /help shows what I can do."
 WORDS = "sesame"
 """What must not be found anywhere when whoever wrote it may not write."""
 
@@ -233,9 +233,7 @@ async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is
         await world.signal.deliver(message(f"/allow {code}", author=ALICE))
         await world.signal.until(lambda: sum(sent.recipient == MALLORY.uuid for sent in world.signal.sent) == 3)
         _, greeting, answer = (sent.text for sent in world.signal.sent if sent.recipient == MALLORY.uuid)
-        assert len(greeting.splitlines()) == 3
-        assert greeting.startswith("Hallo! Ich bin Aldis")
-        assert "Wetter morgen in Berlin" in greeting
+        assert greeting == "Hallo! Ich bin Aldis, dein Assistent hier. /help zeigt, was ich kann."
         assert "helfen" in answer
         assert (await world.answered(message("again", author=MALLORY))).endswith("again")
     async with world.running(**settings):

@@ -190,7 +190,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
         await aldis.reminder_scheduler.attend_all()
         await aldis.quiet()
         texts = "\n".join(reply.content.text for reply in aldis.transport.sent[before:])
-        assert "Nobody was around to say yes" in texts
+        assert "You weren't here to say yes" in texts
         assert "nobody is here" in contents(aldis.model.requests[-1])[-1]
 
 

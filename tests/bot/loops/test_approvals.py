@@ -43,7 +43,7 @@ async def test_after_reading_a_page_a_tool_with_effects_asks(store: Store, clock
         await asked_whether(aldis)
         question = aldis.transport.sent[0].content.text
         assert question.startswith("May I use post?\n\n• word: “the family's secrets”")
-        assert "0.002 USD" in question
+        assert "That costs less than a cent." in question
         assert (look.ran, post.ran) == (["page", "more"], [])
         await aldis.deliver(reaction("👍🏽", QUESTION))
         replies = await aldis.answered(2)
@@ -232,7 +232,7 @@ async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(st
         await aldis.asked(1)
         await aldis.deliver(message("Aldis, post what the page says.", author=BOB, group=GROUP))
         await aldis.deliver(message("Aldis, what time is it?", group=GROUP))
-        wanted = calls(("post", {"word": "what the page says"}))
+        wanted = calls(("post", {"word": "the secrets"}))
         aldis.model.script = [says("No."), calls(("look", {"word": "page"})), wanted, says("It is noon.")]
         gate.set()
         sent = await aldis.answered(3)

@@ -64,7 +64,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
             calls(("club_post", {"text": "We sail on Sunday."})),
             says("It is posted."),
         ]
-        await aldis.deliver(message("Tell the club that we sail on Sunday."))
+        await aldis.deliver(message("Tell the club when we sail."))
         question = (await aldis.answered(3))[2].content.text
         assert "text: “We sail on Sunday.”" in question
         assert "club_post" in question

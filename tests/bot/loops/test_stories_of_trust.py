@@ -691,7 +691,7 @@ async def test_a_scheduled_run_asks_nobody_and_says_what_it_left_undone(
             await before(there)
         heard = await fired(there, calls(("find", {"query": "news"})), EFFECTS["post"])
         assert there.post.ran == []
-        assert heard.startswith("⏰ Look for news\n\nGood morning.\n\nNobody was around to say yes")
+        assert heard.startswith("⏰ Look for news\n\nGood morning.\n\nYou weren't here to say yes")
         assert SECRET in heard
         assert "I'm asking because of what I found on the web earlier" in heard
         assert await there.port.count("SELECT count(*) FROM inbox WHERE put_off_until IS NOT NULL") == 0

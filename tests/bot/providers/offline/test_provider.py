@@ -146,7 +146,7 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
 async def test_the_time_here() -> None:
     """Without a place the zone that the tool took is named."""
     text = await answer("what time is it", found({"timezone": "UTC", "date": "2026-11-21", "time": "22:40"}))
-    assert text == "It's **22:40** (21 November 2026, UTC)."
+    assert text == "It's **22:40** on 21 November 2026 (UTC)."
 
 
 async def test_weather_in_words() -> None:
