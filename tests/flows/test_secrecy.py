@@ -178,7 +178,7 @@ async def test_settings_show_no_value(world: World) -> None:
     found = [world.canaries.found_in(said_by(ended)) for ended in endings]
     assert [[name for name in names if "key" in name] for names in found] == [[]] * 3
     assert found[1:] == [[]] * 2
-    assert all(ended.stderr.count("\n") == 1 for ended in endings[1:])
+    assert not any("Traceback" in ended.stderr for ended in endings)
 
 
 @pytest.mark.parametrize("before", [b"", b"x", b"xy"])

@@ -448,9 +448,12 @@ def _followed(message: AssistantMessage) -> Iterable[tuple[AssistantPart | None,
 
 
 def _as_it_came(part: AssistantPart | None) -> Block | None:
-    """The call that follows this part, as the vendor sent it; None if it may be written anew."""
+    """The call that follows this part, as the vendor sent it; None if it may be written anew.
+
+    Arguments that were no object are left out: the API takes nothing else.
+    """
     if isinstance(part, Opaque) and part.vendor == NAME and part.data.get("type") == "tool_use":
-        return dict(part.data)
+        return dict(part.data) if isinstance(part.data.get("input"), dict) else {**part.data, "input": {}}
     return None
 
 

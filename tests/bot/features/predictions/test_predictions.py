@@ -42,7 +42,8 @@ def resolving(number: int = 1, outcome: str = "came_true") -> Any:
 async def answer(aldis: Harness, completion: Any, **more: Any) -> Mapping[str, Any]:
     """What the tools answer to a model that asks for this when somebody writes."""
     aldis.model.script = [completion, says("Done.")]
-    asked = f"Aldis, I predict that {WORDS}, with 0.8 by 2026-12-31; of my predictions 1, 2, 3 and {2**63} each came true, or is struck"
+    predicted = f"Aldis, I predict that {WORDS}, with 0.8 by 2026-12-31"
+    asked = f"{predicted}; of my predictions 1, 2, 3 and {2**63} each came true, or is struck"
     assert await told(aldis, asked, **more) == "Done."
     return json.loads(contents(aldis.model.requests[-1])[-1])
 
