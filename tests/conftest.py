@@ -21,6 +21,7 @@ import pytest
 from bot.clock import SetClock
 from bot.settings import ALSO, Settings
 from store import Store, open_store
+from tests.cells import sandbox
 
 # How fast a machine makes examples, and how many it throws away, says nothing about the code.
 _UNHEALTHY = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
@@ -121,6 +122,12 @@ def _own_log() -> Generator[None]:
         logger.setLevel(level)
     root.handlers[:] = handlers
     sys.excepthook, logging.raiseExceptions = hook, raises
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _cells() -> None:
+    """The one server of cells in this process knows the modules of the tests, whichever test needs it first."""
+    sandbox().start()
 
 
 @pytest.fixture(autouse=True, scope="session")
