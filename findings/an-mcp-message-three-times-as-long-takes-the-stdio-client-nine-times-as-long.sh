@@ -1,7 +1,7 @@
 #!/bin/sh
 # mcp 2.3.0 (the Python SDK). Seen on 2026-11-27.
 #
-# Guess, written down before: reading one message over standard input and output takes time in proportion to its length,
+# What one expects: reading one message over standard input and output takes time in proportion to its length,
 # so 12 MB take three times as long as 4 MB, some tenths of a second.
 # Seen: the time grows with the square. `mcp.client.stdio` keeps what it has read of a line in one string and, with each
 # chunk of 64 KiB, joins and splits all of it again: 4 MB took 0.10 s of the event loop, 12 MB 0.88 s.
