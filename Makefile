@@ -138,7 +138,7 @@ pages: install ## Rewrite the tables of settings, commands and tools in docs/
 
 settings: pages
 
-prices: install-dev ## Rewrite bot/providers/prices.json: what the vendors' models cost today
+prices: install-dev ## Rewrite bot/models/prices.json: what the vendors' models cost today
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --no-deps --target .venv/prices $(GENAI_PRICES)
 	@PYTHONPATH=.venv/prices $(BIN)/python .ci/prices.py
 

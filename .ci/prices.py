@@ -1,5 +1,5 @@
 # ruff: noqa: INP001  (a script beside the others of its folder, no part of a package)
-"""Writes bot/providers/prices.json: what the vendors' models cost today, by the tables of genai-prices (MIT).
+"""Writes bot/models/prices.json: what the vendors' models cost today, by the tables of genai-prices (MIT).
 
 For each name that the SDKs of both vendors know. A dated name is left out where it costs what its model costs. Run by
 `make prices`, which installs the package where only this sees it; look at the difference before it is committed.
@@ -20,7 +20,7 @@ from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import TieredPrices
 from openai.types.shared import ChatModel
 
-TABLE = Path(__file__).parents[1] / "bot/providers/prices.json"
+TABLE = Path(__file__).parents[1] / "bot/models/prices.json"
 RATES = {
     "input": "input_mtok",
     "output": "output_mtok",

@@ -54,7 +54,7 @@ def cannot_listen(variable: str, host: str, port: int, error: OSError, advice: s
 class ProviderError(AldisError):
     """A model did not answer. `provider` and `model` say which; `retry_after_seconds` is None if unknown.
 
-    `attempts` lists the failed tries that led here, oldest first, including this one: `bot.providers.base.Attempt`s for
+    `attempts` lists the failed tries that led here, oldest first, including this one: `bot.models.base.Attempt`s for
     the ledger, set by the provider that made them (`fallback`) and empty on the error of a single model. `cost_usd` is
     the known cost of this failed try; None if it cost an unknown amount.
     """
@@ -81,7 +81,7 @@ class Unavailable(ProviderError):
 class TooSlow(Unavailable):
     """The model was silent for too long, or did not come to an end: a slow one of somebody's own may need more time.
 
-    `begun` is the `bot.providers.base.Completion` with what it had written; None if that is not a word.
+    `begun` is the `bot.models.base.Completion` with what it had written; None if that is not a word.
     """
 
     begun: object | None = None

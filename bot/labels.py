@@ -7,7 +7,7 @@
     keep
 
 Integrity and confidentiality are separate: a source may be writable by anybody (`is_trusted` false), and it may be
-private. `bot.policy.trust` decides by labels; `bot.turn.provenance` assigns them.
+private. `bot.trust.rules` decides by labels; `bot.trust.provenance` assigns them.
 
 Source: Costa and others, "Securing AI Agents with Information-Flow Control" (FIDES), arXiv 2505.23643, 2025.
 """

@@ -2,7 +2,7 @@
 
 A conversation is a tuple of messages with the roles `user`, `assistant` and `tool`. The journal and the history store
 the same values, so their JSON has a version; `dump_messages` and `load_messages` are the only way in and out.
-Left to others: the vendors' wire formats (`bot.providers`), what is kept and for how long (`store`).
+Left to others: the vendors' wire formats (`bot.models`), what is kept and for how long (`store`).
 """
 
 import json
@@ -112,7 +112,7 @@ Medium = Annotated[Picture | Document, Field(discriminator="kind")]
 
 @dataclass(frozen=True, kw_only=True, slots=True, weakref_slot=True)
 class UserMessage:
-    """What people wrote, prefixed with the date and the sender (see `bot.turn.prompt`)."""
+    """What people wrote, prefixed with the date and the sender (see `bot.chat.prompt`)."""
 
     text: str
     role: Literal["user"] = "user"

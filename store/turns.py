@@ -127,7 +127,7 @@ class Journal(Repository):
                 |-(fail)--> steps gone, the person was told
                 '-(taken back, forgotten)--> steps gone, nothing more is written
 
-    Left to others: what a step says (`bot.turn.turns`).
+    Left to others: what a step says (`bot.chat.turns`).
     """
 
     def add(self, conversation: ConversationId, turn: TurnId, first: int, *steps: bytes) -> bool:

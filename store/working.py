@@ -41,7 +41,7 @@ class OpenCall:
     provider: str
     name: str
     step: str
-    """What names it in the turn (`bot.turn.paid_calls`)."""
+    """What names it in the turn (`bot.chat.paid_calls`)."""
     cost_usd: Decimal
     """By what is known so far."""
 

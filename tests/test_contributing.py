@@ -27,7 +27,7 @@ from bot.i18n import catalogues, language, locale
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.messages import UserMessage
-from bot.providers.base import Provider, Request, Stop
+from bot.models.base import Provider, Request, Stop
 from bot.settings.listing import table
 from store import Store
 from store.migrations import migrate, newest
@@ -55,7 +55,7 @@ def made(code: str, **names: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name",
     [
-        "bot/policy/test_access.py",
+        "bot/access/test_access.py",
         "tools/predictions/test_calibration.py",
         "bot/formatting/test_markdown.py",
         "test_contracts.py",
@@ -69,9 +69,9 @@ def test_what_waits_for_nothing_is_quick(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "bot/turn/test_turns.py",  # an event loop
+        "bot/chat/test_turns.py",  # an event loop
         "bot/media/test_sandbox.py",  # processes
-        "bot/providers/test_seam.py",  # servers
+        "bot/models/test_seam.py",  # servers
         "flows/test_chat.py",
         "campaigns/simulation/test_simulation.py",
         "test_docker.py",

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.chat.notices import Notice
 from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
-from bot.transports.bridge_versions import Release
-from bot.turn.notices import Notice
+from bot.signal.bridge_versions import Release
 from bot.unanswered import Unanswered
 from bot.web.health import HealthPage, HealthPages
 from store import Store

@@ -19,15 +19,15 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (2173, 1300),
+    "bot": (2281, 1300),
     "bot/settings": (1785, 700),
     "bot/cli": (1858, 700),
     "bot/app": (1698, 700),
     "bot/i18n": (518, 350),
-    "bot/chat": (10051, 7350),
+    "bot/chat": (10056, 7350),
     "bot/commands": (2552, 1100),
     "bot/features": (4550, 3400),
-    "bot/loops": (3264, 1600),
+    "bot/loops": (3156, 1600),
     "bot/signal": (5331, 2900),
     "bot/terminal": (579, 350),
     "bot/formatting": (1012, 800),
@@ -41,22 +41,16 @@ ROOMS = {
 """Lines of Python: a room's number today, and its budget."""
 
 PARTS = {
-    "bot/turn": "bot/chat",
-    "bot/policy": "bot/chat",
     "bot/trust": "bot/chat",
     "bot/money": "bot/chat",
     "bot/access": "bot/chat",
-    "bot/unanswered": "bot/loops",
-    "bot/transports": "bot/signal",
-    "bot/transports/terminal": "bot/terminal",
-    "bot/providers": "bot/models",
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (461, 280)
+MODULES = (463, 280)
 TEST_LINES = (93611, 50000)
 SENTENCES = (472, 550)
-DOCS_WORDS = (24977, 18000)
+DOCS_WORDS = (25008, 18000)
 SETTINGS = (181, 120)
 PACKAGES = (31, 26)
 TRANSPORT_MEMBERS = (35, 14)
@@ -66,7 +60,7 @@ OTHER_LINES = (1383, 1425)
 CI_AND_DOCKER_LINES = (2539, 2539)
 
 GENERATED = {"docs/settings.md", "docs/commands.md", "docs/signal.md", "docs/coverage.md"}
-RECORDED = ("tests/bot/transports/envelopes/",)
+RECORDED = ("tests/bot/signal/envelopes/",)
 """What the outside world sent, recorded with its source."""
 MAX_FUNCTION_LINES = 60
 LONG = {

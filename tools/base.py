@@ -156,7 +156,7 @@ class Intent:
     """A description of what a call would do, for the person who has to approve it."""
 
     sentence: str
-    """The name of the sentence: `draw` for `DEED_DRAW` of `bot.turn.phrases`."""
+    """The name of the sentence: `draw` for `DEED_DRAW` of `bot.chat.phrases`."""
     values: Mapping[str, object] = field(default_factory=dict[str, object])
     """Values for the sentence. A `str` is shown as a quotation, since anybody may have written it; `int`, `Decimal` and
     `date` are formatted by language; a `Wish` is shown as its time."""

@@ -17,6 +17,8 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
+from bot.access.callers import Callers
+from bot.access.pairing import Pairing
 from bot.app import machine, models, policies, transports
 from bot.app import tools as equipment
 from bot.app.learning import CapabilityProbe, KeptLessons
@@ -40,13 +42,11 @@ from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.metrics import Counts
-from bot.policy.callers import Callers
-from bot.policy.pairing import Pairing
-from bot.providers.base import Provider
+from bot.models.base import Provider
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 from store import UNDECIDED, Store, Undecided, open_store
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone
 

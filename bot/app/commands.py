@@ -2,8 +2,10 @@
 
 from collections.abc import Awaitable, Callable
 
+from bot.access.pairing import Pairing
 from bot.app import models
 from bot.app import tools as equipment
+from bot.chat.approvals import Approvals
 from bot.commands.admin import AdminCommands
 from bot.commands.base import CommandContext, CommandGroup
 from bot.commands.broadcast import Audience, BroadcastCommands
@@ -24,9 +26,7 @@ from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import Identities
 from bot.features.usage.commands import UsageCommands
-from bot.policy.pairing import Pairing
 from bot.settings import Settings
-from bot.turn.approvals import Approvals
 
 
 def command_groups(

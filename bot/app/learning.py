@@ -17,8 +17,8 @@ from bot.app.models import server_of
 from bot.clock import Clock
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.models import checked_server
-from bot.providers.base import Completion
-from bot.providers.capabilities import LESSON, NOTHING, ModelLessons
+from bot.models.base import Completion
+from bot.models.capabilities import LESSON, NOTHING, ModelLessons
 from bot.settings import Settings
 from store import Store, StoreError
 from tools import Http

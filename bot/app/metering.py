@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
+from bot.chat.steps import ToolRun
 from bot.errors import ProviderError
 from bot.metrics import Counts
-from bot.providers.base import Completion
-from bot.turn.steps import ToolRun
+from bot.models.base import Completion
 
 
 class Meter:

@@ -9,12 +9,12 @@ from importlib import import_module
 
 from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
 from bot.errors import ConfigError, ProviderError
-from bot.policy.budgets import limits_anything
-from bot.providers.base import Completion, Provider
-from bot.providers.capabilities import NOTHING, Capabilities, ModelLessons, told_of
-from bot.providers.fallback import Fallback, QuestionsFirst
-from bot.providers.more_tools import MoreTools
-from bot.providers.prices import Price, PricedModel, Prices, published_prices, unknown_price
+from bot.models.base import Completion, Provider
+from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, told_of
+from bot.models.fallback import Fallback, QuestionsFirst
+from bot.models.more_tools import MoreTools
+from bot.models.prices import Price, PricedModel, Prices, published_prices, unknown_price
+from bot.money.budgets import limits_anything
 from bot.settings import BudgetSettings, Settings
 from tools import ImagesOptions
 
@@ -59,7 +59,7 @@ def _offering(provider: Provider) -> Provider:
 def import_sdks(settings: Settings) -> None:
     """Imports the SDKs of the providers in use. It takes a second or more, so run it in a thread beside other work."""
     for name in {choice.partition("/")[0] for choice in (*settings.llm.providers_in_order, *settings.llm.choices)}:
-        import_module(f"bot.providers.{name}.provider")
+        import_module(f"bot.models.{name}.provider")
 
 
 def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:
@@ -70,7 +70,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
     asks = _told_prices(lessons, server)
     match name:
         case "anthropic":
-            from bot.providers.anthropic.provider import Anthropic
+            from bot.models.anthropic.provider import Anthropic
 
             key = llm.anthropic.api_key
             return Anthropic(
@@ -82,7 +82,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 prices=replace(prices(settings), asks=asks),
             )
         case "openai":
-            from bot.providers.openai.provider import OpenAI
+            from bot.models.openai.provider import OpenAI
 
             key = llm.openai.api_key
             return OpenAI(
@@ -97,7 +97,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 prices=replace(prices(settings), asks=asks),
             )
         case _:
-            from bot.providers.offline.provider import Offline
+            from bot.models.offline.provider import Offline
 
             return Offline()
 

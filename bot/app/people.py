@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 
+from bot.access.access import AccessList
+from bot.chat import chats
+from bot.chat.notices import Admins
 from bot.clock import Clock
 from bot.commands.broadcast import Audience
 from bot.features.safety_numbers.service import Identities
 from bot.metrics import Counts
-from bot.policy.access import AccessList
 from bot.settings import Settings
-from bot.transports.base import Transport
-from bot.turn import chats
-from bot.turn.notices import Admins
+from bot.signal.protocol import Transport
 from store import Store
 
 

@@ -10,15 +10,15 @@ from typing import cast
 
 from pydantic import BaseModel, SecretStr
 
+from bot.access.access import EVERYBODY, AccessList
+from bot.access.callers import Callers
+from bot.access.limits import Quota
+from bot.access.pairing import Pairing
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake.strangers import Admission
 from bot.media.speech import Speech
-from bot.policy.access import EVERYBODY, AccessList
-from bot.policy.callers import Callers
-from bot.policy.limits import Quota
-from bot.policy.pairing import Pairing
-from bot.policy.secrets import Secrets, passwords_in
 from bot.settings import Settings
+from bot.trust.secrets import Secrets, passwords_in
 from tools import Http
 
 _log = logging.getLogger(__name__)

@@ -6,15 +6,15 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
+from bot.chat.steps import ToolRun
+from bot.chat.tool_shapes import ToolShapes
+from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock, MachineClock
 from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from bot.settings import Settings
-from bot.turn.steps import ToolRun
-from bot.turn.tool_shapes import ToolShapes
-from bot.turn.toolbox import ALL_TOOLS, Toolbox
 from bot.version import current_version
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, build_extensions, sources
 from tools.mcp.names import prefix_of

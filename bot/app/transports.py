@@ -1,6 +1,6 @@
 """Access to Signal: which bridge answers at `SIGNAL__URL`, its account, the transport over it.
 
-A bridge's own library is imported with the transport that needs it. Left to others: talking (`bot.transports`).
+A bridge's own library is imported with the transport that needs it. Left to others: talking (`bot.signal`).
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
-from bot.transports.base import Linking, Transport
-from bot.transports.bridge_versions import Bridge
-from bot.transports.detect import NOT_BY_HTTP, bridge_at
-from bot.transports.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
-from bot.transports.profiles import ProfileClient
-from bot.transports.signal_cli.lines import is_socket
+from bot.signal.bridge_versions import Bridge
+from bot.signal.detect import NOT_BY_HTTP, bridge_at
+from bot.signal.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
+from bot.signal.profiles import ProfileClient
+from bot.signal.protocol import Linking, Transport
+from bot.signal.signal_cli.lines import is_socket
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
     """The transport for an account over this bridge."""
     signal = settings.signal
     if bridge == "signal_cli":
-        from bot.transports.signal_cli.transport import SignalCli
+        from bot.signal.signal_cli.transport import SignalCli
 
         return SignalCli(
             signal.url,
@@ -109,7 +109,7 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
             notes_of=_notes_of(settings),
             send_seconds=signal.send_timeout_seconds,
         )
-    from bot.transports.rest_api.transport import RestApi
+    from bot.signal.rest_api.transport import RestApi
 
     return RestApi(
         signal.url,
@@ -123,10 +123,10 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
 def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     """Links an account through this bridge."""
     if bridge == "signal_cli":
-        from bot.transports.signal_cli.linking import SignalCliLinking
+        from bot.signal.signal_cli.linking import SignalCliLinking
 
         return SignalCliLinking(settings.signal.url)
-    from bot.transports.rest_api.linking import RestApiLinking
+    from bot.signal.rest_api.linking import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
 
@@ -134,10 +134,10 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
 def profile_over(settings: Settings, bridge: Bridge, account: Account) -> ProfileClient:
     """Access to an account's profile through this bridge."""
     if bridge == "signal_cli":
-        from bot.transports.signal_cli.profile import SignalCliProfile
+        from bot.signal.signal_cli.profile import SignalCliProfile
 
         return SignalCliProfile(settings.signal.url, account)
-    from bot.transports.rest_api.profile import RestApiProfile
+    from bot.signal.rest_api.profile import RestApiProfile
 
     return RestApiProfile(settings.signal.url, account)
 

@@ -6,11 +6,31 @@ settings, transport, store --> turns, approvals, commands, budgets --> intake, w
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
+from bot.access.access import AccessList
+from bot.access.callers import Callers
+from bot.access.pairing import Pairing
 from bot.app import models, policies
 from bot.app import tools as equipment
 from bot.app.commands import command_groups
 from bot.app.metering import Meter
 from bot.app.people import admins_of, identities_of
+from bot.chat import prompt
+from bot.chat.agent import Agent
+from bot.chat.approvals import Approvals
+from bot.chat.budget import Budget
+from bot.chat.captchas import Captchas
+from bot.chat.edits import Revisions
+from bot.chat.group_context import GroupContext
+from bot.chat.journal import Turn
+from bot.chat.multimodal import MultimodalAgent
+from bot.chat.notices import Notice, Notices
+from bot.chat.quotas import Quotas
+from bot.chat.reactions import EMOJI, Reactions
+from bot.chat.room import ContextRoom
+from bot.chat.status import StatusMessages
+from bot.chat.tool_shapes import ToolShapes
+from bot.chat.toolbox import Toolbox
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.broadcast import Audience
@@ -43,32 +63,12 @@ from bot.media.feeds import FeedReader
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts
-from bot.policy.access import AccessList
-from bot.policy.callers import Callers
-from bot.policy.pairing import Pairing
-from bot.providers.base import Provider
-from bot.providers.capabilities import ModelLessons
+from bot.models.base import Provider
+from bot.models.capabilities import ModelLessons
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
-from bot.transports.base import Transport
-from bot.turn import prompt
-from bot.turn.agent import Agent
-from bot.turn.approvals import Approvals
-from bot.turn.budget import Budget
-from bot.turn.captchas import Captchas
-from bot.turn.edits import Revisions
-from bot.turn.group_context import GroupContext
-from bot.turn.journal import Turn
-from bot.turn.multimodal import MultimodalAgent
-from bot.turn.notices import Notice, Notices
-from bot.turn.quotas import Quotas
-from bot.turn.reactions import EMOJI, Reactions
-from bot.turn.room import ContextRoom
-from bot.turn.status import StatusMessages
-from bot.turn.tool_shapes import ToolShapes
-from bot.turn.toolbox import Toolbox
-from bot.turn.turns import Turns
+from bot.signal.protocol import Transport
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage

@@ -20,7 +20,7 @@ from collections.abc import Awaitable, Callable
 from bot import logs
 from bot.settings import Settings
 from bot.shutdown import Shutdown
-from bot.transports.terminal.transport import Terminal
+from bot.terminal.transport import Terminal
 from store import is_undecided
 
 Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]

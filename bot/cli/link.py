@@ -17,8 +17,8 @@ from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.transports.base import MAX_LINK_CODES, Linking
-from bot.transports.envelope.accounts import UNNAMED, takes_numberless
+from bot.signal.envelope.accounts import UNNAMED, takes_numberless
+from bot.signal.protocol import MAX_LINK_CODES, Linking
 
 _PAUSE_SECONDS = 1.0
 

@@ -11,7 +11,7 @@ from bot.media.attachments import open_lone_picture
 from bot.media.cell import FileRefused
 from bot.media.sniff import kind_of
 from bot.settings import Settings
-from bot.transports.profiles import (
+from bot.signal.profiles import (
     MAX_ABOUT_BYTES,
     MAX_NAME_BYTES,
     USERNAME,
@@ -21,7 +21,7 @@ from bot.transports.profiles import (
     Username,
     is_line,
 )
-from bot.transports.usernames import UsernameFile, usernames_path
+from bot.signal.usernames import UsernameFile, usernames_path
 
 _MAX_FILE_BYTES = 20 * 1024 * 1024
 

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from bot import app, logs, settings
+from bot.access.pairing import Pairing
 from bot.cli import admin
 from bot.cli import store as upkeep
 from bot.doctor.pages import is_contained, secret_of
 from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
-from bot.policy.pairing import Pairing
 from bot.service import until
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from bot import app
+from bot.chat.captchas import MAX_PASTED_CHARS
+from bot.chat.trace import trace_text
 from bot.clock import MachineClock
 from bot.doctor.servers import without_password
 from bot.errors import ConfigError
@@ -29,8 +31,6 @@ from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.values import person_of
-from bot.turn.captchas import MAX_PASTED_CHARS
-from bot.turn.trace import trace_text
 from bot.web.control import ask_running, trust_answer
 from store import (
     NOT_INCLUDED,

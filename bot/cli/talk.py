@@ -7,7 +7,7 @@ from bot import app
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Shutdown
-from bot.transports.terminal.transport import Terminal
+from bot.terminal.transport import Terminal
 from store import TurnId
 
 

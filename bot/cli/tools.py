@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bot import app, logs
+from bot.chat.steps import ToolRun
 from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON
@@ -23,7 +24,6 @@ from bot.labels import Labels
 from bot.logs import one_line
 from bot.messages import CallId, ToolCall
 from bot.settings import Settings
-from bot.turn.steps import ToolRun
 from tools import CATALOG, BadArguments, CatalogEntry, Tool, ToolSource, ToolSpec
 
 WIDTH = 100

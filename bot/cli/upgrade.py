@@ -23,7 +23,7 @@ from bot.cli import store as upkeep
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.settings import Settings
-from bot.transports.terminal.transport import Terminal
+from bot.terminal.transport import Terminal
 from bot.version import build, describe_build
 from bot.web.control import ask_running
 from store import copy_closed, master_key_path, restore, steps_of

@@ -4,17 +4,17 @@ was spent.
 
 from collections.abc import Awaitable, Callable
 
+from bot.access.pairing import Pairing
+from bot.chat.intents import plain_name
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience, KnownGroup
 from bot.commands.conversation import forget
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import say
-from bot.policy import budgets
-from bot.policy.budgets import limit_usd
-from bot.policy.pairing import Pairing
+from bot.money import budgets
+from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
-from bot.turn.intents import plain_name
 from store import Repositories, Scope
 
 

@@ -3,7 +3,7 @@
     /name rest --> known? --> allowed, and here? --> right form? --> done, answered and settled in one transaction
                  '-- nearly --> the one that is meant; several, or one that cannot be undone: "Did you mean ...?"
 
-Left to others: what the commands do (the modules beside this one), what counts as a command (`bot.policy.routing`),
+Left to others: what the commands do (the modules beside this one), what counts as a command (`bot.access.routing`),
 which names are close to each other (`bot.commands.names`).
 """
 
@@ -13,17 +13,17 @@ from datetime import datetime, timedelta
 from types import MethodType
 from typing import Any, Literal, get_args
 
+from bot.access.chat_settings import ChatSettings
+from bot.access.routing import Command, Verdict
+from bot.chat import chats
+from bot.chat.turn_tasks import TurnTasks
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands import names, phrases
 from bot.events import File, Incoming, PersonId, SentId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
 from bot.i18n.language import Language, use_language
-from bot.policy.chat_settings import ChatSettings
-from bot.policy.routing import Command, Verdict
-from bot.turn import chats
-from bot.turn.turn_tasks import TurnTasks
-from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, TurnId, UrgentItem
 
 _CONFIRMED_WITHIN = timedelta(minutes=10)

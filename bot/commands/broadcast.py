@@ -15,6 +15,9 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from bot.access.access import EVERYBODY, AccessList
+from bot.chat import outgoing
+from bot.chat.journal import origin_of
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.errors import Disconnected
@@ -22,10 +25,7 @@ from bot.events import ChatId, PersonId, Reply, SentId
 from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
-from bot.policy.access import EVERYBODY, AccessList
-from bot.transports.base import Contact, Group, Transport
-from bot.turn import outgoing
-from bot.turn.journal import origin_of
+from bot.signal.protocol import Contact, Group, Transport
 from store import InboxId, Repositories
 
 _GOOD_FOR = timedelta(minutes=10)

@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from datetime import datetime
 
+from bot.access.chat_settings import ChatSettings
+from bot.access.yes_no import parse_word
+from bot.chat import chats, outgoing
+from bot.chat.approvals import Approvals
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
-from bot.policy.chat_settings import ChatSettings
-from bot.policy.yes_no import parse_word
-from bot.turn import chats, outgoing
-from bot.turn.approvals import Approvals
 from store import ConversationId, Erasure, Repositories, TurnId
 
 

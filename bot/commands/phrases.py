@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Literal
 
+from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, dollars, join_list
 from bot.i18n.phrases import duration, money
-from bot.turn.phrases import answers
 from store import Erasure
 
 HELP = Sentence(

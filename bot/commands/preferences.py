@@ -8,16 +8,16 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
+from bot.chat import phrases as turn_phrases
+from bot.chat.offers import gather_tools
+from bot.chat.tool_shapes import shape_of
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.names import closest, fold, model_name
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
-from bot.policy.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
-from bot.providers.capabilities import Capabilities
-from bot.turn import phrases as turn_phrases
-from bot.turn.offers import gather_tools
-from bot.turn.tool_shapes import shape_of
+from bot.models.capabilities import Capabilities
 from store import Repositories
 from tools import Tool, ToolSource, ToolSpec, clean_text
 

@@ -12,17 +12,17 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bot import messages
+from bot.chat import outgoing, prompt
+from bot.chat import phrases as turn_phrases
+from bot.chat.approvals import Approvals
+from bot.chat.steps import Asked, dump_step
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.messages import UserMessage
-from bot.turn import outgoing, prompt
-from bot.turn import phrases as turn_phrases
-from bot.turn.approvals import Approvals
-from bot.turn.links import inert
-from bot.turn.steps import Asked, dump_step
+from bot.trust.links import inert
 from store import LastQuestion, Repositories, TurnId
 from tools import shorten
 

@@ -3,12 +3,12 @@
 import asyncio
 from datetime import datetime
 
+from bot.access.chat_settings import ChatSettings
+from bot.chat.intents import plain_name
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.commands.names import model_name
 from bot.i18n.catalogues import say
-from bot.policy.chat_settings import ChatSettings
-from bot.turn.intents import plain_name
 from bot.version import current_version, described_build
 from store import Repositories
 

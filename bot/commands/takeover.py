@@ -12,14 +12,14 @@ import re
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from bot.chat import chats
+from bot.chat.approvals import Approvals
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.broadcast import Audience
 from bot.commands.names import fold
 from bot.events import TERMINAL_PERSON, ChatId
 from bot.i18n.catalogues import say
-from bot.turn import chats
-from bot.turn.approvals import Approvals
 from store import ConversationId, Repositories
 
 _TIME = re.compile(r"(?P<number>\d{1,4})\s*(?P<unit>m|min|h|std)[a-z]*")

@@ -12,15 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.commands.base import Call, Commands, Wished
-from bot.errors import ConfigError, TransportError
-from bot.event_json import load_envelope
-from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
-from bot.i18n import phrases as common_phrases
-from bot.logs import describe_error
-from bot.metrics import Counts
-from bot.policy.access import AccessList, is_admin
-from bot.policy.routing import (
+from bot.access.access import AccessList, is_admin
+from bot.access.routing import (
     Command,
     Correction,
     Halt,
@@ -33,13 +26,20 @@ from bot.policy.routing import (
     route,
     unanswered_message,
 )
-from bot.transports.base import Transport
-from bot.turn.approvals import Approvals
-from bot.turn.edits import Revision, Revisions
-from bot.turn.group_context import GroupContext
-from bot.turn.turn_tasks import TurnTasks
-from bot.turn.turns import Turns
-from bot.turn.work import Work
+from bot.chat.approvals import Approvals
+from bot.chat.edits import Revision, Revisions
+from bot.chat.group_context import GroupContext
+from bot.chat.turn_tasks import TurnTasks
+from bot.chat.turns import Turns
+from bot.chat.work import Work
+from bot.commands.base import Call, Commands, Wished
+from bot.errors import ConfigError, TransportError
+from bot.event_json import load_envelope
+from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
+from bot.i18n import phrases as common_phrases
+from bot.logs import describe_error
+from bot.metrics import Counts
+from bot.signal.protocol import Transport
 from bot.unanswered import Unanswered
 from store import ConversationId, InboxId, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId, UrgentItem
 

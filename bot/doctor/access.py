@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from bot.access.access import EVERYBODY
 from bot.doctor.bridge import BridgeState
 from bot.doctor.findings import Finding, ok, problem, warning
-from bot.policy.access import EVERYBODY
 from bot.settings import Settings
-from bot.transports.base import Contact
+from bot.signal.protocol import Contact
 from store import Store
 
 _GROUPS = "ACCESS__GROUPS"

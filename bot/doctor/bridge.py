@@ -16,13 +16,13 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.transports.base import Contact, Group, Transport
-from bot.transports.bridge_versions import Bridge, Release, warnings
-from bot.transports.detect import bridge_at
-from bot.transports.envelope.accounts import UNNAMED, Choice, choice_of
-from bot.transports.envelope.json import text_in
-from bot.transports.rest_api.about import check_about
-from bot.transports.signal_cli.rpc import Rpc
+from bot.signal.bridge_versions import Bridge, Release, warnings
+from bot.signal.detect import bridge_at
+from bot.signal.envelope.accounts import UNNAMED, Choice, choice_of
+from bot.signal.envelope.json import text_in
+from bot.signal.protocol import Contact, Group, Transport
+from bot.signal.rest_api.about import check_about
+from bot.signal.signal_cli.rpc import Rpc
 
 _CLOCK_SKEW = timedelta(minutes=1)
 

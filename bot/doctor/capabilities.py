@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import quote
 
 from bot.doctor.servers import CheckedServer
-from bot.providers import capabilities
-from bot.providers.capabilities import NOTHING, Capabilities
+from bot.models import capabilities
+from bot.models.capabilities import NOTHING, Capabilities
 from tools import Http, ToolError
 
 TIMEOUT_SECONDS = 8.0

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from bot.events import Account
 from bot.media.sandbox import Sandbox
-from bot.providers.base import Provider
+from bot.models.base import Provider
 from bot.settings import BudgetSettings, ProviderName
-from bot.transports.base import Linking, Transport
-from bot.transports.bridge_versions import Bridge
-from bot.transports.profiles import ProfileClient
+from bot.signal.bridge_versions import Bridge
+from bot.signal.profiles import ProfileClient
+from bot.signal.protocol import Linking, Transport
 from tools import ToolDeps
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from bot.chat.notices import Notice
 from bot.logs import one_line
-from bot.turn.notices import Notice
 
 Level = Literal["ok", "hint", "warning", "problem"]
 

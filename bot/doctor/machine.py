@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bot.chat.notices import Notice
 from bot.clock import Clock
 from bot.doctor.findings import Finding, number_of, ok, problem, warning
 from bot.invocation import command_line, spell_commands
@@ -18,8 +19,7 @@ from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
-from bot.transports.envelope.files import comes_with_first_file
-from bot.turn.notices import Notice
+from bot.signal.envelope.files import comes_with_first_file
 from store import Store, StoreError, StoreInUse, open_store
 from tools import has_certificates
 

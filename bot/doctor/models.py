@@ -25,9 +25,9 @@ from bot.doctor.servers import (
 )
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
-from bot.policy.budgets import limits_anything
-from bot.providers.base import Provider, Request, ToolOffer
-from bot.providers.capabilities import NOTHING, Capabilities
+from bot.models.base import Provider, Request, ToolOffer
+from bot.models.capabilities import NOTHING, Capabilities
+from bot.money.budgets import limits_anything
 from bot.settings import Settings
 from tools import ImagesOptions, bearer
 

@@ -19,12 +19,12 @@ from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
+from bot.chat.notices import Notice
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line
-from bot.providers import capabilities
-from bot.providers.capabilities import Capabilities
+from bot.models import capabilities
+from bot.models.capabilities import Capabilities
 from bot.settings import ALSO
-from bot.turn.notices import Notice
 from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
 from tools import TimedOut as TimedOutError
 

@@ -1,7 +1,7 @@
 """The tools as an operator sees them: which are on, what the others lack, and what those of other people are worth.
 
 Tools are made for it and never called; servers that give some while Aldis runs are asked which, and ended. Left to
-others: which tools there are (`tools`), what they may do in a conversation (`bot.turn`), how they are shown (`checkup`,
+others: which tools there are (`tools`), what they may do in a conversation (`bot.chat`), how they are shown (`checkup`,
 `bot.cli.tools`).
 """
 

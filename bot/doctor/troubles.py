@@ -5,10 +5,10 @@ Each stands until the same model has answered.
 
 from collections.abc import Callable
 
+from bot.chat.notices import Notice
 from bot.doctor.findings import Finding, ok, problem
 from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
-from bot.providers.base import Completion
-from bot.turn.notices import Notice
+from bot.models.base import Completion
 
 _MAX_MODELS = 100
 

@@ -5,7 +5,7 @@
                                                                                         '--> the admins, once each
 
 Everything is bounded in time, sends nothing that anybody wrote, and asks no model. Left to others: the checks
-(`bot.doctor`), telling (`bot.turn.notices`).
+(`bot.doctor`), telling (`bot.chat.notices`).
 """
 
 import asyncio
@@ -14,11 +14,11 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
+from bot.chat.notices import Notices
 from bot.clock import is_set_within
 from bot.doctor.findings import Finding
 from bot.logs import describe_error
-from bot.transports.base import Contact
-from bot.turn.notices import Notices
+from bot.signal.protocol import Contact
 
 _log = logging.getLogger(__name__)
 

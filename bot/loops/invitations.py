@@ -4,18 +4,18 @@
                                                              '-> those to listed groups are accepted
 
 Somebody who adds an account to a group without knowing its profile only invites it, and nothing of that group arrives
-until the invitation is accepted. Left to others: which groups are listed (`bot.policy.access`).
+until the invitation is accepted. Left to others: which groups are listed (`bot.access.access`).
 """
 
 import asyncio
 import logging
 
+from bot.access.access import EVERYBODY, AccessList, accepts
 from bot.clock import is_set_within
 from bot.errors import CallRefused, ConfigError, TransportError
 from bot.events import ChatId
 from bot.logs import describe_error
-from bot.policy.access import EVERYBODY, AccessList, accepts
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 
 _log = logging.getLogger(__name__)
 

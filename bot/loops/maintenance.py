@@ -4,7 +4,7 @@ turns, and folds the write-ahead log into the database, so that what was removed
 It also stores the state of the clocks, so that own time continues after a restart; a step of the machine's clock is
 logged when it counts (`bot.clock`).
 Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sender`), what belongs to a turn
-(`bot.turn.edits`), what is due to be said (`bot.features.reminders.scheduler`).
+(`bot.chat.edits`), what is due to be said (`bot.features.reminders.scheduler`).
 """
 
 import asyncio
@@ -12,10 +12,10 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from bot.chat.charges import Charges
+from bot.chat.edits import Revisions
 from bot.clock import Clock
 from bot.logs import describe_error
-from bot.turn.charges import Charges
-from bot.turn.edits import Revisions
 from store import Repositories, Store, StoreError, StoreInUse
 
 _log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, TransportError
 from bot.events import ChatId
 from bot.logs import describe_error
-from bot.transports.base import Group, Transport
+from bot.signal.protocol import Group, Transport
 from store import Repositories, Store
 
 _log = logging.getLogger(__name__)

@@ -19,15 +19,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from bot.chat.captchas import PAGE
 from bot.clock import Clock, MachineClock
 from bot.errors import Disconnected, TransportError
 from bot.events import Kind
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.transports.base import Transport
-from bot.transports.bridge_versions import Concern, Release, age_days, warnings
-from bot.turn.captchas import PAGE
+from bot.signal.bridge_versions import Concern, Release, age_days, warnings
+from bot.signal.protocol import Transport
 
 _log = logging.getLogger(__name__)
 

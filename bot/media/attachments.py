@@ -31,7 +31,7 @@ from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, OnFee, Speech
 from bot.messages import Document, Picture
 from bot.settings import MediaSettings
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 from tools import clean_text
 
 _log = logging.getLogger(__name__)

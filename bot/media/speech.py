@@ -1,6 +1,6 @@
 """Speech to text and back, by any service with OpenAI's API: its own, Groq, speaches, whisper.cpp, vLLM.
 
-Left to others: turning raw AAC into an M4A (`bot.media.audio`), paying nothing twice (`bot.turn.multimodal`).
+Left to others: turning raw AAC into an M4A (`bot.media.audio`), paying nothing twice (`bot.chat.multimodal`).
 
 Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (2026-08-21): a form with `file` (with
 a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.

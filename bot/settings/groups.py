@@ -150,7 +150,7 @@ class BudgetSettings(SettingsGroup):
     """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
     model=input/output in dollars per million tokens."""
     prices_file: Path | None = None
-    """A file of newer prices, in the format of `bot/providers/prices.json`; `make prices` writes one."""
+    """A file of newer prices, in the format of `bot/models/prices.json`; `make prices` writes one."""
 
     @property
     def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:

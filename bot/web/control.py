@@ -30,14 +30,14 @@ import aiohttp
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from bot.chat.captchas import Captchas
+from bot.chat.trace import trace_text
 from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.export.service import gather_export
 from bot.features.safety_numbers.service import Identities
 from bot.shutdown import Restarts
-from bot.turn.captchas import Captchas
-from bot.turn.trace import trace_text
 from bot.web.listening import KEEPALIVE_SECONDS, connections
 from store import NOT_INCLUDED, Store, StoreError
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from bot.chat.notices import Kind
 from bot.clock import Clock
 from bot.doctor.findings import Finding, as_json, problem, wanting
 from bot.doctor.machine import words_of_level
@@ -29,8 +30,7 @@ from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
-from bot.transports.bridge_versions import Concern, Release
-from bot.turn.notices import Kind
+from bot.signal.bridge_versions import Concern, Release
 from bot.version import build
 from bot.web.listening import serving_on
 from store import Repositories, Store, StoreError, Waiting

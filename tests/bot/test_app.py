@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from bot import app, service
+from bot.access.access import may_write
 from bot.app import models, policies
 from bot.app import tools as equipment
 from bot.app.transports import pause_seconds
@@ -17,14 +18,13 @@ from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.invocation import command_line
 from bot.messages import UserMessage
-from bot.policy.access import may_write
-from bot.providers.base import Completion, Request
-from bot.providers.openai.provider import OpenAI
+from bot.models.base import Completion, Request
+from bot.models.openai.provider import OpenAI
 from bot.settings import Settings, load_settings
-from bot.transports.rest_api.linking import RestApiLinking
-from bot.transports.rest_api.transport import RestApi
-from bot.transports.signal_cli.linking import SignalCliLinking
-from bot.transports.signal_cli.transport import SignalCli
+from bot.signal.rest_api.linking import RestApiLinking
+from bot.signal.rest_api.transport import RestApi
+from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.loops.fake_transport import envelope
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer

@@ -9,13 +9,13 @@ import pytest
 
 from bot.app.learning import CapabilityProbe
 from bot.app.models import known_models, server_of
+from bot.chat.room import ContextRoom
 from bot.doctor.capabilities import TIMEOUT_SECONDS, ask_capabilities
 from bot.doctor.models import checked_server
-from bot.providers.base import Completion, Stop, Usage
-from bot.providers.capabilities import NOTHING, Capabilities, ModelLessons, told_of
-from bot.providers.prices import Price
+from bot.models.base import Completion, Stop, Usage
+from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, told_of
+from bot.models.prices import Price
 from bot.settings import Settings, load_settings
-from bot.turn.room import ContextRoom
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Server, answer_json, hang
 from tests.servers.model_hosts import ModelHost

@@ -37,7 +37,7 @@ def _as_before() -> Generator[None]:
         logger.setLevel(level)
 
 
-def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.turn") -> str:
+def logged(form: Form, log: Callable[[logging.Logger], None], level: str = "INFO", name: str = "bot.chat") -> str:
     """What the log holds after `log` has used its logger."""
     stream = StringIO()
     set_up(level, form, stream)
@@ -90,14 +90,14 @@ def test_a_line_of_text_has_time_level_and_place() -> None:
     line = logged("text", lambda log: log.warning("%d messages wait", 3))
     at, level, rest = line.split(maxsplit=2)
     assert datetime.fromisoformat(at).utcoffset() == timedelta(0)
-    assert (level, rest) == ("WARNING", "bot.turn: 3 messages wait\n")
+    assert (level, rest) == ("WARNING", "bot.chat: 3 messages wait\n")
 
 
 def test_a_line_of_json_has_the_same_in_fields() -> None:
     """Each line an object by itself."""
     line = json.loads(logged("json", lambda log: log.warning("%d messages wait", 3)))
     assert datetime.fromisoformat(line.pop("at")).utcoffset() == timedelta(0)
-    assert line == {"level": "warning", "logger": "bot.turn", "message": "3 messages wait"}
+    assert line == {"level": "warning", "logger": "bot.chat", "message": "3 messages wait"}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -165,7 +165,7 @@ def test_a_line_that_cannot_be_formatted_shows_nothing(form: Form, capsys: pytes
 @pytest.mark.parametrize(
     ("level", "name", "shown"),
     [
-        ("DEBUG", "bot.turn.agent", ["debug", "info", "warning", "error"]),
+        ("DEBUG", "bot.chat.agent", ["debug", "info", "warning", "error"]),
         ("INFO", "tools.weather.tool", ["info", "warning", "error"]),
         ("WARNING", "store.database", ["warning", "error"]),
         ("ERROR", "bot", ["error"]),

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from bot import messages
+from bot.chat.edits import Revisions
+from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.events import ChatId, PersonId
 from bot.features.export.service import gather_export
 from bot.loops.maintenance import Maintenance
 from bot.messages import AssistantMessage, Text, UserMessage
-from bot.turn.edits import Revisions
-from bot.turn.turns import Turns
 from store import Repositories, Store, StoredMessage, open_store
 from store.repository import millis
 from tests.arrivals import arrival

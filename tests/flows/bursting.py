@@ -14,10 +14,10 @@ import gc
 import sys
 from typing import Any, NoReturn
 
+from bot.chat.agent import Agent
 from bot.cli.main import main
 from bot.loops.maintenance import Maintenance
-from bot.transports.envelope.frames import FrameReader
-from bot.turn.agent import Agent
+from bot.signal.envelope.frames import FrameReader
 from tools.calculator.tool import Calculator
 
 _answer, _event = Agent.answer, FrameReader.event

@@ -8,8 +8,8 @@ import signal
 import sys
 from typing import Any
 
+from bot.chat.agent import Agent
 from bot.cli.main import main
-from bot.turn.agent import Agent
 
 _answer = Agent.answer
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.turn import phrases
+from bot.chat import phrases
 from tests.flows.outside import Outside
 from tests.flows.processes import Ended, started
 from tests.servers.anthropic import AnthropicServer

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.chat import phrases
 from bot.commands.phrases import DONE_BEFORE, RESUMED
-from bot.turn import phrases
 from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer

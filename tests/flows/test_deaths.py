@@ -6,8 +6,8 @@ from pathlib import Path
 
 from aiohttp import web
 
+from bot.chat import phrases
 from bot.i18n.catalogues import say
-from bot.turn import phrases
 from tests.flows.processes import started
 from tests.servers.base import Seen
 from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.turn import phrases
+from bot.chat import phrases
 from store import open_store
 from tests.flows.gates import Gate
 from tests.flows.processes import started

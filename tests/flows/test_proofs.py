@@ -14,11 +14,11 @@ import pytest
 from aiohttp import web
 
 from bot import app, settings
-from bot.transports.base import Transport
-from bot.transports.rest_api.transport import RestApi
-from bot.transports.signal_cli.transport import SignalCli
+from bot.signal.protocol import Transport
+from bot.signal.rest_api.transport import RestApi
+from bot.signal.signal_cli.transport import SignalCli
 from store import Repositories, open_store
-from tests.bot.transports.bridges import OWN_ACCOUNT
+from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.flows.conftest import Signal
 from tests.flows.gates import Gate
 from tests.servers import signal_cli

@@ -14,8 +14,8 @@ import aiohttp
 import pytest
 from PIL import Image
 
-from bot.transports.profiles import Username
-from bot.transports.usernames import UsernameFile, usernames_path
+from bot.signal.profiles import Username
+from bot.signal.usernames import UsernameFile, usernames_path
 from bot.web.admin.audit import audit_path
 from tests.flows.consoles import Console, watched
 from tests.flows.processes import started

@@ -21,11 +21,11 @@ from bot.events import ChatId, File, Reply, Styled
 from bot.i18n.phrases import FILES_NOT_SENT, MESSAGE_NOT_SENT
 from bot.loops.watchdog import CAPTCHA, Watchdog
 from bot.metrics import Counts
-from bot.transports.base import Transport
-from bot.transports.rest_api.transport import RestApi
-from bot.transports.signal_cli.transport import SignalCli
+from bot.signal.protocol import Transport
+from bot.signal.rest_api.transport import RestApi
+from bot.signal.signal_cli.transport import SignalCli
 from store import Repositories, open_store
-from tests.bot.transports.bridges import OWN_ACCOUNT
+from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import answer_json, hang

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.turn.ledger_entries import KILLED
+from bot.chat.ledger_entries import KILLED
 from store import open_store
 from tests.bot.media.samples import adts
 from tests.flows.outside import Outside

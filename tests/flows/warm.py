@@ -35,12 +35,12 @@ import bot.cli.store
 import bot.cli.talk
 import bot.cli.tools
 import bot.cli.upgrade
-import bot.providers.anthropic.provider
-import bot.providers.offline.provider
-import bot.providers.openai.provider
-import bot.transports.rest_api.transport
-import bot.transports.signal_cli.transport
-import bot.transports.terminal.transport  # noqa: F401 - all are imported here so that no process has to
+import bot.models.anthropic.provider
+import bot.models.offline.provider
+import bot.models.openai.provider
+import bot.signal.rest_api.transport
+import bot.signal.signal_cli.transport
+import bot.terminal.transport  # noqa: F401 - all are imported here so that no process has to
 
 _DIES_WITH_PARENT = 1
 """Source: PR_SET_PDEATHSIG of Linux, prctl(2) (2026)."""

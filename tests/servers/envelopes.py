@@ -16,7 +16,7 @@ from typing import Any
 
 Frame = dict[str, Any]
 
-FIXTURES = Path(__file__).parent.parent / "bot" / "transports" / "envelopes"
+FIXTURES = Path(__file__).parent.parent / "bot" / "signal" / "envelopes"
 """One file for every kind of frame that signal-cli is known to write."""
 
 MAX_INLINE_BYTES = 2000
@@ -67,7 +67,7 @@ def timestamp() -> int:
 
 
 def fixture(name: str) -> Frame:
-    """The frame of `tests/bot/transports/envelopes/<name>.json`."""
+    """The frame of `tests/bot/signal/envelopes/<name>.json`."""
     frame = json.loads((FIXTURES / f"{name}.json").read_text(encoding="utf-8"))
     assert isinstance(frame, dict)
     return frame

@@ -3,7 +3,7 @@
     address --allowed in this turn? (the bot)--> robots.txt --> guarded fetch --> HTML, text or JSON --> text
                                                                              '--> a PDF, by its bytes --> text
 
-Left to others: which addresses a turn can ask for (`bot.policy.trust`), where an address really leads
+Left to others: which addresses a turn can ask for (`bot.trust.rules`), where an address really leads
 (`tools.web.fetch`), what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
 """
 

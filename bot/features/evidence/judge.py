@@ -22,17 +22,17 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.chat import chats
+from bot.chat.budget import Budget
+from bot.chat.journal import Outcome
+from bot.chat.model_calls import complete, failed_attempts
+from bot.chat.paid_calls import PaidCall
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
-from bot.providers.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
-from bot.turn import chats
-from bot.turn.budget import Budget
-from bot.turn.journal import Outcome
-from bot.turn.model_calls import complete, failed_attempts
-from bot.turn.paid_calls import PaidCall
-from bot.turn.turns import Turns
+from bot.models.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
 from store import ConversationId, Repositories, Store, StoreError, TurnId
 from tools import Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
 

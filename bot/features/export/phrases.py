@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 
+from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, moment, number
-from bot.turn.phrases import answers
 from tools import Prediction
 
 ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")

@@ -17,20 +17,20 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot import labels, messages
+from bot.access import chat_settings
+from bot.access.chat_settings import ChatSettings
+from bot.chat import chats
+from bot.chat import phrases as turn_phrases
+from bot.chat.citations import visible_words
+from bot.chat.predictions import predictions_of
 from bot.events import ChatId, File, PersonId
 from bot.features.export import phrases
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language
 from bot.messages import AssistantMessage, Message, Picture, ToolMessage, UserMessage
-from bot.policy import chat_settings
-from bot.policy.chat_settings import ChatSettings
-from bot.policy.trust import untrusted_sources
-from bot.turn import chats
-from bot.turn import phrases as turn_phrases
-from bot.turn.citations import visible_words
-from bot.turn.links import inert
-from bot.turn.predictions import predictions_of
+from bot.trust.links import inert
+from bot.trust.rules import untrusted_sources
 from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
 from tools import Prediction
 

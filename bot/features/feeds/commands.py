@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from zoneinfo import ZoneInfo
 
+from bot.chat.intents import plain_name
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.features.feeds import phrases
 from bot.features.feeds.service import name_of
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
-from bot.turn.intents import plain_name
 from store import Feed, Repositories
 from tools import canonical_url
 

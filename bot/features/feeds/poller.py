@@ -14,15 +14,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from bot.chat.notices import Notice, Notices
+from bot.chat.work import side_by_side
 from bot.clock import Clock, is_set_within
 from bot.features.feeds.service import name_of
 from bot.logs import describe_error
 from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
-from bot.transports.base import Contact
-from bot.turn.links import inert
-from bot.turn.notices import Notice, Notices
-from bot.turn.work import side_by_side
+from bot.signal.protocol import Contact
+from bot.trust.links import inert
 from store import Article, Feed, Repositories, Store, StoreError
 from tools import NewsOptions
 

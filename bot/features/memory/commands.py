@@ -3,14 +3,14 @@
 import re
 
 from bot import labels
+from bot.chat import phrases as turn_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.events import PersonId
 from bot.features.memory import phrases
 from bot.features.memory.service import Memory
 from bot.i18n.catalogues import say
-from bot.policy.trust import untrusted_sources
-from bot.turn import phrases as turn_phrases
-from bot.turn.links import inert
+from bot.trust.links import inert
+from bot.trust.rules import untrusted_sources
 from store import Repositories
 from tools import RememberedFact
 

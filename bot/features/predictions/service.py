@@ -11,9 +11,9 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from bot import labels
+from bot.chat.predictions import dump_forecast, dump_verdict, load_prediction, predictions_of
 from bot.clock import Clock
 from bot.events import PersonId
-from bot.turn.predictions import dump_forecast, dump_verdict, load_prediction, predictions_of
 from store import ConversationId, PredictionRow, Repositories, Store, TurnId
 from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
 

@@ -5,6 +5,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from bot import labels
+from bot.chat import phrases as turn_phrases
+from bot.chat.journal import origin_of
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.features.reminders import phrases, time_grammar, zones
@@ -13,10 +15,8 @@ from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
-from bot.policy.trust import may_carry_out
-from bot.turn import phrases as turn_phrases
-from bot.turn.journal import origin_of
-from bot.turn.links import inert
+from bot.trust.links import inert
+from bot.trust.rules import may_carry_out
 from store import Repositories
 from tools import PlannedReminder, Weekday
 

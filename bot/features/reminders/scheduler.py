@@ -18,12 +18,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from bot.access.access import AccessList, may_write
 from bot.clock import Clock, is_set_within
 from bot.events import ChatId, Envelope, Kind, PersonId, SentId
 from bot.features.reminders.service import Reminders, asks, pass_over
 from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.policy.access import AccessList, may_write
 from store import Reminder, Repositories, Restoration, Store, Waiting
 
 _log = logging.getLogger(__name__)

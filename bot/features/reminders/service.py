@@ -19,6 +19,9 @@ from zoneinfo import ZoneInfo
 from pydantic import TypeAdapter
 
 from bot import labels
+from bot.chat import chats
+from bot.chat.prompt import PLANNED, PLANNED_LATE
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.base import Wished
 from bot.event_json import dump_reminder, dump_value
@@ -29,13 +32,10 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels
-from bot.policy.trust import may_carry_out
 from bot.settings import LocaleSettings
 from bot.settings.values import is_zone
-from bot.turn import chats
-from bot.turn.links import inert
-from bot.turn.prompt import PLANNED, PLANNED_LATE
-from bot.turn.turns import Turns
+from bot.trust.links import inert
+from bot.trust.rules import may_carry_out
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
 from tools import BadArguments, Denied, NotFound, PlannedReminder, RateLimited, ToolContext, Wish
 

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 
+from bot.chat.intents import plain_name
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
-from bot.turn.intents import plain_name
 
 ABOUT_TRUST = Sentence("ABOUT_TRUST", "shows whose safety number has changed, or trusts the new one.")
 NO_SUSPECTS = Sentence("NO_SUSPECTS", "All safety numbers are trusted.")

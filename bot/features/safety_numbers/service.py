@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from bot.chat.notices import Admins
 from bot.clock import Clock, is_set_within
 from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.safety_numbers import phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.transports.base import Contact, Identity, Transport
-from bot.turn.notices import Admins
+from bot.signal.protocol import Contact, Identity, Transport
 from store import NewIdentity, Repositories, Store
 
 _log = logging.getLogger(__name__)

@@ -22,22 +22,22 @@ from itertools import groupby
 from typing import TypeVar
 
 from bot import labels, messages
+from bot.chat import chats, prompt
+from bot.chat.budget import Budget
+from bot.chat.citations import in_hosts
+from bot.chat.journal import Outcome, Turn
+from bot.chat.model_calls import complete, failed_attempts
+from bot.chat.paid_calls import SUMMARY, PaidCall
+from bot.chat.room import ContextRoom
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import Labels
 from bot.logs import RepeatedWarning, describe_error
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
-from bot.providers.base import Attempt, Completion, Provider, Request, Stop
+from bot.models.base import Attempt, Completion, Provider, Request, Stop
 from bot.settings import HistorySettings
-from bot.turn import chats, prompt
-from bot.turn.budget import Budget
-from bot.turn.citations import in_hosts
-from bot.turn.journal import Outcome, Turn
-from bot.turn.model_calls import complete, failed_attempts
-from bot.turn.paid_calls import SUMMARY, PaidCall
-from bot.turn.room import ContextRoom
-from bot.turn.turns import Turns
 from store import ConversationId, Repositories, Store, StoredMessage, StoreError, Summary, TurnId
 
 _log = logging.getLogger(__name__)

@@ -10,8 +10,8 @@ from bot.features.usage import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.i18n.locale import decimal_point
-from bot.policy import budgets
-from bot.policy.budgets import limit_usd
+from bot.money import budgets
+from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
 from store import Repositories, Total
 from tools import PNG, Panel, bar_chart

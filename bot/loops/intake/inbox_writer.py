@@ -3,7 +3,7 @@
     keep --too much------> the first of a minute is stored, to be refused with a sentence; the others are dropped
       '--else--> batch --write--> committed; then the read receipt: "read" means "will be answered"
 
-Left to others: who may write (`recognition`), what is too much (`bot.policy.limits`).
+Left to others: who may write (`recognition`), what is too much (`bot.access.limits`).
 """
 
 import asyncio
@@ -13,18 +13,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from bot.access.access import is_direct
+from bot.access.limits import Quota, Refusal
+from bot.access.routing import route, unanswered_message
+from bot.chat import chats
 from bot.clock import Clock
 from bot.event_json import UnreadableEvent, dump_value, load_outgoing
 from bot.events import Attachment, Edited, Envelope, Event, Incoming, Kind, PersonId, Reply
 from bot.logs import describe_error
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
-from bot.policy.access import is_direct
-from bot.policy.limits import Quota, Refusal
-from bot.policy.routing import route, unanswered_message
-from bot.transports.base import Transport
-from bot.transports.envelope.files import files_in
-from bot.turn import chats
+from bot.signal.envelope.files import files_in
+from bot.signal.protocol import Transport
 from bot.unanswered import Unanswered
 from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
 

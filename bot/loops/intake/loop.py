@@ -1,7 +1,7 @@
 """Intake: reads the transport's stream and stores admitted messages before anything else happens to them.
 
-    envelope --stranger---> counted, dropped; perhaps a pairing code (`bot.policy.pairing`), and their question is held
-             |              until they are let in (`bot.policy.waiting`)
+    envelope --stranger---> counted, dropped; perhaps a pairing code (`bot.access.pairing`), and their question is held
+             |              until they are let in (`bot.access.waiting`)
              |-echo-------> what Aldis itself wrote to the account's own chat: counted, dropped
              |-receipt----> proves an unknown send, if its author can have received one; otherwise it costs nothing
              |-other------> counted, dropped
@@ -26,6 +26,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 
+from bot.access.access import AccessList
+from bot.access.waiting import WaitingRoom
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected
 from bot.events import ChatId, Envelope, Kind, PersonId, Undecryptable
@@ -36,9 +38,7 @@ from bot.loops.intake.receipts import Receipts
 from bot.loops.intake.recognition import MEMBERS_SECONDS, Recognition
 from bot.loops.intake.strangers import Admission, Strangers
 from bot.metrics import Counts
-from bot.policy.access import AccessList
-from bot.policy.waiting import WaitingRoom
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 from bot.unanswered import Unanswered
 from store import Store, StoreError
 

@@ -5,11 +5,11 @@ Left to others: which sends they prove (`store.attempts`), storing that (`inbox_
 
 from collections.abc import Callable, Collection
 
+from bot.access.limits import CallRate, taken_at
 from bot.clock import Clock
 from bot.events import ChatId, Envelope, Receipt, SentId
 from bot.metrics import Counts
-from bot.policy.limits import CallRate, taken_at
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 from store import Confirmation, Repositories, Store
 
 _MAX_RECEIPTS_A_MINUTE = 240

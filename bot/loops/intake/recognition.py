@@ -1,7 +1,7 @@
 """Who an author is: whether a listed number is really theirs, whether they were let in, who is in the listed groups.
 
 A phone number is pinned to the account that first wrote under it, because Signal reassigns numbers to other people.
-Left to others: what the list says about them (`bot.policy.access`), what happens to strangers (`strangers`).
+Left to others: what the list says about them (`bot.access.access`), what happens to strangers (`strangers`).
 """
 
 import asyncio
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from bot.access.access import AccessList, may_write, members_of
 from bot.clock import Clock
 from bot.errors import ConfigError, Disconnected
 from bot.events import Envelope, PersonId
 from bot.metrics import Counts
-from bot.policy.access import AccessList, may_write, members_of
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 from store import Store
 
 _log = logging.getLogger(__name__)

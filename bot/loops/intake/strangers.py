@@ -1,12 +1,20 @@
 """Strangers: they may get a code, and what they ask waits until they are let in.
 
-Left to others: who gets a code and when (`bot.policy.pairing`), how long their messages wait (`bot.policy.waiting`).
+Left to others: who gets a code and when (`bot.access.pairing`), how long their messages wait (`bot.access.waiting`).
 """
 
 import asyncio
 import logging
 from dataclasses import dataclass
 
+from bot.access.access import is_direct
+from bot.access.callers import Callers
+from bot.access.chat_settings import ChatSettings
+from bot.access.limits import Quota
+from bot.access.pairing import GOOD_FOR, Pairing
+from bot.access.routing import Correction, Question, route, unanswered_message
+from bot.access.waiting import WaitingRoom
+from bot.chat.chats import heard_in
 from bot.clock import Clock
 from bot.errors import TransportError
 from bot.events import Deleted, Envelope, Incoming, Kind, Reply, Styled
@@ -15,15 +23,7 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import Language, current_language, use_language
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
-from bot.policy.access import is_direct
-from bot.policy.callers import Callers
-from bot.policy.chat_settings import ChatSettings
-from bot.policy.limits import Quota
-from bot.policy.pairing import GOOD_FOR, Pairing
-from bot.policy.routing import Correction, Question, route, unanswered_message
-from bot.policy.waiting import WaitingRoom
-from bot.transports.base import Transport
-from bot.turn.chats import heard_in
+from bot.signal.protocol import Transport
 
 _log = logging.getLogger(__name__)
 

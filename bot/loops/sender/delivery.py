@@ -18,7 +18,7 @@ from bot.formatting.split import is_long
 from bot.logs import describe_error
 from bot.loops.sender.outcomes import Outcome, Outcomes, editable
 from bot.metrics import Counts
-from bot.transports.base import Transport
+from bot.signal.protocol import Transport
 from store import OutboxId, OutboxItem, SentMessage
 
 _log = logging.getLogger(__name__)

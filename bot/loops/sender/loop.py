@@ -15,7 +15,7 @@ The attempt is on the disk before it is made. Sends of different conversations r
 conversation one after the other. To avoid overrunning the bridge there are only few places; a send that has not ended
 after a moment is waiting for something, and gives its place to others.
 Left to others: the try itself (`bot.loops.sender.delivery`) and what its end means (`bot.loops.sender.outcomes`), what
-is said (`bot.turn`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
+is said (`bot.chat`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bot.chat.outgoing import add_message
 from bot.clock import Clock, is_set_within
 from bot.event_json import UnreadableEvent, dump_value, load_outgoing
 from bot.events import PersonId, Removal, Reply, SentId
@@ -40,8 +41,7 @@ from bot.loops.sender.outcomes import (
     Outcomes,
 )
 from bot.metrics import Counts
-from bot.transports.base import Transport
-from bot.turn.outgoing import add_message
+from bot.signal.protocol import Transport
 from store import ConversationId, LedgerEntry, OutboxId, OutboxItem, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from bot.chat.outgoing import add_message
 from bot.clock import Clock
 from bot.errors import SentUnnamed, TransportError, Untrusted
 from bot.event_json import dump_value, load_outgoing
@@ -20,7 +21,6 @@ from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, use_language
 from bot.metrics import Counts
-from bot.turn.outgoing import add_message
 from store import ConversationId, OutboxItem, Repositories, SentMessage
 
 _log = logging.getLogger(__name__)

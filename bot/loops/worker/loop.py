@@ -12,8 +12,8 @@
 A turn spends nearly all of its time waiting: for a model, a tool, a person. Meanwhile others are served;
 `WORKER__CONVERSATIONS_AT_ONCE` only limits the memory. Computation is limited where it happens: files are opened a few
 at a time, each conversation and each person has one or a few turns, and money has its budgets.
-Left to others: which messages of a claim to answer (`questions`), everything about the answer (`bot.turn`), what people
-see meanwhile (`typing_indicator`, `bot.turn.status`, `bot.turn.reactions`), sending it (`bot.loops.sender`).
+Left to others: which messages of a claim to answer (`questions`), everything about the answer (`bot.chat`), what people
+see meanwhile (`typing_indicator`, `bot.chat.status`, `bot.chat.reactions`), sending it (`bot.loops.sender`).
 """
 
 import asyncio
@@ -23,6 +23,18 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
+from bot.access.access import is_admin
+from bot.access.routing import Question, Verdict
+from bot.chat.agent import Agent
+from bot.chat.approvals import Approvals
+from bot.chat.group_context import GroupContext
+from bot.chat.journal import Journal, Outcome, Pause, Turn
+from bot.chat.multimodal import MultimodalAgent
+from bot.chat.reactions import Reactions
+from bot.chat.status import StatusMessages
+from bot.chat.turn_tasks import TurnStopped, TurnTasks
+from bot.chat.turns import Turns
+from bot.chat.work import Work
 from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Edited, Incoming, Kind
@@ -32,21 +44,9 @@ from bot.logs import RepeatedWarning, describe_error
 from bot.loops.worker.questions import OpenedItem, Questions
 from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
-from bot.policy.access import is_admin
-from bot.policy.routing import Question, Verdict
 from bot.settings import Settings
-from bot.transports.base import Progress, Transport
-from bot.turn.agent import Agent
-from bot.turn.approvals import Approvals
-from bot.turn.group_context import GroupContext
-from bot.turn.journal import Journal, Outcome, Pause, Turn
-from bot.turn.links import inert
-from bot.turn.multimodal import MultimodalAgent
-from bot.turn.reactions import Reactions
-from bot.turn.status import StatusMessages
-from bot.turn.turn_tasks import TurnStopped, TurnTasks
-from bot.turn.turns import Turns
-from bot.turn.work import Work
+from bot.signal.protocol import Progress, Transport
+from bot.trust.links import inert
 from bot.unanswered import Unanswered
 from store import Claim, InboxId, Repositories, Store, StoreError, StoreFull
 from tools import shorten

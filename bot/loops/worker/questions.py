@@ -1,6 +1,6 @@
 """Decides which messages of a claim to answer: reads its rows, and tells those who may not ask or come too late.
 
-Left to others: where a message goes (`bot.policy.routing`), the answer (`bot.turn`).
+Left to others: where a message goes (`bot.access.routing`), the answer (`bot.chat`).
 """
 
 import logging
@@ -8,6 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.access.access import may_ask
+from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
+from bot.chat import prompt
+from bot.chat.group_context import GroupContext
+from bot.chat.reactions import Reactions
+from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.urgent import Authority
 from bot.event_json import UnreadableEvent, load_envelope, read_event
@@ -15,13 +21,7 @@ from bot.events import Envelope, Event, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence
 from bot.logs import describe_error
-from bot.policy.access import may_ask
-from bot.policy.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
-from bot.transports.base import Transport
-from bot.turn import prompt
-from bot.turn.group_context import GroupContext
-from bot.turn.reactions import Reactions
-from bot.turn.turns import Turns
+from bot.signal.protocol import Transport
 from bot.unanswered import Unanswered
 from store import Claim, ConversationId, InboxId, InboxItem, Store
 

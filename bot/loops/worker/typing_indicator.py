@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
+from bot.chat.work import waiting
 from bot.events import ChatId
-from bot.transports.base import Transport
-from bot.turn.work import waiting
+from bot.signal.protocol import Transport
 
 _TYPING_SECONDS = 8.0
 """Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""

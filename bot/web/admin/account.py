@@ -6,7 +6,7 @@
             '--'-nobody scanned it: a new one, up to MAX_LINK_CODES times
     register --a code is sent to the number, which a restart does not forget--> verify --> registered
 
-Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.transports`).
+Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.signal`).
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from typing import Literal
 import segno
 from aiohttp import web
 
+from bot.chat.captchas import solution_in
 from bot.doctor.pages import is_contained
 from bot.doctor.servers import without_password
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused
@@ -30,11 +31,10 @@ from bot.events import Account
 from bot.logs import describe_error
 from bot.settings import Settings
 from bot.settings.file import write_atomically
-from bot.transports.base import MAX_LINK_CODES, NOT_SCANNED, Linking
-from bot.transports.bridge_versions import Bridge
-from bot.transports.detect import bridge_at
-from bot.transports.envelope.accounts import takes_numberless
-from bot.turn.captchas import solution_in
+from bot.signal.bridge_versions import Bridge
+from bot.signal.detect import bridge_at
+from bot.signal.envelope.accounts import takes_numberless
+from bot.signal.protocol import MAX_LINK_CODES, NOT_SCANNED, Linking
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.world import World

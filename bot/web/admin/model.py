@@ -14,8 +14,8 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
 from bot.doctor.models import ask_models, find_servers, list_models
 from bot.doctor.servers import ServerProbe
-from bot.providers.capabilities import NOTHING
-from bot.providers.prices import Price, published_prices
+from bot.models.capabilities import NOTHING
+from bot.models.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.context import AdminContext, Changes, NotDone, refusing
 from bot.web.admin.guard import form_of

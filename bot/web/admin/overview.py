@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from aiohttp import web
 
+from bot.chat.captchas import PAGE as CAPTCHA_PAGE
+from bot.chat.captchas import solution_in
 from bot.doctor.findings import Level, wanting
 from bot.errors import Disconnected
 from bot.features.safety_numbers.service import Suspect
-from bot.turn.captchas import PAGE as CAPTCHA_PAGE
-from bot.turn.captchas import solution_in
 from bot.web.admin.context import AdminContext, NotDone, refusing
 from bot.web.admin.guard import form_of
 from bot.web.admin.world import RunningParts

@@ -13,7 +13,7 @@ from bot.events import PersonId
 from bot.features.reminders.zones import zones
 from bot.settings import Settings
 from bot.settings.values import person_of
-from bot.transports.base import Contact
+from bot.signal.protocol import Contact
 from bot.web.admin.context import AdminContext, Changes, NotDone
 from bot.web.admin.guard import form_of
 from store import Repositories, StoreError

@@ -16,7 +16,7 @@ from bot.events import Account, PersonId
 from bot.media.attachments import open_lone_picture
 from bot.media.cell import FileRefused
 from bot.media.sniff import kind_of
-from bot.transports.profiles import (
+from bot.signal.profiles import (
     MAX_ABOUT_BYTES,
     MAX_NAME_BYTES,
     MAX_PICTURE_BYTES,

@@ -3,7 +3,7 @@
     form --the toolbox's own gate--> run --> the ledger --> shown once, escaped and cut
               '-- it acts, reads what people keep, wants a yes, or the money is used up: refused
 
-Left to others: running a call (`bot.turn.toolbox`), which tools there are (`bot.web.admin.tools`).
+Left to others: running a call (`bot.chat.toolbox`), which tools there are (`bot.web.admin.tools`).
 """
 
 import json
@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from aiohttp import web
 
+from bot.chat.steps import ToolRun
 from bot.events import TERMINAL_PERSON
 from bot.i18n.phrases import tool_failure
 from bot.labels import Labels
 from bot.messages import CallId, ToolCall
-from bot.policy.budgets import periods
-from bot.turn.steps import ToolRun
+from bot.money.budgets import periods
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import SESSION, Form, form_of
 from bot.web.admin.world import RunningParts

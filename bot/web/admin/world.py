@@ -9,21 +9,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.access.callers import Callers
+from bot.access.pairing import Pairing
+from bot.chat.captchas import Captchas
+from bot.chat.toolbox import Toolbox
 from bot.clock import Clock
 from bot.commands.broadcast import Audience
 from bot.doctor.deps import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
-from bot.policy.callers import Callers
-from bot.policy.pairing import Pairing
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
-from bot.transports.base import Transport
-from bot.transports.envelope.accounts import NO_ACCOUNT
-from bot.transports.profiles import Username
-from bot.transports.usernames import UsernameFile, usernames_path
-from bot.turn.captchas import Captchas
-from bot.turn.toolbox import Toolbox
+from bot.signal.envelope.accounts import NO_ACCOUNT
+from bot.signal.profiles import Username
+from bot.signal.protocol import Transport
+from bot.signal.usernames import UsernameFile, usernames_path
 from bot.web.health import HealthPage
 from store import Store
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
+from bot.access.access import AccessList
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.commands.broadcast import Audience
 from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.i18n.catalogues import say
-from bot.policy.access import AccessList
-from bot.transports.base import Contact, Group
+from bot.signal.protocol import Contact, Group
 from store import Store
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness

@@ -13,9 +13,9 @@ from bot.events import PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from store import Erasure, Store
+from tests.bot.chat.test_edits import on_disk, open_words, words
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.bot.turn.test_edits import on_disk, open_words, words
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Frame, delete, edit, message, quote_of, reaction
 
 

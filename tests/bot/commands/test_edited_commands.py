@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
+from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n import phrases as common_phrases
-from bot.turn import phrases as turn_phrases
 from store import Store
+from tests.bot.chat.test_edits import open_words, words
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.bot.turn.test_edits import open_words, words
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, delete, edit, message, quote_of
 
 FEW = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}

@@ -2,17 +2,17 @@
 
 import pytest
 
+from bot.chat import phrases as turn_phrases
+from bot.chat import prompt
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
-from bot.turn import phrases as turn_phrases
-from bot.turn import prompt
 from store import Store
+from tests.bot.chat.test_edits import words
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
-from tests.bot.turn.test_edits import words
-from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.invariants import is_sendable
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message, reaction
 

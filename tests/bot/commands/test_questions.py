@@ -4,16 +4,16 @@ import asyncio
 
 import pytest
 
+from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.errors import Overloaded
 from bot.i18n import phrases as common_phrases
-from bot.turn import phrases as turn_phrases
 from store import Erasure, Store
+from tests.bot.chat.test_edits import open_words, words
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
-from tests.bot.turn.test_edits import open_words, words
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.invariants import is_sendable
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
 

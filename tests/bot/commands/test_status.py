@@ -9,12 +9,12 @@ from bot.commands import phrases
 from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.settings import BudgetSettings
-from bot.transports.base import Contact, Group
+from bot.signal.protocol import Contact, Group
 from bot.version import current_version, described_build
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})

@@ -6,16 +6,16 @@ from datetime import timedelta
 
 import pytest
 
+from bot.chat import chats
+from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.events import ChatId, PersonId
-from bot.turn import chats
-from bot.turn import phrases as turn_phrases
 from store import Repositories, Store
+from tests.bot.chat.turn_helpers import Echo, calls
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.commands.test_status import contact, label
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})

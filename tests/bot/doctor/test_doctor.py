@@ -23,16 +23,16 @@ from bot.doctor.findings import Finding, as_json, exit_status, format_findings, 
 from bot.errors import ConfigError
 from bot.events import Account
 from bot.media.confinement import Level
-from bot.providers.anthropic.provider import Anthropic
-from bot.providers.base import Provider
-from bot.providers.offline.provider import Offline
+from bot.models.anthropic.provider import Anthropic
+from bot.models.base import Provider
+from bot.models.offline.provider import Offline
 from bot.settings import ProviderName, Settings
-from bot.transports.base import Linking, Transport
-from bot.transports.bridge_versions import Bridge
-from bot.transports.rest_api.linking import RestApiLinking
-from bot.transports.rest_api.transport import RestApi
-from bot.transports.signal_cli.linking import SignalCliLinking
-from bot.transports.signal_cli.transport import SignalCli as SignalCliTransport
+from bot.signal.bridge_versions import Bridge
+from bot.signal.protocol import Linking, Transport
+from bot.signal.rest_api.linking import RestApiLinking
+from bot.signal.rest_api.transport import RestApi
+from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.signal_cli.transport import SignalCli as SignalCliTransport
 from store import open_store
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer

@@ -5,11 +5,11 @@ from decimal import Decimal
 
 import pytest
 
+from bot.chat import phrases
 from bot.commands import phrases as command_phrases
 from bot.features.usage import phrases as usage_phrases
 from bot.i18n.language import Language, use_language
 from bot.i18n.locale import day, dollars, moment, number, short_day
-from bot.turn import phrases
 
 AT = datetime(2026, 3, 4, 9, 5, tzinfo=UTC)
 

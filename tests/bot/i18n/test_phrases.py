@@ -2,9 +2,9 @@
 
 import pytest
 
+from bot.chat import phrases
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.i18n import phrases as common_phrases
-from bot.turn import phrases
 from tests.bot.i18n.sentences import ENGLISH
 
 SENTENCES = {

@@ -12,13 +12,13 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
+from bot.chat import phrases
 from bot.commands import phrases as command_phrases
 from bot.i18n import catalogues
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.labels import Source, SourceKind
-from bot.turn import phrases
 from store import Erasure
 from tests.bot.i18n.sentences import ENGLISH, FILES, NAMED, ROOT
 

@@ -16,7 +16,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from bot.access.access import EVERYBODY, AccessList
+from bot.access.pairing import Pairing
 from bot.app.wiring import Parts
+from bot.chat.approvals import Approvals
+from bot.chat.reactions import EMOJI, Reactions
+from bot.chat.status import Mode, StatusMessages
+from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.commands.preferences import Menu
@@ -31,21 +37,15 @@ from bot.loops.maintenance import Maintenance
 from bot.loops.sender.loop import Sender
 from bot.loops.worker.loop import Worker
 from bot.media.speech import Speech
-from bot.policy.access import EVERYBODY, AccessList
-from bot.policy.pairing import Pairing
-from bot.providers.base import Completion, OnText, Request
-from bot.providers.capabilities import Capabilities
+from bot.models.base import Completion, OnText, Request
+from bot.models.capabilities import Capabilities
 from bot.settings import BudgetSettings, HistorySettings, Settings
-from bot.transports.base import Group
-from bot.transports.envelope.frames import FrameReader
-from bot.turn.approvals import Approvals
-from bot.turn.reactions import EMOJI, Reactions
-from bot.turn.status import Mode, StatusMessages
-from bot.turn.turns import Turns
+from bot.signal.envelope.frames import FrameReader
+from bot.signal.protocol import Group
 from store import Store
+from tests.bot.chat.turn_helpers import Scripted, says, settings_with
 from tests.bot.loops.fake_transport import FakeTransport
-from tests.bot.transports.bridges import OWN_ACCOUNT
-from tests.bot.turn.turn_helpers import Scripted, says, settings_with
+from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALDIS, GROUP, Frame

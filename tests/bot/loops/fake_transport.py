@@ -21,8 +21,8 @@ from bot.events import (
     SentId,
 )
 from bot.formatting.split import is_long
-from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
-from bot.transports.bridge_versions import Release
+from bot.signal.bridge_versions import Release
+from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress
 from tests.waiting import WAIT_SECONDS
 
 ACCOUNT = "+15550100001"

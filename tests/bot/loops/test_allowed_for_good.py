@@ -9,9 +9,9 @@ import pytest
 from bot.clock import SetClock
 from bot.commands import phrases
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
 from tools.reminders import Remind
 

@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.events import ChatId
 from bot.i18n import phrases
-from bot.turn import phrases as turn_phrases
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, Tide, calls, contents, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.bot.turn.turn_helpers import Echo, Tide, calls, contents, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message, quote_of, reaction
 
 QUESTION = FIRST + 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from bot.chat.notices import Admins, Notice, Notices
 from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.troubles import ModelTroubles
@@ -14,8 +15,7 @@ from bot.errors import BadKey, NoSuchModel, Overloaded, Rejected
 from bot.loops import checkups
 from bot.loops.checkups import Checkups
 from bot.messages import AssistantMessage, Text
-from bot.providers.base import Completion, Stop, Usage
-from bot.turn.notices import Admins, Notice, Notices
+from bot.models.base import Completion, Stop, Usage
 from store import Store
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, message

@@ -5,19 +5,19 @@ from datetime import timedelta
 
 import pytest
 
+from bot.access.limits import Quota
 from bot.app import own_clock
 from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
-from bot.policy.limits import Quota
 from bot.settings import LimitsSettings
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.loops.test_intake_doors import Door
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import message
 from tests.waiting import WAIT_SECONDS
 

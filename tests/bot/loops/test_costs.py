@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from bot.chat import phrases
 from bot.clock import SetClock
 from bot.settings import BudgetSettings
-from bot.turn import phrases
 from store import Store, open_store
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Frame, delete, edit, message

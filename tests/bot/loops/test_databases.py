@@ -12,10 +12,10 @@ import pytest
 
 from bot.clock import SetClock
 from store import Store
+from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.test_stories_of_trust import Looking
-from tests.bot.turn.turn_helpers import calls, contents, says
 from tests.tools.databases.samples import Asked
 
 

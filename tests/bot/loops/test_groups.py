@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
+from bot.access.access import AccessList
+from bot.chat import phrases
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
 from bot.errors import Disconnected
 from bot.events import MentionRange, PersonId
-from bot.policy.access import AccessList
-from bot.providers.base import Request
-from bot.transports.base import Group
-from bot.turn import phrases
+from bot.models.base import Request
+from bot.signal.protocol import Group
 from store import ConversationId, Store
+from tests.bot.chat.test_edits import on_disk
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
-from tests.bot.turn.test_edits import on_disk
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import (
     ALDIS,
     ALICE,

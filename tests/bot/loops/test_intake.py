@@ -9,13 +9,13 @@ from typing import TypeVar
 
 import pytest
 
+from bot.access.access import AccessList
 from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.event_json import load_envelope
 from bot.events import Envelope, Event, Kind
 from bot.loops.intake.loop import MAX_HOLD_SECONDS, Intake
 from bot.metrics import Counts
-from bot.policy.access import AccessList
 from bot.unanswered import REASONS
 from store import InboxId, Repositories, Store, StoreFull, TurnId
 from tests.bot.loops.fake_transport import FakeTransport, envelope

@@ -9,6 +9,10 @@ from typing import Any, ClassVar
 
 import pytest
 
+from bot.access.access import AccessList
+from bot.access.callers import Callers
+from bot.access.limits import Quota
+from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
 from bot.event_json import load_envelope
@@ -16,12 +20,8 @@ from bot.events import Envelope, Kind, PersonId, SentId
 from bot.loops.intake.loop import Intake
 from bot.loops.intake.strangers import Admission
 from bot.metrics import Counts
-from bot.policy.access import AccessList
-from bot.policy.callers import Callers
-from bot.policy.limits import Quota
-from bot.policy.pairing import Pairing
 from bot.settings import LimitsSettings
-from bot.transports.base import Group
+from bot.signal.protocol import Group
 from bot.unanswered import REASONS
 from store import ConversationId, Repositories, Store, StoreError
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
+from bot.access.access import AccessList, accepts
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import ChatId, PersonId
 from bot.loops.invitations import Invitations
-from bot.policy.access import AccessList, accepts
-from bot.transports.base import Group
+from bot.signal.protocol import Group
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.waiting import eventually

@@ -5,10 +5,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.chat.edits import Revisions
+from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.loops.maintenance import Maintenance
-from bot.turn.edits import Revisions
-from bot.turn.turns import Turns
 from store import Store, TurnId
 from tests.arrivals import arrive
 from tests.conftest import NOON

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from bot import app
+from bot.chat.multimodal import MultimodalAgent
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
 from bot.settings import load_settings
-from bot.turn.multimodal import MultimodalAgent
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.bot.loops.fake_transport import FakeTransport
-from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers import mcp_bad_server
 from tests.servers.envelopes import message, reaction
 from tools.mcp.options import McpOptions

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
+from bot.chat.prompt import transcripts
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
 from bot.i18n import phrases
 from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
-from bot.providers.base import Request
-from bot.turn.prompt import transcripts
+from bot.models.base import Request
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, EchoArguments, calls, says
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.media.samples import adts, noise, pdf, picture, slow_pdf
 from tests.bot.media.voices import speech_at
-from tests.bot.turn.turn_helpers import Echo, EchoArguments, calls, says
 from tests.conftest import NOON
 from tests.servers.base import hang
 from tests.servers.envelopes import ALICE, BOB, GROUP, Frame, attachment, delete, message, quote_of

@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.loops.membership import Membership
-from bot.transports.base import Group
+from bot.signal.protocol import Group
 from store import Repositories, Store, TurnId
 from store.repository import millis
 from tests.bot.loops.fake_transport import FakeTransport

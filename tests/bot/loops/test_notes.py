@@ -11,20 +11,20 @@ from typing import Any
 
 import pytest
 
+from bot.access.access import AccessList
+from bot.access.limits import Quota
+from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.event_json import dump_value, load_envelope
 from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
 from bot.loops.intake.loop import Intake
 from bot.loops.intake.strangers import Admission
 from bot.metrics import Counts
-from bot.policy.access import AccessList
-from bot.policy.limits import Quota
-from bot.policy.pairing import Pairing
 from bot.settings import LimitsSettings
-from bot.transports.envelope.frames import FrameReader
+from bot.signal.envelope.frames import FrameReader
 from store import OutboxItem, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport
-from tests.bot.transports.bridges import OWN_ACCOUNT
+from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
 from tests.servers import envelopes
 from tests.servers.envelopes import ALDIS, ALICE, CAROL, GROUP, Frame, attachment, message, note, receipt, sync_sent

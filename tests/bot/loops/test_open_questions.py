@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
+from bot.chat import phrases
 from bot.clock import SetClock
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
-from bot.turn import phrases
 from store import Store, open_store
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, BOB, GROUP, message, quote_of, reaction
 from tests.waiting import eventually_found
 from tools.reminders import Remind

@@ -14,8 +14,8 @@ import pytest
 
 from bot.clock import SetClock
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Frame, Person, message, quote_of, reaction
 from tests.waiting import eventually_found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.chat.outgoing import add_message
 from bot.clock import SetClock
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
 from bot.event_json import dump_value
@@ -16,8 +17,7 @@ from bot.i18n.language import Language, use_language
 from bot.loops.sender.delivery import MAX_REMOVALS
 from bot.loops.sender.loop import _PLACES, Sender
 from bot.metrics import Counts
-from bot.transports.base import MissedRecipient
-from bot.turn.outgoing import add_message
+from bot.signal.protocol import MissedRecipient
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON

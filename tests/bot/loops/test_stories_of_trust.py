@@ -21,11 +21,11 @@ from bot.formatting.split import visible
 from bot.messages import CallId, Text, ToolCall
 from bot.settings import HistorySettings
 from store import Store
+from tests.bot.chat.test_sources import EVIL, GOOD, Pages
+from tests.bot.chat.turn_helpers import Echo, calls, completion, contents, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.bot.loops.test_media import file
-from tests.bot.turn.test_sources import EVIL, GOOD, Pages
-from tests.bot.turn.turn_helpers import Echo, calls, completion, contents, says
 from tests.servers.envelopes import (
     ALDIS,
     ALICE,

@@ -25,7 +25,7 @@ from bot.loops.watchdog import (
     Watchdog,
 )
 from bot.metrics import Counts
-from bot.transports.bridge_versions import Release
+from bot.signal.bridge_versions import Release
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.waiting import eventually
 

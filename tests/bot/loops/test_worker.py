@@ -7,6 +7,14 @@ from typing import Any
 
 import pytest
 
+from bot.access.access import AccessList
+from bot.chat import phrases
+from bot.chat.approvals import Approvals
+from bot.chat.edits import Revisions
+from bot.chat.group_context import GroupContext
+from bot.chat.reactions import Reactions
+from bot.chat.status import StatusMessages
+from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, Commands, command
@@ -18,18 +26,10 @@ from bot.i18n import phrases as common_phrases
 from bot.loops.worker.loop import Worker
 from bot.loops.worker.typing_indicator import _MAX_TYPING
 from bot.metrics import Counts
-from bot.policy.access import AccessList
-from bot.providers.base import Completion, OnText, Request
-from bot.turn import phrases
-from bot.turn.approvals import Approvals
-from bot.turn.edits import Revisions
-from bot.turn.group_context import GroupContext
-from bot.turn.reactions import Reactions
-from bot.turn.status import StatusMessages
-from bot.turn.turns import Turns
+from bot.models.base import Completion, OnText, Request
 from store import Arrival, Repositories, Store
+from tests.bot.chat.turn_helpers import Scripted, agent_of, says, settings_with, toolbox, turn_settings, unlimited
 from tests.bot.loops.fake_transport import FakeTransport, envelope
-from tests.bot.turn.turn_helpers import Scripted, agent_of, says, settings_with, toolbox, turn_settings, unlimited
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually, eventually_found
 

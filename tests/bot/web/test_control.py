@@ -12,14 +12,14 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from bot.chat.captchas import Captchas
+from bot.chat.notices import Admins
 from bot.clock import SetClock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
 from bot.metrics import Counts
-from bot.transports.base import Identity
-from bot.turn.captchas import Captchas
-from bot.turn.notices import Admins
+from bot.signal.protocol import Identity
 from bot.web.control import Control, State, answering, ask_running, socket_path
 from bot.web.listening import MAX_CONNECTIONS
 from store import NOT_INCLUDED, Store, StoreError, open_store

@@ -10,6 +10,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from bot.chat.notices import Notice
 from bot.clock import SetClock
 from bot.doctor.findings import problem
 from bot.errors import ConfigError
@@ -18,7 +19,6 @@ from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
-from bot.turn.notices import Notice
 from bot.web.health import HealthPage, HealthPages, serve
 from bot.web.listening import MAX_CONNECTIONS
 from store import Store, open_store

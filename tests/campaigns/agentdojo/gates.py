@@ -1,10 +1,10 @@
 """The gates to compare: none, a plain one, and that of Aldis."""
 
+from bot.chat.toolbox import Toolbox
 from bot.events import PersonId
 from bot.labels import Labels, Source
 from bot.messages import ToolCall
-from bot.policy.trust import untrusted_sources
-from bot.turn.toolbox import Toolbox
+from bot.trust.rules import untrusted_sources
 
 
 class Open(Toolbox):

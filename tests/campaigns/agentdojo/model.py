@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from bot.messages import CallId, ToolCall
-from bot.providers.base import Completion, OnText, Request
-from tests.bot.turn.turn_helpers import completion, contents, says
+from bot.models.base import Completion, OnText, Request
+from tests.bot.chat.turn_helpers import completion, contents, says
 from tests.campaigns.agentdojo.suites import MARK, Call
 
 

@@ -11,15 +11,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from bot.chat.journal import Outcome, Pause, Turn
+from bot.chat.steps import Decided, dump_step, load_step
+from bot.chat.toolbox import Toolbox
+from bot.chat.turns import Turns
 from bot.clock import SetClock
-from bot.transports.base import Progress
-from bot.turn.journal import Outcome, Pause, Turn
-from bot.turn.steps import Decided, dump_step, load_step
-from bot.turn.toolbox import Toolbox
-from bot.turn.turns import Turns
+from bot.signal.protocol import Progress
 from store import Repositories, Store, open_store
 from tests.arrivals import arrive
-from tests.bot.turn.turn_helpers import agent_of, incoming, turn_settings, unlimited
+from tests.bot.chat.turn_helpers import agent_of, incoming, turn_settings, unlimited
 from tests.campaigns.agentdojo.gates import GATES
 from tests.campaigns.agentdojo.model import Obeying
 from tests.campaigns.agentdojo.operator import options

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot import app, logs, settings
 from bot.errors import Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
-from bot.transports.base import Contact, Group, Identity, MissedRecipient, Progress
+from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress
 from tests.campaigns.bench import blocks
 from tools import CATALOG
 

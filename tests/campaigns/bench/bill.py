@@ -13,8 +13,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
-from bot.providers.base import Usage
-from bot.providers.prices import published_prices
+from bot.models.base import Usage
+from bot.models.prices import published_prices
 from tests.campaigns.bench import aldis, double
 from tests.servers import caches
 from tests.servers.anthropic import AnthropicServer

@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bot.transports.envelope.frames import FrameReader
-from tests.bot.transports.bridges import OWN_ACCOUNT
+from bot.signal.envelope.frames import FrameReader
+from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.campaigns.fuzz import oracle
 from tests.campaigns.fuzz.json_trees import Mutator, places_in
 from tests.campaigns.fuzz.rounds import Round

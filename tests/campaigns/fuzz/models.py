@@ -24,8 +24,8 @@ from bot.messages import (
     dump_messages,
     load_messages,
 )
-from bot.providers.base import Completion, Request, Stop
-from tests.bot.providers.vendors import QUESTION, Vendor, answered, followed_by, opened, stripped
+from bot.models.base import Completion, Request, Stop
+from tests.bot.models.vendors import QUESTION, Vendor, answered, followed_by, opened, stripped
 from tests.campaigns.fuzz.json_trees import Mutator
 from tests.campaigns.fuzz.rounds import Round
 from tests.invariants import is_sendable

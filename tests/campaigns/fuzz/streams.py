@@ -14,13 +14,13 @@ from pathlib import Path
 from bot import app, settings
 from bot.event_json import load_envelope
 from bot.events import ChatId, Envelope, Incoming
-from bot.transports.base import Transport
-from bot.transports.envelope.frames import FrameReader
-from bot.transports.rest_api.websocket import MAX_FRAME_BYTES
-from bot.transports.signal_cli.transport import SignalCli
+from bot.signal.envelope.frames import FrameReader
+from bot.signal.protocol import Transport
+from bot.signal.rest_api.websocket import MAX_FRAME_BYTES
+from bot.signal.signal_cli.transport import SignalCli
 from store import InboxItem, Repositories, Store, open_store
-from tests.bot.transports import bridges
-from tests.bot.transports.bridges import OWN_ACCOUNT, Bridge
+from tests.bot.signal import bridges
+from tests.bot.signal.bridges import OWN_ACCOUNT, Bridge
 from tests.campaigns.fuzz import oracle
 from tests.campaigns.fuzz.envelopes import BESIDE, frame_of
 from tests.campaigns.fuzz.rounds import Round

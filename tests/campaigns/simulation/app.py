@@ -6,7 +6,7 @@ from functools import lru_cache
 from bot.app import own_clock
 from bot.app.wiring import Parts
 from bot.media.sandbox import Sandbox
-from bot.providers.fallback import Fallback
+from bot.models.fallback import Fallback
 from bot.service import Service
 from bot.settings import Settings, load_settings
 from store import Store

@@ -14,7 +14,7 @@ from bot.messages import (
     UserMessage,
     dump_messages,
 )
-from bot.providers.base import Completion, OnText, Request, Stop, Usage
+from bot.models.base import Completion, OnText, Request, Stop, Usage
 from tests.campaigns.simulation.crashes import Life, never
 from tests.campaigns.simulation.network import Network
 from tests.campaigns.simulation.record import PaidCall

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 
+from bot.chat import phrases
 from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable, Unfetchable
 from bot.events import (
     Attachment,
@@ -28,8 +29,7 @@ from bot.events import (
     SentId,
     TimerChanged,
 )
-from bot.transports.base import Group, Identity, MissedRecipient, Progress
-from bot.turn import phrases
+from bot.signal.protocol import Group, Identity, MissedRecipient, Progress
 from tests.campaigns.simulation.crashes import Life, Steps, never
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible

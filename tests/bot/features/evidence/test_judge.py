@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.chat.budget import Budget
+from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge, Sheet
-from bot.providers.prices import Price, PricedModel
+from bot.models.prices import Price, PricedModel
 from bot.settings import BudgetSettings
-from bot.turn.budget import Budget
-from bot.turn.turns import Turns
 from store import Store
-from tests.bot.providers import vendors
-from tests.bot.providers.vendors import NAMES, Vendor
-from tests.bot.turn.turn_helpers import Desk, Scripted, calls, says, unlimited
+from tests.bot.chat.turn_helpers import Desk, Scripted, calls, says, unlimited
+from tests.bot.models import vendors
+from tests.bot.models.vendors import NAMES, Vendor
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
 from tests.servers.script import Heard, call, cut_off, say

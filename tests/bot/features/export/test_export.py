@@ -14,12 +14,12 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from store import ConversationId, Store
+from tests.bot.chat.test_edits import on_disk
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import app_harness
 from tests.bot.loops.test_media import file
 from tests.bot.media.samples import picture
-from tests.bot.turn.test_edits import on_disk
-from tests.bot.turn.turn_helpers import Echo, calls, says
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
 
 

@@ -13,6 +13,7 @@ import pytest
 from aiohttp import web
 
 from bot import app
+from bot.chat.notices import Admins, Notices
 from bot.clock import SetClock
 from bot.features.feeds import phrases
 from bot.features.feeds.poller import FeedPoller
@@ -20,12 +21,11 @@ from bot.features.feeds.service import Feeds, FeedService
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
 from bot.settings import load_settings
-from bot.turn.notices import Admins, Notices
 from store import Article, Feed, Store, open_store
+from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
 from tests.bot.loops.fake_transport import FakeTransport
-from tests.bot.turn.turn_helpers import calls, contents, says
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, message

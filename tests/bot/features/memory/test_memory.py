@@ -10,10 +10,10 @@ from bot.commands.phrases import wrong_form
 from bot.features.memory import phrases
 from bot.features.memory.service import MAX_FACTS
 from store import Store
+from tests.bot.chat.test_edits import on_disk
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.test_edits import on_disk
-from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 
 FACT = "is vegetarian"

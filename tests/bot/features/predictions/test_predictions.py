@@ -12,10 +12,10 @@ import pytest
 from bot.clock import SetClock
 from bot.features.predictions.service import MAX_KEPT, Predictions
 from store import ConversationId, Repositories, Store, TurnId
+from tests.bot.chat.test_edits import on_disk
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.test_edits import on_disk
-from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
 from tools import Denied, Forecast, NotFound, RateLimited, Tool, ToolContext

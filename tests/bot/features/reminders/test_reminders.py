@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from bot.access.access import AccessList
+from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
@@ -18,15 +20,13 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.loops.membership import Membership
 from bot.metrics import Counts
-from bot.policy.access import AccessList
 from bot.settings import LocaleSettings
-from bot.transports.base import Group
-from bot.turn.turns import Turns
+from bot.signal.protocol import Group
 from store import Store, open_store
+from tests.bot.chat.test_edits import on_disk
+from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.test_edits import on_disk
-from tests.bot.turn.turn_helpers import Echo, calls, contents, says
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, delete, edit, message, reaction
 from tests.waiting import eventually_found

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
+from bot.access.access import AccessList
 from bot.clock import SetClock
 from bot.commands.phrases import BRIDGE_SILENT, HELP, ONLY_DIRECTLY, unknown_command
 from bot.errors import CallRefused, Disconnected, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features.safety_numbers import phrases
 from bot.i18n.language import use_language
-from bot.policy.access import AccessList
-from bot.transports.base import Contact, Group, Identity, MissedRecipient
+from bot.signal.protocol import Contact, Group, Identity, MissedRecipient
 from store import Store
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, Person, message, undecryptable

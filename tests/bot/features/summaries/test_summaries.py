@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from bot.chat.prompt import estimated_text_tokens, estimated_tokens
 from bot.clock import SetClock
 from bot.errors import ContextTooLong, ProviderError, Unavailable
-from bot.providers.base import Attempt, Stop
+from bot.models.base import Attempt, Stop
 from bot.settings import HistorySettings
-from bot.turn.prompt import estimated_text_tokens, estimated_tokens
 from store import Store
+from tests.bot.chat.test_edits import on_disk
+from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.loops.test_costs import let_write
-from tests.bot.turn.test_edits import on_disk
-from tests.bot.turn.turn_helpers import says
 from tests.invariants import is_sendable
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 

@@ -7,12 +7,12 @@ from decimal import Decimal
 from PIL import Image
 
 from bot.clock import SetClock
-from bot.providers.base import Attempt, Completion
+from bot.models.base import Attempt, Completion
 from bot.settings import BudgetSettings
 from store import Store
+from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.turn.turn_helpers import says
 from tests.servers.envelopes import BOB, CAROL, GROUP, message
 
 

@@ -8,9 +8,9 @@ import pytest
 from pydantic import BaseModel, Field
 
 from bot.app import doctor_deps
+from bot.chat.steps import ToolRun
 from bot.doctor.tools import inventory
 from bot.messages import CallId, ToolAnswer
-from bot.turn.steps import ToolRun
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
 from tests.bot.web.admin.browsers import settings_of
 from tools import Arguments, ToolSpec

@@ -1,0 +1,1 @@
+"""Who may write, how often, and where a message goes."""

@@ -1,0 +1,134 @@
+"""Pure: who may write to Aldis. Deny by default; decided from the envelope alone, before anything is stored or fetched.
+
+                          direct chat   listed group   any group (groups: *)
+    listed person         yes           yes            yes
+    let in by pairing     yes           yes            no
+    member of a listed    if set so     yes            no
+    group
+    anybody else          no            no             no
+
+None of this applies if the account is a person's own (`note_to_self`): then only what the account writes to itself is
+admitted, because the person's other chats are none of Aldis's business.
+
+People are identified by uuid; a listed phone number stands for the account that had it when it first wrote.
+Groups and direct chats are separate: a listed group lets its members ask there, and nowhere else unless the operator
+wants it; a person who was let in may write directly, and in groups only if the group is listed.
+Left to others: who was let in, who is a member now, and whether a number still belongs to the same account
+(`bot.loops.intake`, `store.people`).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from bot.access.chat_settings import Askers
+from bot.events import ChatId, Envelope, PersonId
+from bot.signal.protocol import Group
+
+EVERYBODY = "*"
+
+_MAX_MEMBERS = 20_000
+"""The members of twenty groups of the maximum size, a thousand. Source: Signal Support, "Group chats" (2026-11)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccessList:
+    """Who may write. Persons are lower-case uuids, `+...` numbers or `*`; groups are exact ids or `*`."""
+
+    persons: frozenset[str]
+    groups: frozenset[str]
+    admins: frozenset[str] = frozenset()
+    """Who may give the operator's commands, by uuid or number; they may write as well."""
+    group_members_may_write: bool = False
+    """Whether members of the groups listed by id may also write directly."""
+    members: frozenset[PersonId] = frozenset()
+    """The members of those groups as the bridge last told them; used only if the field above is set."""
+    note_to_self: bool = False
+    """Whether the account is a person's own: then only its owner may write, to themselves, and is an admin there."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nobody at all may write."""
+        return not (self.persons or self.groups or self.admins or self.note_to_self)
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The phone numbers among persons and admins."""
+        return frozenset(entry for entry in self.persons | self.admins if entry.startswith("+"))
+
+    @property
+    def needs_members(self) -> bool:
+        """Whether the members of the listed groups must be known."""
+        return self.group_members_may_write and bool(self.groups - {EVERYBODY}) and not self.note_to_self
+
+
+def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = False) -> bool:
+    """Whether the author may write where the envelope came from; `is_approved`: they were let in by pairing.
+
+    A number in the envelope counts as the author's: the intake removes one that is pinned to another account.
+    """
+    if envelope.author is None or envelope.chat is None:
+        return False
+    if allowed.note_to_self or envelope.from_self:
+        return allowed.note_to_self and envelope.from_self and is_direct(envelope)
+    if envelope.chat.is_group:
+        # Anybody can create a group and add Aldis to it, so "every group" lets in no unlisted people.
+        is_open = EVERYBODY in allowed.groups and _is_listed(envelope, allowed)
+        return is_open or envelope.chat.id in allowed.groups
+    is_welcome = is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
+    return is_welcome and envelope.chat == ChatId.direct(envelope.chat.id)
+
+
+def is_direct(envelope: Envelope) -> bool:
+    """Whether it came from the author's own chat with Aldis."""
+    return envelope.author is not None and envelope.chat == ChatId.direct(envelope.author)
+
+
+def is_admin(envelope: Envelope, allowed: AccessList) -> bool:
+    """Whether the author may give the operator's commands.
+
+    The envelope must come from the inbox, where no number is pinned to another account.
+    """
+    if allowed.note_to_self or envelope.from_self:
+        return allowed.note_to_self and envelope.from_self
+    return not allowed.admins.isdisjoint(_names(envelope))
+
+
+def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_approved: bool = False) -> bool:
+    """Whether the author may ask in a group with this setting; in a direct chat everybody may who may write."""
+    if askers == "all" or envelope.chat is None or not envelope.chat.is_group:
+        return True
+    if is_admin(envelope, allowed):
+        return True
+    if askers != "list" or envelope.author is None:
+        return False
+    return may_write(replace(envelope, chat=ChatId.direct(envelope.author)), allowed, is_approved=is_approved)
+
+
+def accepts(invitation: Group, allowed: AccessList) -> bool:
+    """Whether Aldis joins a group it is invited to: a listed one; or, if every group is listed, one with a member who
+    is listed by uuid, because anybody can create a group.
+    """
+    if allowed.note_to_self:
+        return False
+    if invitation.id in allowed.groups:
+        return True
+    return EVERYBODY in allowed.groups and not invitation.members.isdisjoint(allowed.persons | allowed.admins)
+
+
+def members_of(groups: Iterable[Group], allowed: AccessList) -> frozenset[PersonId]:
+    """The members of all groups listed by id, up to a limit."""
+    people = (person for group in groups if group.id in allowed.groups for person in group.members)
+    return frozenset(islice(people, _MAX_MEMBERS))
+
+
+def _is_listed(envelope: Envelope, allowed: AccessList) -> bool:
+    return EVERYBODY in allowed.persons or not (allowed.persons | allowed.admins).isdisjoint(_names(envelope))
+
+
+def _is_welcome_member(envelope: Envelope, allowed: AccessList) -> bool:
+    return allowed.group_members_may_write and envelope.author in allowed.members
+
+
+def _names(envelope: Envelope) -> frozenset[str]:
+    return frozenset(name for name in (envelope.author, envelope.number) if name)

@@ -1,0 +1,241 @@
+"""Pure: decides what happens to an event from a person who may write.
+
+Incoming --begins with /word--> Command (in a group even unaddressed); "/word?" and "/word" in quotes: help on it
+         |-yes, no, always----> Verdict
+         |-addressed----------> Question; with nothing but the name: about the last thing said
+         '-not----------------> Talk (in a group, among others)
+Edited --> Correction; Deleted --> Withdrawal
+Reacted --thumb, check mark on a message of Aldis-> Verdict
+        |-a cross, a stop sign--> Halt
+        '-an alarm clock--> Postponement
+Reacted, TimerChanged --> Ignore
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bot.access.yes_no import SKIN_TONES, Word, parse_word
+from bot.events import ChatId, Deleted, Edited, Event, Incoming, PersonId, Reacted, SentId, plain_command
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """Something to answer."""
+
+    message: Incoming
+    is_bare: bool = False
+    """Whether it is only Aldis's name, in a group: then the last or the quoted message is meant."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """Something that Aldis itself should do: `/name rest`. Whether such a command exists is decided elsewhere."""
+
+    message: Incoming
+    name: str
+    """In lower case, without the slash."""
+    rest: str
+    """What follows the name, without surrounding white space; may be empty."""
+    is_addressed: bool
+    """Whether it is certainly meant for Aldis, since other bots in a group have commands, too."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Correction:
+    """New words for an older message."""
+
+    edit: Edited
+    as_message: "Question | Command | Verdict | Talk | Ignore"
+    """What the new words would be if they came as a message."""
+
+    @property
+    def is_addressed(self) -> bool:
+        """Whether the new words ask something, or answer what was asked."""
+        meant = self.as_message.instead if isinstance(self.as_message, Verdict) else self.as_message
+        return isinstance(meant, Question)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Withdrawal:
+    """The deletion of an older message."""
+
+    deletion: Deleted
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """Yes or no; whether anything was asked is decided elsewhere."""
+
+    author: PersonId
+    target: SentId | None
+    """Our message; None if they did not quote one."""
+    is_yes: bool
+    is_always: bool = False
+    """Whether the yes should hold permanently; whether it can is decided elsewhere."""
+    instead: "Question | Talk | None" = None
+    """What the words mean if nothing was asked; None for a reaction."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Postponement:
+    """A request to be reminded an hour later."""
+
+    author: PersonId
+    """The person who wants it."""
+    target: SentId
+    """Our message."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Halt:
+    """A request to stop an answer; whether they may, and whether it is under way, is decided elsewhere."""
+
+    chat: ChatId
+    author: PersonId
+    """The person who wants it."""
+    target_author: PersonId | None
+    """The author of the target message; None if Signal does not tell."""
+    target: SentId
+    """The message being answered, or one of ours that answers it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Talk:
+    """Talk among people in a group: nothing to answer."""
+
+    message: Incoming
+    reason: str = "not_addressed"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ignore:
+    """Nothing to answer; `reason` is a word for the log."""
+
+    reason: str
+
+
+Route = Question | Command | Correction | Withdrawal | Verdict | Halt | Postponement | Talk | Ignore
+
+_WORDS: Mapping[str, Word] = {"👍": "yes", "👎": "no", "✅": "always"}
+_CROSSES = {"❌", "✖", "🛑", "⛔"}
+_ALARM = "⏰"
+_AS_PICTURE = "\ufe0f"
+"""Follows a character that should be shown as an emoji."""
+
+_NAME = r"[^\W\d_](?:[^\W\d]|-){0,30}"
+_COMMAND = re.compile(rf"/({_NAME})[.,:;!…\u200b\u2060\ufeff]*(?:\s+(.*))?", re.DOTALL)
+_ABOUT_COMMAND = re.compile(
+    rf"/\?|/(?P<asked>{_NAME})\s*\?+|[\"“„«'‘`]\s*/(?P<quoted>{_NAME})(?:\s[^\"“”«»'‘’`]*)?[\"”“»'’`][.,!?]*"
+)
+"""A command with a question mark or in quotation marks: a question about it, not an order."""
+
+
+def route(event: Event | None, *, name: str, answers_always: bool = False) -> Route:
+    """Decides where an event goes. `name` is what people call Aldis in groups.
+
+    `answers_always`: in this group every message is meant for Aldis.
+    """
+    match event:
+        case None:
+            return Ignore(reason="unreadable")
+        case Incoming():
+            return _message(event, name, answers_always)
+        case Edited():
+            return Correction(edit=event, as_message=_message(event.message, name, answers_always))
+        case Deleted():
+            return Withdrawal(deletion=event)
+        case Reacted(removed=False):
+            return _reaction(event)
+        case _:
+            return Ignore(reason=type(event).__name__.lower())
+
+
+def unanswered_message(found: Route) -> Incoming | None:
+    """The message that somebody awaits an answer to; None if nobody does."""
+    match found:
+        case Question(message=message) | Verdict(target=None, instead=Question(message=message)):
+            return message
+        case Command(message=message, is_addressed=True):
+            return message
+        case _:
+            return None
+
+
+def _reaction(reacted: Reacted) -> Verdict | Halt | Postponement | Ignore:
+    emoji = reacted.emoji.strip().removesuffix(_AS_PICTURE)
+    word = _WORDS.get(emoji.translate(SKIN_TONES))
+    if word is not None and reacted.is_on_mine:
+        return _verdict(word, reacted.author, reacted.target, None)
+    if emoji == _ALARM and reacted.is_on_mine:
+        return Postponement(author=reacted.author, target=reacted.target)
+    if emoji in _CROSSES:
+        return Halt(
+            chat=reacted.chat, author=reacted.author, target_author=reacted.target_author, target=reacted.target
+        )
+    return Ignore(reason="reacted")
+
+
+def _message(message: Incoming, name: str, answers_always: bool) -> Question | Command | Verdict | Talk | Ignore:  # noqa: FBT001  (of its one caller, whose keyword it is)
+    if _is_bare(message, name):
+        return Question(message=message, is_bare=True)
+    if not (message.text.strip() or message.attachments or message.sticker or message.extras or message.view_once):
+        return Ignore(reason="empty")
+    is_addressed = not message.chat.is_group or _addressed(message, name)
+    command = _command(message.text, name, is_addressed=is_addressed)
+    if command is not None and _command(_own_text(message), name, is_addressed=is_addressed):
+        return Command(message=message, name=command[0], rest=command[1], is_addressed=is_addressed)
+    found = Question(message=message) if is_addressed or answers_always else Talk(message=message)
+    word = None if message.attachments else parse_word(message.text)
+    if word is None or (message.quote is not None and not message.quotes_me):
+        return found
+    target = message.quote.sent_at if message.quote is not None else None
+    return _verdict(word, message.author, target, found)
+
+
+def _command(text: str, name: str, *, is_addressed: bool) -> tuple[str, str] | None:
+    """The command's name and what follows it; None if this is not a command."""
+    text = plain_command(_without_name(text, name))
+    if is_addressed and (about := _ABOUT_COMMAND.fullmatch(text)) is not None:
+        return "help", about["asked"] or about["quoted"] or ""
+    command = _COMMAND.fullmatch(text)
+    return None if command is None else (command[1].lower(), (command[2] or "").strip())
+
+
+def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Question | Talk | None) -> Verdict:
+    return Verdict(author=author, target=target, is_yes=word != "no", is_always=word == "always", instead=instead)
+
+
+def _is_bare(message: Incoming, name: str) -> bool:
+    """Whether somebody in a group calls Aldis and says nothing else."""
+    if message.attachments or message.sticker or message.extras or message.view_once:
+        return False
+    is_called = message.mentions_me or re.search(r"\w", _own_text(message)) is not None
+    only_name = re.fullmatch(rf"\W*(?:@?{re.escape(name)}\W*)*", _own_text(message), re.IGNORECASE) is not None
+    return message.chat.is_group and is_called and only_name
+
+
+def _addressed(message: Incoming, name: str) -> bool:
+    return message.mentions_me or message.quotes_me or _called(_own_text(message), name)
+
+
+def _own_text(message: Incoming) -> str:
+    """The text without the names of people it mentions, who could choose names that call Aldis or give commands."""
+    text = message.text
+    for named in sorted((one.name for one in message.mentioned), key=len, reverse=True):
+        text = text.replace(f"@{named}", "@")
+    return text
+
+
+def _without_name(text: str, name: str) -> str:
+    """The text without the name that may precede a command: `Aldis, /help`."""
+    called = rf"^\s*@?{re.escape(name)}\s*[,:]?\s+(?=[\"“„«'‘`*_~]{{0,4}}[/\uff0f\u2044\u2215])"
+    return re.sub(called, "", text, flags=re.IGNORECASE).strip()
+
+
+def _called(text: str, name: str) -> bool:
+    """Whether the text addresses somebody by this name: first, possibly after a greeting, or last after a comma."""
+    called = re.escape(name)
+    first = rf"^\W*(?:(?:hey|hi|hello|ok|okay|hallo|salut|hola|dear)\W+)?@?{called}(?!\w)"
+    last = rf",\s*@?{called}\W*$"
+    return re.search(f"{first}|{last}", text, re.IGNORECASE) is not None

@@ -1,0 +1,203 @@
+"""Approvals: a turn that wants to do something waits until a person who is entitled to agrees.
+
+    paused: the person is asked, the turn is put off --yes--> taken up: the calls run
+                                   |                 |-no---> taken up: the model is told that they may not
+                                   |                 '-time-> as no
+                                   '-another question of the conversation-> the turn ends; nothing is done
+
+The verdict applies to exactly the calls that were shown: the journal has them, with their arguments. It counts only
+from the one who asked, or from an admin, in the same conversation.
+
+    a reply that quotes the question, a thumb on it --> counts
+    a word alone, from whoever asked
+        one question is open; since then nothing was said that invites a yes or comes from a stranger --> counts
+        one is open, but anything else was said since, by either side, or the word may answer that --> shown again
+        several are open --> the person is asked which one
+        it is the new text of an older message, which may have been about something else --> shown again
+        none existed yet when it came --> not a verdict
+
+Left to others: which calls need one (`bot.trust.rules`), asking and continuing (`bot.chat.turns`, `bot.chat.agent`).
+"""
+
+from dataclasses import dataclass
+
+from bot.access.routing import Verdict
+from bot.access.yes_no import invites_yes, is_nod
+from bot.chat import phrases
+from bot.chat.steps import Decided, Paused, dump_step, journaled_steps
+from bot.chat.turns import Turns, question_files
+from bot.clock import Clock
+from bot.events import Incoming, PersonId
+from bot.i18n.catalogues import say
+from bot.i18n.language import use_language
+from bot.messages import AssistantMessage, load_messages
+from bot.trust.rules import untrusted_sources
+from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnId
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Waiting:
+    """A turn that waits for a verdict."""
+
+    turn: TurnId
+    asked: Paused
+    position: int
+    """The position of its journal's next step."""
+    since: SaidSince
+    """What was said after it asked."""
+
+
+class Approvals:
+    """The verdicts that turns wait for."""
+
+    def __init__(self, store: Store, clock: Clock, turns: Turns) -> None:
+        self._store = store
+        self._clock = clock
+        self._turns = turns
+
+    async def decide(
+        self, conversation: ConversationId, verdict: Verdict, *, is_admin: bool, item: InboxId, follows: bool = False
+    ) -> bool:
+        """Accepts a verdict and settles the item it came in; returns whether a turn was waiting for it.
+
+        `follows`: its author said something else before it that is not answered yet.
+        """
+        return await self._store.transaction(
+            lambda repos: self.accept(repos, conversation, verdict, is_admin=is_admin, item=item, follows=follows)
+        )
+
+    def accept(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        verdict: Verdict,
+        *,
+        is_admin: bool,
+        item: InboxId,
+        follows: bool,
+    ) -> bool:
+        """Does the same as `decide`, within a transaction."""
+        if verdict.target is not None:
+            is_one = self._quoted(repos, conversation, verdict, is_admin=is_admin)
+        else:
+            is_one = self._said(repos, conversation, verdict, item, follows=follows)
+        if is_one:
+            repos.inbox.settle(item)
+        return is_one
+
+    def end_all(self, repos: Repositories, conversation: ConversationId) -> int:
+        """Ends what waits for a verdict in the conversation, within a transaction; returns how many turns."""
+        turns = repos.inbox.put_off_turns(conversation)
+        for turn in turns:
+            self._turns.end(repos, conversation, turn)
+        return len(turns)
+
+    def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:
+        """Accepts a verdict on a message of ours, within a transaction; returns whether a turn waits for one there."""
+        place = None if verdict.target is None else repos.sent_messages.place_of(conversation, verdict.target)
+        if place is None or place[0] not in repos.inbox.put_off_turns(conversation):
+            return False
+        turn, position = place
+        found = _asked(repos, conversation, turn)
+        if found is None:
+            return False
+        asked, steps = found
+        may_say = is_admin or verdict.author in asked.people
+        if may_say and position >= asked.position:
+            self._decide(repos, conversation, turn, verdict, asked, steps)
+        elif may_say and verdict.instead is not None:  # they quote an earlier question of the turn
+            self._show_again(repos, conversation, turn, asked, verdict.instead.message)
+        return True
+
+    def _said(
+        self, repos: Repositories, conversation: ConversationId, verdict: Verdict, item: InboxId, *, follows: bool
+    ) -> bool:
+        """Accepts a word alone, within a transaction; returns whether it can mean any open question."""
+        waiting = _waiting(repos, conversation, verdict.author, item)
+        if not waiting or verdict.instead is None:
+            return False
+        message = verdict.instead.message
+        if len(waiting) > 1:
+            self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
+            return True
+        one = waiting[0]
+        if one.since.is_repeated:
+            return True  # it crossed the question, which is the last thing they see
+        may_be_other = follows or (bool(one.since.turns) and is_nod(message.text))
+        if may_be_other or any(_misleads(repos, conversation, turn, verdict.author) for turn in one.since.turns):
+            self._show_again(repos, conversation, one.turn, one.asked, message)
+        else:
+            self._decide(repos, conversation, one.turn, verdict, one.asked, one.position)
+        return True
+
+    def _show_again(
+        self, repos: Repositories, conversation: ConversationId, turn: TurnId, asked: Paused, message: Incoming
+    ) -> None:
+        """Repeats the open question, within a transaction, so that it is the last thing said."""
+        if not asked.question:
+            self._turns.tell(repos, conversation, message, phrases.WHICH_QUESTION)
+            return
+        with use_language(self._turns.language(repos, conversation)):
+            text = f"{say(phrases.STILL_OPEN)}\n\n{asked.question}"
+        self._turns.tell(repos, conversation, message, text, files=question_files(asked.whole), turn=turn)
+
+    def _decide(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        turn: TurnId,
+        verdict: Verdict,
+        asked: Paused,
+        position: int,
+    ) -> None:
+        """Records a verdict, within a transaction, and lets the turn continue.
+
+        Messages that others wrote in the group meanwhile are added to the question, but have no say in it.
+        """
+        # An admin agrees once on behalf of others; only the sole asker can opt out of being asked again.
+        allowance = asked.allowance if verdict.is_always and asked.people == (verdict.author,) else None
+        if allowance is not None:
+            repos.grants.allow(
+                conversation, verdict.author, tool=allowance.tool, shape=allowance.shape, now=self._clock.now()
+            )
+        always = allowance.tool if allowance is not None else None
+        decided = Decided(call_ids=asked.call_ids, is_yes=verdict.is_yes, always=always)
+        repos.journal.add(conversation, turn, position, dump_step(decided))
+        repos.inbox.take_up(turn)
+
+
+def _asked(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Paused, int] | None:
+    """A waiting turn's last question and the position of its journal's next step, within a transaction.
+
+    None if its journal is damaged: whatever is said to it, it cannot go on, and says so when its time has come.
+    """
+    done = journaled_steps(repos, conversation, turn)
+    return None if done is None else (next(step for step in reversed(done) if isinstance(step, Paused)), len(done))
+
+
+def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId, item: InboxId) -> list[_Waiting]:
+    """The questions this person was asked and could read before their message came, within a transaction."""
+    found: list[_Waiting] = []
+    for turn in repos.inbox.put_off_turns(conversation):
+        if (one := _asked(repos, conversation, turn)) is None:
+            continue
+        asked, position = one
+        since = (
+            repos.sent_messages.said_since(conversation, turn, asked.position, item) if person in asked.people else None
+        )
+        if since is not None:
+            found.append(_Waiting(turn=turn, asked=asked, position=position, since=since))
+    return found
+
+
+def _misleads(repos: Repositories, conversation: ConversationId, turn: TurnId, person: PersonId) -> bool:
+    """Whether a yes that follows this turn may answer the turn instead, within a transaction.
+
+    It may if the turn invites a yes, or if anybody other than this person contributed to it and could have made it do
+    so. Anything but a stored answer counts as such.
+    """
+    line = repos.history.answer(conversation, turn)
+    [answer] = load_messages(line) if line is not None else [None]
+    if not isinstance(answer, AssistantMessage) or answer.labels is None:
+        return True
+    return invites_yes(answer.text) or bool(untrusted_sources(answer.labels, person))

@@ -1,0 +1,55 @@
+"""Signal's captchas: submits a solution as people paste it, then sends at once whatever was waiting for it."""
+
+import re
+
+from bot.clock import Clock
+from bot.errors import CallRefused
+from bot.metrics import Counts
+from bot.signal.protocol import Transport
+from store import Store
+
+PAGE = "https://signalcaptchas.org/challenge/generate.html"
+"""Where people solve one. Source: signal-cli 0.14.6, `SendMessageResultUtils` (2026-11-22)."""
+
+NO_LINK = (
+    f"that is no solved captcha: solve one at {PAGE}, copy the link of “Open Signal”, and give it whole; "
+    "it begins with signalcaptcha://"
+)
+MAX_PASTED_CHARS = 100_000
+
+_LINK = re.compile(r"signalcaptcha:/*(\w[\w.~%+/=:-]*)", re.ASCII | re.IGNORECASE)
+_BARE = re.compile(r"[\"'<(]*(signal-(?:h|re)?captcha\w*\.[\w.~%+/=:-]+)[\"'>).]*", re.ASCII)
+
+
+def solution_in(pasted: str) -> str | None:
+    """The solution in pasted text: the link with or without its beginning, in quotes, in HTML, or broken into lines;
+    None if there is none.
+    """
+    text = re.sub(r"\s+", "", pasted[:MAX_PASTED_CHARS])
+    found = _LINK.search(text) or _BARE.fullmatch(text)
+    return found[1].rstrip(".") if found else None
+
+
+class Captchas:
+    """The captchas of one account."""
+
+    def __init__(self, transport: Transport, store: Store, clock: Clock, counts: Counts) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+
+    async def solve(self, pasted: str) -> None:
+        """Submits a pasted solution and sends whatever was waiting.
+
+        Raises:
+            CallRefused: it is no solution, or Signal refuses it or wants none; the message says so.
+            Disconnected: the bridge cannot be reached; try again.
+            StoreError: it was accepted, but the waiting messages go out only at their scheduled time.
+        """
+        solution = solution_in(pasted)
+        if solution is None:
+            raise CallRefused(NO_LINK)
+        await self._transport.submit_challenge(solution)
+        self._counts.add("captchas_solved")
+        await self._store.transaction(lambda repos: repos.outbox.wake(now=self._clock.now()))

@@ -1,0 +1,381 @@
+"""The pages an answer cites: models know them by a number in the conversation, people by a position in the answer.
+
+    a search gave   {"number": 104, "url": lamps, ...}
+    a model says    Lamps flash [104, 999].
+    is stored       Lamps flash [104].            with pages=(104: lamps)
+    people see      Lamps flash [1].
+
+                    [1] https://lamps.example/
+
+So a number means the same page for as long as it is part of any request, and a stored answer can be shown again.
+Numbers start above any that people see, because a small one is either what people were shown or a model's own count.
+A number without a page is removed while its sentence stays. Code, and brackets that a person wrote exactly so, are left
+alone.
+
+If an answer follows a search, an address that nobody gave to the model is removed: the model has invented it, or a page
+told it to. It would lead nowhere, or carry the person's words to somebody. A model that has not searched names
+addresses it knows, as it was asked to, so they stay (but see `bot.trust.links`). An address counts as given if it
+occurs anywhere in what the model has read; so does the front page of its site.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, cast
+from urllib.parse import unquote
+
+from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
+from bot.trust.links import inert_host, stands_in
+from bot.trust.rules import urls_in
+from tools import canonical_url
+
+FIRST_NUMBER = 101
+"""Above all numbers that people see in an answer."""
+MAX_NUMBER = 999
+"""Beyond it, free numbers are reused; a citation has three digits."""
+
+_CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.DOTALL)
+# Some models write the brackets of their training data, with supposed line numbers after a dagger.
+_CITATION = re.compile(
+    r"(?P<before>[ \t]?)(?:\[(?P<plain>\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\](?![(\w])"
+    r"|【(?P<odd>\d{1,3})(?:†[^】\n]{0,80})?】)(?P<after>[ \t]?)"
+)
+_IN_BRACKETS = re.compile(r"\[(\d{1,3}(?:\s?[,;]\s?\d{1,3})*)\]|【(\d{1,3})(?:†[^】\n]{0,80})?】")
+_MAX_DEPTH = 24  # levels; `tools.fit_json` hands on no more
+_WOULD_BE_OTHERS = re.compile(r"[(\w]")
+"""What follows brackets that are not a citation but name an item or a link."""
+_SHOWN = re.compile(r"\[(\d{1,3})\]")
+_OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
+_LINK = re.compile(
+    r"""!?\[([^\[\]\n]{0,300})\]\(<?(https?://[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"\n]*")?\)""",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"<(https?://[^\s<>]+)>|https?://[^\s<>\"`|\\^]+", re.IGNORECASE)
+# A given address is not part of a longer name, and ends where a component of the address ends.
+_BEGINS = re.compile(r"(?<![\w.-])|(?<=www\.)")
+_GOES_ON = re.compile(r"[\w-]|\.\w")
+_EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
+_LEFT_ALONE = re.compile(r"[ \t]*+(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*+(?:\w+:)?[ \t:.,;–-]*+")
+
+
+class CitedPages:
+    """The pages of a conversation and their numbers, as far as one turn knows them."""
+
+    def __init__(self, history: Iterable[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
+        """`history` is what was said before the turn; `finds_pages` tells whether the named tool does; `last_number` is
+        the last number known to be assigned in the conversation.
+        """
+        self._history = history
+        self._finds_pages = finds_pages
+        self._is_read = False
+        self.last_number = last_number
+        """The highest number assigned so far; 0 if there is none."""
+        self._urls: dict[int, str | None] = {}
+        """By number; None for a number of two pages, which turns may have assigned that knew nothing of each other."""
+        self._numbers: dict[str, int] = {}
+        """By the address's canonical spelling."""
+        self._shown: dict[int, str] = {}
+        """What people were shown with the last answer that had sources."""
+        self._found: dict[str, str] = {}
+        """What this turn has found, in order, by the address's canonical spelling."""
+
+    @property
+    def has_found(self) -> bool:
+        """Whether the turn has found any page."""
+        return bool(self._found)
+
+    def number(self, url: str) -> int:
+        """The number of a page, newly assigned if it has none."""
+        self._read()
+        key = _key(url)
+        if key not in self._numbers:
+            self._define(self._next(), url)
+        return self._numbers[key]
+
+    def find(self, url: str) -> int:
+        """The number of a page that this turn has found."""
+        number = self.number(url)
+        self._found.setdefault(_key(url), url)
+        return number
+
+    def take(self, message: Message) -> None:
+        """Adds what this turn's tools answered before a restart."""
+        self._read()
+        for number, url in self._rows(message):
+            self._define(number, url)
+            self._found.setdefault(_key(url), url)
+
+    def page(self, number: int, cited: Collection[int]) -> Page | None:
+        """The page that one of an answer's cited numbers means; None if there is none or it is ambiguous."""
+        self._read()
+        url = self._urls.get(number) if number >= FIRST_NUMBER else self._small(number, cited)
+        return None if url is None else Page(number=self.number(url), url=url)
+
+    def _small(self, number: int, cited: Collection[int]) -> str | None:
+        """Returns what a number that is not ours means: what people were shown under it, or the model's own count."""
+        shown = self._shown.get(number)
+        if shown is not None and (not self._found or any(other >= FIRST_NUMBER for other in cited)):
+            return shown
+        counted = list(self._found.values())[number - 1 : number] if number else []
+        meant = {_key(url): url for url in (shown, self._urls.get(number), *counted) if url is not None}
+        return next(iter(meant.values())) if len(meant) == 1 else None
+
+    def _read(self) -> None:
+        """Reads the history once, on first use: most turns have no pages."""
+        if self._is_read:
+            return
+        self._is_read = True
+        for message in self._history:
+            for number, url in self._rows(message):
+                self._define(number, url)
+            if isinstance(message, AssistantMessage) and message.pages:
+                self._shown = {place: page.url for place, page in enumerate(message.pages, 1)}
+
+    def _rows(self, message: Message) -> Iterator[tuple[int, str]]:
+        if isinstance(message, AssistantMessage):
+            yield from ((page.number, page.url) for page in message.pages or ())
+        for answer in message.answers if isinstance(message, ToolMessage) else ():
+            if not self._finds_pages(answer.name):
+                continue
+            results = answer.data.get("results")
+            for result in cast("list[Any]", results) if isinstance(results, list) else ():
+                match result:
+                    case {"number": int(number), "url": str(url)}:
+                        yield number, url
+                    case _:
+                        continue
+
+    def _define(self, number: int, url: str) -> None:
+        known = self._urls.setdefault(number, url)
+        if known is not None and _key(known) != _key(url):
+            self._urls[number] = None
+        if number >= FIRST_NUMBER:
+            self.last_number = max(self.last_number, number)
+            if self._urls[number] is not None:
+                self._numbers.setdefault(_key(url), number)
+
+    def _next(self) -> int:
+        if self.last_number < MAX_NUMBER:
+            return max(self.last_number + 1, FIRST_NUMBER)
+        free = (number for number in range(FIRST_NUMBER, MAX_NUMBER + 1) if number not in self._urls)
+        return next(free, MAX_NUMBER + 1 + len(self._urls))  # can no longer be cited
+
+
+def number_pages(data: Mapping[str, Any], pages: CitedPages) -> Mapping[str, Any]:
+    """The findings of a search, with the page's number in each result."""
+    results = data.get("results")
+    if not isinstance(results, list | tuple):
+        return data
+    rows = [_numbered(row, pages) for row in cast("Sequence[Any]", results)]
+    return {**data, "results": rows}
+
+
+def without_numbers(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns what a page or a search says, with round brackets around numbers that pages of the conversation may have.
+
+    A footnote that a model copies, or a citation that a page forges, would lead people to another source. Addresses
+    stay as they are.
+    """
+    return {name: _without_numbers(item, name, _MAX_DEPTH) for name, item in data.items()}
+
+
+def cite(
+    text: str, pages: CitedPages, read: Sequence[Message], shows: Callable[[str], bool]
+) -> AssistantMessage | None:
+    """The answer as it is stored, with the pages it cites; None if no words are left.
+
+    `read` is everything the model was told: history, question, tools' answers. `shows` tells whether people may see an
+    address.
+    """
+    pieces = _CODE.split(text)  # the odd ones are code
+    if pages.has_found:
+        given = "\n".join(map(_words, read))
+        given = f"{given}\n{unquote(given)}".lower()
+        pieces[::2] = [_without_invented(piece, given) for piece in pieces[::2]]
+    found: dict[int, Page] = {}
+    if any(_CITATION.search(piece) for piece in pieces[::2]):
+        found = _meant(pieces[::2], pages, shows)
+        if found or pages.has_found:
+            just_so = _asked(read)
+            pieces[::2] = [_kept(piece, found, just_so) for piece in pieces[::2]]
+    words = "".join(pieces).strip()
+    named = dict.fromkeys(int(number) for piece in _CODE.split(words)[::2] for number in _SHOWN.findall(piece) if found)
+    kept = {page.number: page for page in found.values()}
+    order = tuple(kept[number] for number in named if number in kept)
+    return AssistantMessage(parts=(Text(text=words),), pages=order) if words else None
+
+
+def visible_words(message: AssistantMessage) -> str:
+    """The words of an answer as people see them: citations numbered from 1, with their addresses below."""
+    pages = message.pages or ()
+    if not pages:
+        return message.text
+    places = {page.number: place for place, page in enumerate(pages, 1)}
+    answer = _placed(message.text, places)
+    lines = [f"[{places[page.number]}] {page.url}" for page in pages if page.url not in answer]
+    return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
+
+
+def visible_beginning(text: str, pages: CitedPages) -> str:
+    """The part of an unfinished answer that people see, without the addresses below it."""
+    if "[" not in text and "【" not in text:
+        return text
+    pieces = _CODE.split(_OPEN.sub("", text))
+    found = _meant(pieces[::2], pages, lambda _: True)
+    if found or pages.has_found:
+        pieces[::2] = [_kept(piece, found, frozenset()) for piece in pieces[::2]]
+    order = dict.fromkeys(page.number for page in found.values())
+    return _placed("".join(pieces), {number: place for place, number in enumerate(order, 1)})
+
+
+def in_hosts(message: AssistantMessage) -> str:
+    """The words of an answer with the hosts of its citations, for readers who do not know its numbers."""
+    if not message.pages:
+        return message.text
+    hosts = {page.number: inert_host(page.url) for page in message.pages}
+    return _replaced(message.text, lambda number: f"({hosts[number]})" if number in hosts else None)
+
+
+def as_kept(quote: str, answer: AssistantMessage, *, is_known: bool) -> str:
+    """A quote of an answer as people see it, mapped to what the model knows; `is_known`: its numbers apply here."""
+    numbers = {place: page.number for place, page in enumerate(answer.pages or (), 1)}
+
+    def kept(place: int) -> str | None:
+        if place not in numbers:
+            return None
+        return f"[{numbers[place]}]" if is_known else f"({place})"
+
+    return _replaced(quote, kept)
+
+
+def _without_numbers(item: Any, name: str, levels: int) -> Any:
+    match item:
+        case str() if name != "url":
+            return _IN_BRACKETS.sub(_in_round_brackets, item)
+        case dict() if levels:
+            entries = cast("dict[str, Any]", item)
+            return {key: _without_numbers(entry, key, levels - 1) for key, entry in entries.items()}
+        case list() | tuple() if levels:
+            return [_without_numbers(entry, "", levels - 1) for entry in cast("Sequence[Any]", item)]
+        case _:
+            return item
+
+
+def _in_round_brackets(found: re.Match[str]) -> str:
+    numbers = found[1] or found[2]
+    is_ours = any(int(number) >= FIRST_NUMBER for number in re.findall(r"\d+", numbers))
+    return f"({numbers})" if is_ours else found[0]
+
+
+def _numbered(row: object, pages: CitedPages) -> object:
+    match row:
+        case {"url": str(url)}:
+            others = {name: value for name, value in cast("dict[str, Any]", row).items() if name != "number"}
+            return {"number": pages.find(url), **others}
+        case _:
+            return row
+
+
+def _key(url: str) -> str:
+    return canonical_url(url) or url
+
+
+def _words(message: Message) -> str:
+    if isinstance(message, ToolMessage):
+        return "\n".join(answer.content for answer in message.answers)
+    pages = message.pages or () if isinstance(message, AssistantMessage) else ()
+    return "\n".join([message.text, *(page.url for page in pages)])
+
+
+def _asked(read: Sequence[Message]) -> frozenset[str]:
+    """The bracketed numbers in the question."""
+    question = next((message for message in reversed(read) if isinstance(message, UserMessage)), None)
+    return frozenset(found[0].strip() for found in _CITATION.finditer(question.text)) if question else frozenset()
+
+
+def _numbers(citation: re.Match[str]) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", citation["plain"] or citation["odd"])]
+
+
+def _meant(pieces: Sequence[str], pages: CitedPages, shows: Callable[[str], bool]) -> dict[int, Page]:
+    """The cited pages by the numbers the answer uses, in order of appearance."""
+    written = dict.fromkeys(n for piece in pieces for found in _CITATION.finditer(piece) for n in _numbers(found))
+    meant = {number: pages.page(number, written.keys()) for number in written}
+    return {number: page for number, page in meant.items() if page is not None and shows(page.url)}
+
+
+def _kept(piece: str, pages: Mapping[int, Page], just_so: Collection[str]) -> str:
+    """The piece with its citations, one by one, under the pages' numbers; those of unknown pages are removed."""
+
+    def kept(citation: re.Match[str]) -> str:
+        known = dict.fromkeys(pages[number].number for number in _numbers(citation) if number in pages)
+        is_whole = len(known) == len(_numbers(citation))
+        if not is_whole and citation[0].strip() in just_so:
+            return citation[0]
+        before, after = citation["before"], citation["after"]
+        if known and not after and _WOULD_BE_OTHERS.match(piece, citation.end()):
+            after = " "
+        if known:
+            return before + "".join(f"[{number}]" for number in known) + after
+        return "" if not before and _begins_line(citation) else after
+
+    return _CITATION.sub(kept, piece)
+
+
+def _begins_line(found: re.Match[str]) -> bool:
+    return found.start() == 0 or found.string[found.start() - 1] == "\n"
+
+
+def _placed(text: str, places: Mapping[int, int]) -> str:
+    return _replaced(text, lambda number: f"[{places[number]}]" if number in places else None)
+
+
+def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
+    """The text with its citations replaced, except those for which there is no replacement."""
+    pieces = _CODE.split(text)
+
+    def replaced(found: re.Match[str]) -> str:
+        said = instead(int(found[1]))
+        return found[0] if said is None else said
+
+    pieces[::2] = [_SHOWN.sub(replaced, piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _without_invented(piece: str, given: str) -> str:
+    """The piece without invented addresses: a link keeps its words, an address its host, an emptied line goes."""
+    lines = piece.split("\n")
+    cleared = [_cleared(line, given) for line in lines]
+    last = len(lines) - 1  # code may come before the first line and after the last
+    return "\n".join(line for at, line in enumerate(cleared) if line or not lines[at] or at in {0, last})
+
+
+def _cleared(line: str, given: str) -> str:
+    """The line with hosts in place of addresses; "" if only a bullet or a label would be left."""
+
+    def link(found: re.Match[str]) -> str:
+        return found[0] if _is_given(found[2], given) else found[1]
+
+    def address(found: re.Match[str], *, shows_host: bool) -> str:
+        bare = (urls_in(found[0]) or (found[0],))[0]
+        if _is_given(found[1] or found[0], given) or _is_given(bare, given):
+            return found[0]
+        host = inert_host(found[1] or found[0]) if shows_host else ""
+        behind = found[0][len(found[0].rstrip(".,;:!?)'*_]")) :] if found[1] is None else ""
+        return f"{host}{behind}"
+
+    linked = _LINK.sub(link, line)
+    cleared = _ADDRESS.sub(partial(address, shows_host=False), linked)
+    if cleared == line:
+        return line
+    if _LEFT_ALONE.fullmatch(_EMPTIED.sub("", cleared)):
+        return ""
+    return _EMPTIED.sub("", _ADDRESS.sub(partial(address, shows_host=True), linked))
+
+
+def _is_given(url: str, given: str) -> bool:
+    """Whether an address occurs in what was given, ignoring scheme, `www.`, fragment and trailing slash."""
+    bare = url.lower().partition("://")[2].partition("#")[0].removeprefix("www.").rstrip(".,;:!?)'*_]/")
+    return any(
+        stands_in(given, spelled, begins=_BEGINS, goes_on=_GOES_ON) for spelled in {bare, unquote(bare)} if spelled
+    )

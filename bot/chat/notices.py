@@ -1,0 +1,154 @@
+"""Notices: what admins are told in Signal without asking, each once until it is over.
+
+    a problem is found --> its subject is noted --new--> every admin who has a chat with Aldis
+                                                '-known-> nothing
+    it is over --> forgotten: if it comes back, it is told again
+
+Left to others: finding (`bot.doctor`, `bot.features.safety_numbers.service`), when (`bot.loops.checkups`), sending.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from bot.chat import outgoing, phrases
+from bot.clock import Clock
+from bot.events import ChatId, PersonId, Reply
+from bot.formatting.split import parts
+from bot.i18n.language import Language, use_language
+from bot.signal.protocol import Contact
+from store import ConversationId, Repositories, Store
+
+_log = logging.getLogger(__name__)
+
+_FORGOTTEN_AFTER = timedelta(days=7)
+"""A notice not checked for this long most likely belongs to something removed from the settings."""
+
+Kind = Literal["key", "model", "refusal", "disk", "deaf", "feed"]
+"""A refused key; a model that does not exist; one that refuses everything; a disk that is nearly full; a bridge from
+which nothing arrives; a feed that is gone for good."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Notice:
+    """Something the admins should know."""
+
+    kind: Kind
+    subject: str = ""
+    """The name of the service or the model; empty if there is only one."""
+
+    @property
+    def name(self) -> str:
+        """The key by which it is told only once."""
+        return f"{self.kind} {self.subject}"
+
+    def text(self) -> str:
+        """The words, in the current language."""
+        return phrases.notice(self.kind, self.subject)
+
+
+class Admins:
+    """The admins of one account, as recipients of notices."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        *,
+        listed: Callable[[], frozenset[str]],
+        language: Callable[[Repositories, ConversationId], Language],
+    ) -> None:
+        """`listed` returns their uuids and numbers; `language` returns a conversation's language."""
+        self._clock = clock
+        self._listed = listed
+        self._language = language
+
+    @property
+    def are_numbers_listed(self) -> bool:
+        """Whether any admin is listed by a number, so that contacts are needed to identify them."""
+        return any(entry.startswith("+") for entry in self._listed())
+
+    def tell(
+        self,
+        repos: Repositories,
+        text: Callable[[], str],
+        contacts: Iterable[Contact],
+        *,
+        besides: Collection[PersonId] = (),
+    ) -> bool:
+        """Puts words into the chat of every admin who has one, within a transaction; returns whether there was any.
+
+        `contacts` are the people known to the bridge; an admin listed by number is the contact known to own it.
+        """
+        held, now = repos.holds.all(), self._clock.now()
+        chats = {ChatId.direct(admin) for admin in self._known(repos, contacts) - set(besides)}
+        told = False
+        for chat in sorted(chats):
+            conversation = repos.conversations.at(chat)
+            if conversation is None or conversation in held:
+                continue
+            with use_language(self._language(repos, conversation)):
+                [content, *_] = parts(text())
+            turn = repos.turns.begin(conversation, now=now)
+            repos.journal.close(turn, "ignored", now=now)
+            outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
+            told = True
+        return told
+
+    def _known(self, repos: Repositories, contacts: Iterable[Contact]) -> frozenset[PersonId]:
+        listed = self._listed()
+        by_number = {
+            contact.person
+            for contact in contacts
+            if contact.number in listed
+            and (pin := repos.people.pin_of(contact.number or "", contact.person)) is not None
+            and pin.is_theirs
+        }
+        return frozenset({PersonId(entry) for entry in listed if not entry.startswith("+")} | by_number)
+
+
+class Notices:
+    """Keeps track of what was told already, and what should be told now."""
+
+    def __init__(self, store: Store, clock: Clock, admins: Admins) -> None:
+        self._store = store
+        self._clock = clock
+        self.admins = admins
+
+    async def settle(
+        self, standing: Collection[tuple[str, Notice]], judged: Collection[str], contacts: Iterable[Contact] = ()
+    ) -> int:
+        """Tells new notices and forgets those that are over; returns how many were told.
+
+        `standing` are the current notices, each with the topic under which it was found; `judged` are the topics that
+        were checked completely. Notices of any other topic are neither repeated nor forgotten.
+
+        Raises:
+            StoreError: nothing was told; try again later.
+        """
+        if not (standing or judged):
+            return 0
+        known = tuple(contacts)
+        return await self._store.transaction(lambda repos: self._settle(repos, standing, judged, known))
+
+    def _settle(
+        self,
+        repos: Repositories,
+        standing: Collection[tuple[str, Notice]],
+        judged: Collection[str],
+        contacts: tuple[Contact, ...],
+    ) -> int:
+        now: datetime = self._clock.now()
+        repos.notices.prune(before=now - _FORGOTTEN_AFTER)
+        for topic in set(judged):
+            repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
+        told = 0
+        for topic, notice in standing:
+            is_known = repos.notices.is_told(notice.name)
+            if is_known or self.admins.tell(repos, notice.text, contacts):
+                repos.notices.note(topic, notice.name, now=now)
+            if not is_known and repos.notices.is_told(notice.name):
+                told += 1
+                _log.info("notifying the admins: %s", notice.kind)
+        return told

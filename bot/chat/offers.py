@@ -1,0 +1,139 @@
+"""Which tools there are, and how they are described to models: a name, a purpose, and a schema reduced to what matters.
+
+A rarely used tool is one line in the list of `more_tools`, with its arguments, and so is any other that does not fit in
+full; a model that wants the details asks for them.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from pydantic import Field
+
+from bot.models.base import ToolOffer
+from bot.models.more_tools import NAME
+from tools import Arguments, NotFound, Result, Tool, ToolContext, ToolSource, ToolSpec
+
+_SAYS_NOTHING = frozenset(
+    {"maxLength", "minLength", "maxItems", "format", "minimum", "maximum", "pattern", "additionalProperties"}
+)
+"""Checked anyway, and reported if violated."""
+_MAX_CHOICES = 6
+_MAX_LINE_CHARACTERS = 120
+"""The limit of a description in the list of `more_tools`; servers of MCP write pages."""
+
+
+async def gather_tools(fixed: Iterable[Tool], sources: Iterable[ToolSource]) -> dict[str, Tool]:
+    """The fixed tools and then those of the sources, by name; of several with the same name the first."""
+    found = {tool.spec.name: tool for tool in fixed}
+    for tools in await asyncio.gather(*(source.tools() for source in sources)):
+        for tool in tools:
+            found.setdefault(tool.spec.name, tool)
+    return found
+
+
+def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
+    """The tool as it is offered to models; `in_brief` leaves out what they can ask `more_tools` about."""
+    cost = f" One call costs about {spec.cost_usd.normalize():f} US dollars." if spec.cost_usd else ""
+    rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.arguments.rare]
+    more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
+    parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
+    told = f"{_signature(spec.name, parameters)}: {spec.seldom or _first_sentence(spec.description)}{cost}"
+    return ToolOffer(
+        name=spec.name,
+        description=f"{spec.description}{cost}{more}",
+        parameters=parameters,
+        line=told if in_brief and spec.name != NAME else "",
+        is_deferred=in_brief and bool(spec.seldom),
+    )
+
+
+def brief(schema: Mapping[str, Any], *, without: Sequence[str] = ()) -> Mapping[str, Any]:
+    """A compact schema of a tool's arguments: an optional one need not be declared nullable.
+
+    `without` names arguments to hide.
+    """
+    shown = _brief(schema)
+    shown.pop("description", None)
+    for name in without:
+        del shown["properties"][name]
+    return shown
+
+
+def _brief(schema: Mapping[str, Any]) -> dict[str, Any]:
+    found = {**schema}
+    choices = [choice for choice in found.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        del found["anyOf"]
+        found = {**choices[0], **found}
+    if not found.get("default", True):  # null, false, an empty list: the same as leaving it out
+        del found["default"]
+    for name in _SAYS_NOTHING & found.keys():
+        del found[name]
+    if isinstance(found.get("items"), dict):
+        found["items"] = _brief(found["items"])
+    if isinstance(found.get("properties"), dict):
+        properties = cast("dict[str, dict[str, Any]]", found["properties"])
+        found["properties"] = {name: _brief(value) for name, value in properties.items()}
+    return found
+
+
+def _first_sentence(description: str) -> str:
+    """The first sentence of a description, cut to one short line, without its full stop."""
+    sentence = " ".join(description[:_MAX_LINE_CHARACTERS].split())
+    return re.split(r"[.;:] ", sentence, maxsplit=1)[0].removesuffix(".")
+
+
+def _signature(name: str, parameters: Mapping[str, Any]) -> str:
+    """`name(needed, choice: a|b, may_be_left_out?)`."""
+    properties: Mapping[str, Any] = parameters.get("properties", {})
+    needed = parameters.get("required", ())
+    return f"{name}({', '.join(_argument(key, value, is_needed=key in needed) for key, value in properties.items())})"
+
+
+def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
+    choices = schema.get("enum", ())
+    told = f": {'|'.join(map(str, choices))}" if is_needed and 0 < len(choices) <= _MAX_CHOICES else ""
+    return f"{name}{told}" if is_needed else f"{name}?"
+
+
+class MoreToolsArguments(Arguments):
+    """A tool and the arguments for it."""
+
+    tool: str = Field(max_length=100, description="Its name.")
+    arguments: dict[str, Any] | None = Field(default=None, description="Left out: you are told what it takes.")
+
+
+class MoreToolsTool:
+    """Describes a tool's arguments and result, mainly for those that are rarely used.
+
+    A call with arguments never arrives here: it becomes a call of the tool itself (`bot.models.more_tools`).
+    """
+
+    spec = ToolSpec(
+        name=NAME,
+        description=(
+            "Calls a tool of the list below by its name with its arguments (? may be left out). With the name alone,"
+            " of any tool, it tells exactly what that takes and gives: do so first where you are not sure."
+        ),
+        arguments=MoreToolsArguments,
+        label="computed",
+    )
+
+    def __init__(self, specs: Callable[[], Iterable[ToolSpec]]) -> None:
+        """`specs` returns those of the tools available now."""
+        self._specs = specs
+
+    async def run(self, arguments: MoreToolsArguments, context: ToolContext) -> Result:  # noqa: ARG002  (the seam has it)
+        """The tool's purpose and the schema of its arguments.
+
+        Raises:
+            NotFound: the list has no tool of that name.
+        """
+        specs = {spec.name: spec for spec in self._specs()}
+        spec = specs.get(arguments.tool)
+        if spec is None:
+            raise NotFound(f"there is no such tool; there are: {', '.join(specs)}")
+        offered = offer(spec)
+        return Result(data={"tool": spec.name, "description": offered.description, "parameters": dict(spec.parameters)})

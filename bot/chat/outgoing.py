@@ -1,0 +1,208 @@
+"""Puts what a turn says into the outbox: as messages that fit, replacing what it said before.
+
+    a text --> a message, styled, quoting and mentioning people --> put: over a status, or over the answer of an edited
+    question
+    nothing left to say --> clear: the status goes
+
+All writes are part of the caller's transaction. Left to others: how a text is cut and styled (`bot.formatting.split`),
+the status itself (`bot.chat.status`), sending (`bot.loops.sender`).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import zip_longest
+
+from bot.chat import phrases
+from bot.chat.journal import Turn
+from bot.chat.prompt import safe_name
+from bot.event_json import dump_value
+from bot.events import (
+    WHOLE_ANSWER,
+    ChatId,
+    File,
+    Incoming,
+    MentionRange,
+    NamedPerson,
+    Outgoing,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    utf16_offsets,
+)
+from bot.formatting.spans import overlapping
+from bot.formatting.split import MAX_RANGES, one_message, quoting
+from bot.i18n.catalogues import say
+from store import ConversationId, OutboxId, Repositories, SentMessage, TurnId
+
+
+def replies_to(
+    text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = (), files: tuple[File, ...] = ()
+) -> list[Reply]:
+    """Returns a Markdown text as the message that answers these; none if it has no visible character.
+
+    A text too long for one message is also attached in full as a file, with the other `files`. In a group the message
+    quotes the newest one; anybody who asked, is mentioned in a question or took part in the preceding `talk` is
+    mentioned natively where the text names them.
+    """
+    content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))
+    if content is None:
+        return []
+    newest = answered[-1]
+    people = _people((*talk, *answered)) if newest.chat.is_group else ()
+    mentions = find_mentions(content, people)[:MAX_RANGES]
+    return [
+        Reply(
+            chat=newest.chat,
+            content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
+            quote=quoting(newest),
+            mentions=mentions,
+            files=files if is_whole else (text_file(WHOLE_ANSWER, text), *files),
+            ok=ok,
+            answers=tuple(message.sent_at for message in answered),
+        )
+    ]
+
+
+def text_file(name: str, text: str) -> File:
+    """Returns a text as a file that any phone can open."""
+    return File(name=name, content_type="text/plain", data=text.encode(errors="replace"))
+
+
+def put(repos: Repositories, turn: Turn, replies: Sequence[Reply], now: datetime) -> None:
+    """Puts what the turn says, part by part in place of the answer it replaces, or of its status.
+
+    In a direct chat it quotes what it answers only if something else was written or said since, as in a burst.
+    """
+    newest = turn.incoming[-1]
+    if (
+        replies
+        and replies[0].quote is None
+        and newest.scheduled is None
+        and (len(turn.incoming) > 1 or repos.sent_messages.is_passed(turn.conversation, turn.id, newest.sent_at))
+    ):
+        replies = (replace(replies[0], quote=quoting(newest, is_apart=True)), *replies[1:])
+    first = repos.outbox.next_position(turn.id)  # not 0 if the turn has asked something before
+    status = repos.statuses.current(turn.id)
+    replaced = () if turn.replaces is None or first else repos.sent_messages.of_turn(turn.replaces)
+    if status is not None:
+        replaced = ((status, None),)
+    for position, (reply, old) in enumerate(zip_longest(replies, replaced), first):
+        value = reply or _removal(turn.chat, old)
+        if value is not None:
+            replaces = old[0] if old and reply else None
+            add_message(repos, turn.conversation, turn.id, value, now, position=position, replaces=replaces)
+    if not replies:
+        clear(repos, turn.id, turn.chat, now)
+
+
+def add_message(
+    repos: Repositories,
+    conversation: ConversationId,
+    turn: TurnId,
+    message: Outgoing,
+    now: datetime,
+    *,
+    position: int | None = None,
+    replaces: OutboxId | None = None,
+) -> None:
+    """Adds a reply or a removal to what a turn says, at this position or (None) at the end; as in `Outbox.put`."""
+    repos.outbox.put(
+        conversation,
+        turn,
+        repos.outbox.next_position(turn) if position is None else position,
+        dump_value(message),
+        in_group=message.chat.is_group,
+        now=now,
+        replaces=replaces,
+        removes=isinstance(message, Removal),
+    )
+
+
+def shown_answer(repos: Repositories, turn: TurnId) -> list[SentMessage | None]:
+    """Returns what stands in the chat as the turn's answer: its own, or the one that it is still to replace."""
+    answer, replaced = repos.sent_messages.of_turn(turn), repos.turns.replaces(turn)
+    if not answer and replaced is not None:
+        answer = repos.sent_messages.of_turn(replaced)
+    return [sent for _, sent in answer]
+
+
+def add_removals(
+    repos: Repositories,
+    conversation: ConversationId,
+    turn: TurnId,
+    chat: ChatId,
+    sent: Iterable[SentMessage | None],
+    now: datetime,
+) -> None:
+    """Deletes these messages of ours in the chat; None stands for one that is not there."""
+    for message in sent:
+        if message is not None:
+            add_message(repos, conversation, turn, Removal(chat=chat, target=SentId(message.sent_at)), now)
+
+
+def clear(repos: Repositories, turn: TurnId, chat: ChatId, now: datetime) -> None:
+    """Withdraws a turn's status: it is not sent, or removed if it is already in the chat."""
+    sent = repos.statuses.take_back(turn)
+    status = repos.statuses.current(turn)
+    # Not the conversation in which the turn began, which may have been forgotten since.
+    conversation = None if status is None else repos.outbox.conversation_of(status)
+    if sent is not None and conversation is not None:
+        removal = Removal(chat=chat, target=SentId(sent.sent_at))
+        add_message(repos, conversation, turn, removal, now, replaces=status)
+
+
+def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, now: datetime) -> None:
+    """Does the same as `clear` for all turns of a conversation."""
+    for turn in repos.statuses.turns(conversation):
+        clear(repos, turn, chat, now)
+
+
+def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
+    """The places of an answer that name one of these people, in order: as native mentions, they notify people's phones.
+
+    A mention is `@` and a name exactly as in the question; the longest matching name wins. A name that two people share
+    is ambiguous and ignored, and so is anything in code.
+    """
+    known = _by_name(people)
+    if not known or "@" not in content.text:
+        return ()
+    names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+    units = utf16_offsets(content.text)
+    places = [(*match.span(), known[match[1]]) for match in re.finditer(rf"(?<![\w@])@({names})(?!\w)", content.text)]
+    ranges = [
+        MentionRange(start=units[start], length=units[end] - units[start], person=person)
+        for start, end, person in places
+    ]
+    code = [(style.start, style.start + style.length) for style in content.styles if style.style is Style.MONOSPACE]
+    return tuple(one for one in ranges if overlapping(code, one.start, one.start + one.length) is None)
+
+
+def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
+    """The person behind each name, as it is and as the model sees it."""
+    holders: dict[str, set[PersonId]] = {}
+    for one in people:
+        for name in {one.name, safe_name(one.name)}:
+            holders.setdefault(name, set()).add(one.person)
+    return {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
+
+
+def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:
+    """The people who wrote these messages or are mentioned in them, by the names used there."""
+    people: list[NamedPerson] = []
+    for message in answered:
+        people += [
+            *message.mentioned,
+            *([NamedPerson(name=message.name, person=message.author)] if message.name else []),
+        ]
+    return tuple(people)
+
+
+def _removal(chat: ChatId, old: tuple[OutboxId, SentMessage | None] | None) -> Removal | None:
+    """The removal of a part of the old answer that the new one does not need; None if it is not in the chat."""
+    sent = old[1] if old else None
+    return None if sent is None else Removal(chat=chat, target=SentId(sent.sent_at))

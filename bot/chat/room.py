@@ -1,0 +1,239 @@
+"""What fits into a model's context window: how much history, which tools, how long an answer; learnt from refusals.
+
+    refused as too long --> one size smaller: half the history, a quarter, none and few tools, no tools at all
+    it told its window  --> tools, answer and history share that window from then on; the same if its server reported
+                            it unasked (`bot.models.capabilities`)
+
+The window of each model survives restarts (`bot.models.capabilities`), the size per conversation does not.
+After a failed turn the next one starts smaller; after some turns without a refusal, one size larger is tried again.
+"""
+
+import json
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bot.chat import prompt
+from bot.chat.prompt import PastTurn
+from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
+from bot.models.base import ToolOffer
+from bot.models.capabilities import ModelLessons, told_of
+from bot.models.more_tools import NAME as MORE_TOOLS
+from bot.models.wire import encode_json
+from store import ConversationId
+
+CALM_TURNS = 8
+"""How many turns without a refusal it takes until one size larger is tried."""
+MAX_REMEMBERED = 1000
+MIN_OUTPUT_TOKENS = 256
+
+_TOOLS_SHARE = 0.3
+"""All default tools in a window of 8,192 tokens, and a window of 4,096 still has room for earlier turns."""
+_AMPLE_WINDOW = 200_000
+"""A window with room for all tools, however many: they need not be counted with each question."""
+_OUTPUT_SHARE = 0.25
+_HEAD_BYTES = 32
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Size:
+    """The size of a request."""
+
+    history: float
+    """The share of the earlier turns, and of the tokens they may have."""
+    output: float = 1.0
+    """The share of the maximum answer length."""
+    max_tools: int | None = None
+    """None: all."""
+    max_answer_characters: int | None = None
+    """The limit of one tool's answer; None: no limit."""
+    has_note: bool = True
+    """Whether the person's facts and the summary are included."""
+
+
+SIZES = (
+    Size(history=1),
+    Size(history=0.5),
+    Size(history=0.25, output=0.5, max_answer_characters=6000),
+    Size(history=0, output=0.25, max_tools=6, max_answer_characters=3000),
+    Size(history=0, output=0.25, max_tools=0, max_answer_characters=1000, has_note=False),
+)
+
+
+@dataclass(slots=True)
+class _Learnt:
+    size: int = 0
+    calm_turns: int = 0
+
+
+class ContextRoom:
+    """The knowledge about the models' windows and the tools' use."""
+
+    def __init__(
+        self,
+        lessons: ModelLessons | None = None,
+        server: Callable[[str | None], tuple[str, str] | None] = lambda _: None,
+    ) -> None:
+        """`lessons` is what was learnt earlier; `server` returns the server and the model that a choice means."""
+        self._lessons = lessons or ModelLessons()
+        self._server = server
+        self._windows: dict[str, int] = {}
+        self._learnt: OrderedDict[tuple[ConversationId, str], _Learnt] = OrderedDict()
+        self._history_tokens: dict[str, int] = {}
+        self.uses: Counter[str] = Counter()
+        """How often each tool was called."""
+
+    def window_tokens(self, model: str | None) -> int | None:
+        """The smallest known window of a model; None if unknown."""
+        known = [self._windows.get(model or "")]
+        if (server := self._server(model)) is not None:
+            kept = self._lessons.of(*server).get("window_tokens")
+            known.append(kept if isinstance(kept, int) and kept > 0 else None)
+            known.append(told_of(self._lessons, *server).window_tokens)
+        return min((window for window in known if window is not None), default=None)
+
+    def size(self, conversation: ConversationId, model: str | None) -> int:
+        """The index of the size with which a turn starts."""
+        learnt = self._learnt.get((conversation, model or ""))
+        return learnt.size if learnt else 0
+
+    def on_refusal(self, model: str | None, window_tokens: int | None) -> None:
+        """Records that a request was too long; `window_tokens` is what the model said about its window, if anything."""
+        if window_tokens is not None:
+            self._windows[model or ""] = window_tokens
+            server = self._server(model)
+            # A server that chooses the model itself may choose another one tomorrow.
+            if server is not None and server[1]:
+                self._lessons.learn(*server, window_tokens=window_tokens)
+
+    def on_end(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
+        """Records that a request of this size was accepted, or that no smaller size is left."""
+        key = (conversation, model or "")
+        learnt = self._learnt.pop(key, None) or _Learnt()
+        if was_refused or size != learnt.size:
+            learnt = _Learnt(size=size)
+        elif size:
+            learnt.calm_turns += 1
+            if learnt.calm_turns >= CALM_TURNS:
+                learnt = _Learnt(size=size - 1)
+        if learnt.size:
+            self._learnt[key] = learnt
+        while len(self._learnt) > MAX_REMEMBERED:
+            self._learnt.popitem(last=False)
+
+    def output_tokens(self, max_tokens: int, size: Size, model: str | None) -> int:
+        """The longest answer that a request of this size may ask for."""
+        window, server = self.window_tokens(model), self._server(model)
+        told = told_of(self._lessons, *server).max_output_tokens if server is not None else None
+        max_tokens = min(max_tokens, told or max_tokens)
+        within = max_tokens if window is None else min(max_tokens, int(window * _OUTPUT_SHARE))
+        return min(max_tokens, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
+
+    def offers(
+        self, offers: Sequence[ToolOffer], size: Size, model: str | None, *, called: Iterable[str], words: str
+    ) -> tuple[ToolOffer, ...]:
+        """The tools that fit, in their order; what does not fit in full is deferred if that is possible.
+
+        The most used ones are told in full, whatever the question is: once the tools change, a server computes all that
+        follows them again, which takes longer than the answer on a small machine. If not even the lines fit, those
+        `called` in this turn stay, then the most used, then those whose description shares words with the question.
+        """
+        window = self.window_tokens(model)
+        if size.max_tools is None and (window is None or window >= _AMPLE_WINDOW):
+            return tuple(offers)
+        max_tokens = sum(OFFER_TOKENS.each(offers)) if window is None else int(window * _TOOLS_SHARE)
+        limit = len(offers) if size.max_tools is None else size.max_tools
+        now, asked = set(called), {word.casefold() for word in words.split() if len(word) >= len("rain")}
+
+        def rank(offer: ToolOffer) -> tuple[bool, bool, int, int]:
+            return offer.name != MORE_TOOLS, offer.name not in now, -self.uses[offer.name], -_shared(offer, asked)
+
+        kept = _shortest(sorted(offers, key=rank), max_tokens, limit)
+        by_use = sorted((offer for offer in offers if offer.name in kept), key=lambda offer: -self.uses[offer.name])
+        kept |= _in_full(by_use, kept, max_tokens - sum(OFFER_TOKENS.each(kept.values())))
+        return tuple(kept[offer.name] for offer in offers if offer.name in kept)
+
+    def history_tokens(self, max_tokens: int, size: Size, model: str | None, *, beside_tokens: int) -> int:
+        """Returns how many tokens of earlier turns fit; `beside_tokens` is everything else, including the answer."""
+        window = self.window_tokens(model)
+        within = int(max_tokens * size.history)
+        if window is None:
+            return within
+        left = max(0, window - beside_tokens)
+        self._history_tokens[model or ""] = left
+        return min(within, left)
+
+    def last_history_tokens(self, model: str | None) -> int | None:
+        """Returns how many tokens of earlier turns the last request had room for; None if no window is known."""
+        return self._history_tokens.get(model or "")
+
+
+def _offer_tokens(offer: ToolOffer) -> int:
+    if offer.is_deferred:
+        return prompt.estimated_text_tokens(f"- {offer.line}\n")
+    told = offer.description + encode_json(offer.parameters).decode()
+    return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
+
+
+OFFER_TOKENS = IdentityCache(_offer_tokens)
+"""A rough count of the tokens of a tool's description, or of its line."""
+
+
+def _deferred(offer: ToolOffer) -> ToolOffer:
+    # A copy even if it is deferred already: an entry must not hold the object that it is made of.
+    return replace(offer, is_deferred=True)
+
+
+_DEFERRED = IdentityCache(_deferred)
+"""The tools as deferred ones; always the same objects, because other caches depend on that."""
+
+
+def _shortest(offers: Sequence[ToolOffer], max_tokens: int, limit: int) -> dict[str, ToolOffer]:
+    """By name: the first of the offers, as many as fit `max_tokens`, each deferred where that is possible."""
+    can_defer = any(offer.name == MORE_TOOLS for offer in offers)
+    kept: dict[str, ToolOffer] = {}
+    for offer in offers:
+        shortest = _DEFERRED.of(offer) if can_defer and offer.line else offer
+        tokens = OFFER_TOKENS.of(shortest)
+        if len(kept) < limit and tokens <= max_tokens:
+            kept[offer.name] = shortest
+            max_tokens -= tokens
+    return kept
+
+
+def _in_full(offers: Sequence[ToolOffer], kept: Mapping[str, ToolOffer], max_tokens: int) -> dict[str, ToolOffer]:
+    """By name: the first of the kept offers that can be told in full for `max_tokens` more."""
+    full: dict[str, ToolOffer] = {}
+    for offer in offers:
+        more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])
+        if more <= max_tokens:
+            full[offer.name] = offer
+            max_tokens -= more
+    return full
+
+
+def part_of(turns: Sequence[PastTurn], size: Size) -> Sequence[PastTurn]:
+    """The newest turns, as many as this size includes."""
+    return turns[len(turns) - int(len(turns) * size.history) :]
+
+
+def shorten_answers(message: Message, size: Size) -> Message:
+    """A message of the running turn with tool answers cut to this size."""
+    max_characters = size.max_answer_characters
+    if max_characters is None:
+        return message
+    if not isinstance(message, ToolMessage):
+        return without_opaque(message)
+    return replace(message, answers=tuple(_shortened(answer, max_characters) for answer in message.answers))
+
+
+def _shortened(answer: ToolAnswer, max_characters: int) -> ToolAnswer:
+    if len(answer.content) <= max_characters:
+        return answer
+    cut = {"ok": answer.ok, "untrusted_data": {"beginning": answer.content[:max_characters]}}
+    return replace(answer, content=json.dumps(cut, ensure_ascii=False))
+
+
+def _shared(offer: ToolOffer, words: set[str]) -> int:
+    said = f"{offer.name} {offer.description}".casefold()
+    return sum(word.strip("?!.,:;") in said for word in words)

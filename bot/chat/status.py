@@ -1,0 +1,200 @@
+"""Status messages: show people what a long turn is doing, until the answer takes the message's place.
+
+    a turn runs --some seconds--> status put --it arrived--> edited, now and then --> the answer takes its place
+
+A status is an item of the outbox, put in a transaction of its own and only while the turn runs. So it survives a crash,
+the turn's next attempt continues it, and whatever the turn ends with takes its place: the answer, a question whether
+something may be done, the sentence that it was stopped or failed. A question that is taken back while its turn runs
+takes the status with it (`bot.chat.outgoing`).
+A status whose send is in doubt is not edited further: the outbox never sends it again, gives its receipt some seconds,
+and sends the answer as a new message if none came. A receipt that comes later still tells where the status is: it is
+then removed, or turned into the answer if that has not arrived yet.
+A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
+Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender.delivery`).
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Literal
+
+from bot.chat import phrases
+from bot.chat.journal import Turn
+from bot.clock import Clock
+from bot.event_json import dump_value
+from bot.events import Reply, Styled
+from bot.formatting.graphemes import borders, sendable_text
+from bot.formatting.split import parts, quoting
+from bot.logs import describe_error
+from bot.models.base import OnText
+from bot.signal.protocol import Progress, ToolEnded, ToolStarted
+from store import Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+Mode = Literal["off", "status", "stream"]
+
+AFTER_SECONDS = 6.0
+"""How long a turn runs before anything is shown; most have their answer by then."""
+PAUSE_SECONDS = 3.0
+"""The shortest pause between two statuses; each wakes the reader's phone."""
+_PAUSE_FACTOR = 1.5
+"""How much longer each pause is than the one before: few edits have to last for turns of minutes."""
+_MAX_EDITS = 8
+"""The limit for one message, including the answer; Signal's own apps stop at ten."""
+_GOES_ON = "…"
+
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_NO_MARKER = re.compile(r"(?<!\S)\*(?!\S)")
+"""A star on its own: a list item, a product."""
+_MARKERS = ("**", "__", "~~", "||", "`", "*", "_", "[")
+
+
+class StatusMessages:
+    """Shows running turns. `mode`: nothing, the progress, or also the words of the answer so far."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        mode: Mode,
+        after_seconds: float = AFTER_SECONDS,
+        pause_seconds: float = PAUSE_SECONDS,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._mode: Mode = mode
+        self._after_seconds = after_seconds
+        self._pause_seconds = pause_seconds
+
+    @asynccontextmanager
+    async def show(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
+        """Shows this turn until the end of the context, and puts nothing for it afterwards."""
+        showing = StatusMessage(streams=self._mode == "stream")
+        if self._mode == "off" or turn.replaces is not None:
+            yield showing
+            return
+        task = asyncio.create_task(self._keep_showing(turn, showing), name="live")
+        try:
+            yield showing
+        finally:
+            task.cancel()
+            await asyncio.wait([task])
+            if not task.cancelled() and (error := task.exception()) is not None:
+                _log.warning("the progress of turn %d could not be shown: %s", turn.id, describe_error(error))
+
+    async def _keep_showing(self, turn: Turn, showing: "StatusMessage") -> None:
+        await asyncio.sleep(self._after_seconds)
+        shown: Styled | None = None
+        pause_seconds = self._pause_seconds
+        while True:
+            showing.changed.clear()
+            content = showing.content()
+            if content != shown and await self._put(turn, content):
+                shown = content
+                pause_seconds *= _PAUSE_FACTOR
+            await asyncio.sleep(pause_seconds)
+            if content == shown:
+                await showing.changed.wait()
+
+    async def _put(self, turn: Turn, content: Styled) -> bool:
+        """Puts a status; returns whether it did, since the previous one may not have arrived yet."""
+        newest = turn.incoming[-1]
+        reply = Reply(
+            chat=turn.chat,
+            content=content,
+            quote=quoting(newest),
+            last=False,
+            answers=tuple(message.sent_at for message in turn.incoming),
+        )
+        in_group, now = turn.group is not None, self._clock.now()
+        try:
+            return await self._store.transaction(
+                lambda repos: repos.outbox.put_status(
+                    turn.conversation,
+                    turn.id,
+                    dump_value(reply),
+                    in_group=in_group,
+                    now=now,
+                    max_edits=_MAX_EDITS,
+                )
+            )
+        except StoreError as error:
+            _log.warning("the progress of turn %d could not be stored: %s", turn.id, error)
+            return False
+
+
+class StatusMessage:
+    """The status of one turn: the running tools, or the words so far."""
+
+    def __init__(self, *, streams: bool) -> None:
+        self.changed = asyncio.Event()
+        self.on_text: OnText | None = self._hear if streams else None
+        """Called with the words of the answer so far; None if nobody wants to see them."""
+        self._running: list[str] = []
+        self._words = ""
+
+    def watch(self, progress: Progress) -> None:
+        """Records a step of the turn."""
+        match progress:
+            case ToolStarted(name=name):
+                self._running.append(name)
+                self._words = ""
+            case ToolEnded(name=name) if name in self._running:
+                self._running.remove(name)
+            case _:
+                return
+        self.changed.set()
+
+    def content(self) -> Styled:
+        """The text that people would see now."""
+        words = parts(unfinished_part(self._words), max_parts=1, cut_mark=_GOES_ON) if self._words else ()
+        if words:
+            return words[0]
+        return Styled(text=phrases.under_way(self._running[-1] if self._running else None))
+
+    def _hear(self, text: str) -> None:
+        self._words = text
+        self.changed.set()
+
+
+def unfinished_part(text: str) -> str:
+    """The part of an unfinished answer that can be shown, with a mark that it continues; may be empty.
+
+    Leaves out the word being written, and anything after a style marker that is not closed yet.
+    """
+    whole = _whole_words(sendable_text(text))
+    fences = [match.start() for match in _FENCE.finditer(whole)]
+    if len(fences) % 2 == 0:
+        head, gap, block = whole.rpartition("\n\n")
+        whole = head + gap + _paired(block)
+    elif not whole[fences[-1] :].partition("\n")[2].strip():
+        whole = whole[: fences[-1]]  # a code block with nothing but its language yet
+    whole = whole.rstrip()
+    # Right after the end of a code block the mark would keep the block open.
+    gap = "\n\n" if _FENCE.match(whole.rpartition("\n")[2]) else " "
+    return f"{whole}{gap}{_GOES_ON}" if whole else ""
+
+
+def _whole_words(text: str) -> str:
+    """The text without its last word, or without its last character in scripts that do not separate words."""
+    found = re.search(r"\S{1,40}\Z", text)
+    if found is None:
+        return text
+    before = text[: found.start()]
+    if before[-1:].isspace() or (not before and text.isascii()):
+        return before
+    return text[: max(borders(text).rfind(1, 0, len(text)), 0)]
+
+
+def _paired(block: str) -> str:
+    """The block up to the first marker that is not closed in it."""
+    for marker in _MARKERS:
+        seen = _NO_MARKER.sub(" ", block)
+        is_open = seen.rfind("[") > seen.rfind(")") if marker == "[" else seen.count(marker) % 2 == 1
+        if is_open:
+            block = block[: seen.rfind(marker)]
+    return block

@@ -1,0 +1,419 @@
+"""One tool call, from what the model wrote to what the model reads:
+
+    known? -> well-formed? -> valid? -> within the rate? -> run in time -> cut to size -> priced
+
+Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
+`{"ok": false, "error": ..., "message": ...}` with an error from the list in `tools.errors`; a stranger's words about a
+failure are kept apart, under `untrusted_data`.
+Left to others: how many calls a turn may make, and repeated calls (`bot.chat.calls`).
+"""
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+
+from bot.access.limits import CallRate
+from bot.chat import call_names
+from bot.chat.citations import CitedPages, number_pages, without_numbers
+from bot.chat.files import files_of
+from bot.chat.intents import deed
+from bot.chat.offers import MoreToolsTool, gather_tools, offer
+from bot.chat.phrases import Deed
+from bot.chat.steps import Allowance, ToolRun
+from bot.chat.tool_arguments import approval_of, outline_arguments, parse_arguments
+from bot.chat.tool_shapes import ToolShapes, shape_of
+from bot.chat.work import waiting
+from bot.clock import Clock
+from bot.events import PersonId
+from bot.i18n.language import current_language
+from bot.labels import UNKNOWN, Labels, Source, dump_labels
+from bot.logs import describe_error
+from bot.messages import CallId, ToolAnswer, ToolCall
+from bot.models.base import ToolOffer
+from bot.trust import provenance
+from bot.trust.own_words import names_all
+from bot.trust.rules import addresses_in, approval_causes, private
+from tools import (
+    CheckedTool,
+    Denied,
+    NotFound,
+    RateLimited,
+    Result,
+    TimedOut,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolSource,
+    ToolSpec,
+    Unavailable,
+    UnknownOutcome,
+    clean_text,
+    fit_json,
+)
+
+_log = logging.getLogger(__name__)
+
+ALL_TOOLS = "all"
+"""Stands for every tool in the list of those that need approval."""
+
+_MAX_MESSAGE_CHARS = 500
+_IS_ANOTHER = (
+    "{name} has changed since the person agreed to this, so it was not done; "
+    "if it is still right with the tool as it is now, call it again, and they are asked"
+)
+_PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
+
+
+class Toolbox:
+    """The enabled tools: fixed ones, and those that sources provide while Aldis runs."""
+
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        *,
+        sources: Sequence[ToolSource] = (),
+        clock: Clock,
+        timezone: str,
+        timeout_seconds: float,
+        max_result_chars: int,
+        calls_per_minute: int,
+        approve: Collection[str] = (),
+        prefixes: Mapping[str, str] | None = None,
+        on_run: Callable[[ToolRun], None] = lambda _: None,
+        shapes: ToolShapes | None = None,
+    ) -> None:
+        """`approve` names the tools whose every call a person must approve; `all` means every tool. `prefixes` gives
+        the name prefix of each server's tools: if `approve` names a tool the server does not have, all of its tools
+        ask, because it is unclear which was meant.
+
+        `on_run` is called with each run. `shapes` knows the earlier definitions of servers' tools; None: nothing is
+        known.
+        """
+        self._on_run = on_run
+        self._shapes = shapes
+        self._changed = frozenset[str]()
+        self._approve = frozenset(approve)
+        self._prefixes = prefixes or {}
+        self._misnamed = frozenset[str]()
+        """The servers of which `approve` names a tool they do not have."""
+        self._has_more = any(tool.spec.seldom for tool in tools)
+        more = (MoreToolsTool(self._specs),) if self._has_more else ()
+        self._fixed: tuple[Tool, ...] = (*tools, *more)
+        self._sources = tuple(sources)
+        self._tools: Mapping[str, Tool] = {tool.spec.name: tool for tool in self._fixed}
+        self._offered: list[ToolSpec] = []
+        self._offers: tuple[ToolOffer, ...] = ()
+        """What was last offered for these tools; it is the same for most turns."""
+        self._clock = clock
+        self._timezone = timezone
+        self._timeout_seconds = timeout_seconds
+        self._max_result_chars = max_result_chars
+        self._rate = CallRate(calls_per_minute)
+
+    async def offers(self) -> tuple[ToolOffer, ...]:
+        """Returns what the models are offered from now on: the fixed tools, then those of the sources.
+
+        The order is always the same, so that vendors recognise the beginning of a prompt. Waits as long as the sources
+        do.
+        """
+        if self._sources:
+            async with waiting():
+                self._tools = await gather_tools(self._fixed, self._sources)
+            self._note_misnamed()
+            if self._shapes is not None:
+                self._changed = await self._shapes.changed_tools(
+                    {spec.name: shape_of(spec) for spec in self._specs() if spec.server}
+                )
+        specs = self._specs()
+        if specs != self._offered:
+            self._offered = specs
+            self._offers = tuple(offer(spec, in_brief=self._has_more) for spec in specs)
+        return self._offers
+
+    def _note_misnamed(self) -> None:
+        unknown = {
+            name: server
+            for name in self._approve - self._tools.keys()
+            for server, prefix in self._prefixes.items()
+            if name.startswith(prefix) and any(spec.server == server for spec in self._specs())
+        }
+        for name, server in unknown.items():
+            if server not in self._misnamed:
+                _log.warning(
+                    "TOOLS__APPROVE: the server %s has no tool %s, so each of its tools asks first", server, name
+                )
+        self._misnamed = frozenset(unknown.values())
+
+    def _specs(self) -> list[ToolSpec]:
+        return [tool.spec for tool in self._tools.values()]
+
+    def spec(self, name: str) -> ToolSpec | None:
+        """The spec of the tool of that name; None if there is none."""
+        tool = self._tools.get(name)
+        return None if tool is None else tool.spec
+
+    def understood(self, call: ToolCall) -> ToolCall:
+        """The call with the tools' own names, where it is clear what is meant."""
+        call = replace(call, name=call_names.meant_name(call.name, self._tools))
+        spec = self.spec(call.name)
+        return call if spec is None or spec.server else call_names.understood(call, spec)
+
+    def runs_once(self, call: ToolCall) -> bool:
+        """Whether a call must not be repeated if its outcome is unknown."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.spec.effects == "once"
+
+    def changes(self, run: ToolRun) -> bool:
+        """Whether a call that ran may have changed something rather than only looked, or its tool is gone."""
+        spec = self.spec(run.answer.name)
+        return spec is None or (spec.effects != "none" and not _only_looks(spec, run.arguments))
+
+    def computes_only(self, call: ToolCall) -> bool:
+        """Whether a call is so quick and harmless that it can share the commit of the completion that asks for it."""
+        tool = self._tools.get(call.name)
+        return tool is not None and tool.spec.label == "computed"
+
+    @property
+    def returning(self) -> frozenset[str]:
+        """The tools whose answers contain addresses that are not the model's own."""
+        return frozenset(name for name, tool in self._tools.items() if not tool.spec.is_own)
+
+    def is_named(self, call: ToolCall, words: str) -> bool:
+        """Whether the person's own message names everything that the call takes."""
+        spec = self.spec(call.name)
+        return spec is not None and names_all(words, call.arguments, spec.parameters)
+
+    def approval(
+        self, call: ToolCall, labels: Labels, person: PersonId, words: str, *, in_group: bool = False
+    ) -> tuple[Source, ...] | None:
+        """Returns why a person must agree before the call runs, given the labels of the request and the person's own
+        words; empty if the tool's author or the operator requires it. None: no one has to agree.
+        """
+        spec = self.spec(call.name)
+        approval = None if spec is None else approval_of(spec, call)
+        if spec is None or approval is None:
+            return None  # it will not run
+        effects = "none" if _only_looks(spec, call.arguments) else spec.effects
+        shows_group = in_group and spec.is_private
+        is_wanted = self._is_wanted(spec) or approval == "always"
+        if effects == "none" and not (spec.is_disclosing or shows_group or is_wanted):
+            return None  # nothing below could require an approval
+        is_named = approval != "each_by_labels" and names_all(words, call.arguments, spec.parameters)
+        causes = approval_causes(
+            effects,
+            discloses=spec.is_disclosing,
+            labels=labels,
+            person=person,
+            is_named=is_named,
+            known_to=self._tools_of(spec) if effects != "none" else (),
+            shows_group=shows_group,
+        )
+        return causes if causes or is_wanted or (approval == "unless_named" and not is_named) else None
+
+    def _tools_of(self, spec: ToolSpec) -> frozenset[str]:
+        """Returns the names of all tools of the server that a tool belongs to."""
+        return frozenset(one.name for one in self._specs() if spec.server and one.server == spec.server)
+
+    def allowance(self, call: ToolCall, labels: Labels) -> Allowance | None:
+        """Returns what a person asked about this call could allow permanently, given the labels of the request; None:
+        nothing.
+
+        Excludes calls that only look, that cost money, that the operator or the tool's author wants approved each time,
+        or that disclose anything private to strangers.
+        """
+        spec = self.spec(call.name)
+        if spec is None or approval_of(spec, call) != "by_labels" or spec.cost_usd or self._is_wanted(spec):
+            return None
+        if spec.effects == "none" or (spec.is_disclosing and private(labels)):
+            return None
+        return Allowance(tool=spec.name, shape=shape_of(spec))
+
+    def _is_wanted(self, spec: ToolSpec) -> bool:
+        """Whether the operator wants each call approved, or the tool has changed."""
+        is_named = spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
+        return spec.name in self._changed or is_named
+
+    def has_changed(self, call: ToolCall) -> bool:
+        """Whether the tool's server describes it differently than when somebody last agreed to it."""
+        return call.name in self._changed
+
+    def shapes(self, calls: Iterable[ToolCall]) -> dict[CallId, str]:
+        """The present definition of each call's tool."""
+        return {call.id: shape_of(self._tools[call.name].spec) for call in calls if call.name in self._tools}
+
+    async def agreed(self, call: ToolCall, shape: str) -> None:
+        """Accepts the tool's definition after somebody agreed to the call, if it is still the one they agreed to.
+
+        Raises:
+            StoreError: it could not be stored.
+        """
+        spec = self.spec(call.name)
+        if self._shapes is not None and spec is not None and spec.name in self._changed and shape_of(spec) == shape:
+            await self._shapes.accept(spec.name, shape)
+            self._changed -= {spec.name}
+
+    def deed(self, call: ToolCall) -> Deed:
+        """Describes what a valid call would do, for the person who must agree to it."""
+        return deed(call, self.spec(call.name))
+
+    def cost_usd(self, calls: Sequence[ToolCall]) -> Decimal:
+        """The total cost of the calls, as far as it is known in advance."""
+        return sum((self._tools[call.name].spec.cost_usd for call in calls if call.name in self._tools), Decimal(0))
+
+    async def objection(
+        self, call: ToolCall, person: PersonId, *, chat: str, turn: int, timezone: str | None
+    ) -> ToolRun | None:
+        """The answer to a call that its tool would refuse as things are, so that no person is asked about it; None if
+        that is not known.
+        """
+        tool = self._tools.get(call.name)
+        if not isinstance(tool, CheckedTool):
+            return None
+        try:
+            await tool.check(
+                parse_arguments(tool.spec.arguments, call),
+                ToolContext(
+                    now=self._clock.wall(),
+                    timezone=timezone or self._timezone,
+                    language=current_language(),
+                    person=person,
+                    chat=chat,
+                    turn=turn,
+                    call=call.id,
+                ),
+            )
+        except ToolError as error:
+            return self.refuse(call, error.code, str(error))
+        return None
+
+    async def run(
+        self,
+        call: ToolCall,
+        person: PersonId,
+        *,
+        chat: str = "",
+        turn: int = 0,
+        timezone: str | None = None,
+        labels: Labels | None = None,
+        words: str = "",
+        pages: CitedPages | None = None,
+        shape: str | None = None,
+    ) -> ToolRun:
+        """Runs one call for a person, in a chat and a turn; `timezone` None: the one for everybody.
+
+        `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
+        those of the conversation, for numbering what is found. `shape` is the tool's definition when somebody agreed to
+        the call: with any other it does not run; None if nobody had to agree. Raises nothing but cancellation.
+        """
+        began = time.monotonic()
+        try:
+            context = ToolContext(
+                now=self._clock.wall(),
+                timezone=timezone or self._timezone,
+                language=current_language(),
+                person=person,
+                chat=chat,
+                turn=turn,
+                call=call.id,
+                origin=dump_labels(labels or UNKNOWN).decode(),
+                addresses=addresses_in(words),
+            )
+            tool = self._known(call, shape)  # by the time of the answer there may be another, or none
+            result = await self._result(tool, call, context)
+            return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
+        except ToolError as error:
+            seconds = time.monotonic() - began
+            return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=error.cost_usd)
+        except (Exception, SystemExit) as error:  # noqa: BLE001  (a bug in a tool must not end a turn)
+            _log.error("tool %s: %s", call.name, describe_error(error))
+            told = f"{call.name} failed unexpectedly"
+            code = Unavailable.code
+            if self.runs_once(call):
+                told, code = f"{told}; {_PERHAPS_DONE}", UnknownOutcome.code
+            return self._failed(call, code, told, time.monotonic() - began)
+
+    def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
+        """The answer to a call that is not run."""
+        return self._failed(call, error, message, 0.0)
+
+    def _known(self, call: ToolCall, shape: str | None) -> Tool:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            raise NotFound(f"there is no tool {call.name!r} now; there are: {', '.join(self._tools) or 'none'}")
+        if shape not in (None, shape_of(tool.spec)):
+            raise Denied(_IS_ANOTHER.format(name=call.name))
+        return tool
+
+    async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:
+        arguments = parse_arguments(tool.spec.arguments, call)
+        if not self._rate.admits(f"{context.person}|{call.name}", self._clock.now()):
+            raise RateLimited(f"{call.name} was called too often in the last minute; answer without it, or wait")
+        seconds = tool.spec.timeout_seconds or self._timeout_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await tool.run(arguments, context)
+        except TimeoutError as error:
+            late = f"{call.name} did not answer within {seconds:g} seconds"
+            if tool.spec.effects == "once":
+                raise UnknownOutcome(f"{late}; {_PERHAPS_DONE}") from error
+            raise TimedOut(late) from error
+
+    def _answered(
+        self, call: ToolCall, spec: ToolSpec, result: Result, seconds: float, pages: CitedPages | None
+    ) -> ToolRun:
+        files, sentences = files_of(result.files)
+        attached = f',"files":{json.dumps(sentences, ensure_ascii=False)}' if sentences else ""
+        most = spec.max_result_chars or self._max_result_chars
+        data = without_numbers(result.data) if spec.finds_pages or spec.fetches is not None else result.data
+        data = number_pages(data, pages) if spec.finds_pages and pages is not None else data
+        content = f'{{"ok":true,"untrusted_data":{fit_json(data, most)}{attached}}}'
+        # A third-party tool may give it as a float, which cannot be added to a Decimal.
+        cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
+        return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
+
+    def _failed(
+        self,
+        call: ToolCall,
+        error: str,
+        message: str,
+        seconds: float,
+        *,
+        quoted: str | None = None,
+        cost: Decimal = Decimal(0),
+    ) -> ToolRun:
+        if error == UnknownOutcome.code:  # it may have happened, and so have cost money
+            cost = self.cost_usd([call])
+        answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
+        if quoted:
+            answer["untrusted_data"] = {"said": clean_text(quoted)[:_MAX_MESSAGE_CHARS]}
+        content = json.dumps(answer, ensure_ascii=False)
+        return self._run(call, content, error, seconds, cost)
+
+    def _run(
+        self, call: ToolCall, content: str, outcome: str, seconds: float, cost: Decimal, *, origins: Sequence[str] = ()
+    ) -> ToolRun:
+        tool = call.name if call.name in self._tools else "unknown"
+        spec = self.spec(call.name)
+        given = outline_arguments(call.arguments, spec.parameters.get("properties", ()) if spec else ())
+        _log.debug("tool %s (%s): %s in %.3f s, %d characters", tool, given, outcome, seconds, len(content))
+        answer = ToolAnswer(call_id=call.id, name=call.name, content=content, ok=outcome == "ok")
+        address = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
+        named = address if isinstance(address, str) else None
+        run = ToolRun(
+            answer=replace(answer, labels=provenance.of_answer(answer, spec, address=named, origins=origins)),
+            arguments=call.arguments,
+            outcome=outcome,
+            latency_seconds=seconds,
+            cost_usd=cost,
+            tool=tool,
+        )
+        self._on_run(run)
+        return run
+
+
+def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
+    return any(f"{name}={value}" in spec.only_reads for name, value in arguments.items())

@@ -1,0 +1,442 @@
+"""Turns: claimed, loaded from the store, and kept in one transaction with all their effects.
+
+    claim -> load -> Turn --(agent)--> Outcome -> keep: history + ledger + outbox + journal closed + inbox done
+
+A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
+paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
+Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
+when to stop (`bot.chat.agent`), the steps (`bot.chat.steps`), what people take back or change (`bot.chat.edits`),
+how an answer is cut and styled (`bot.formatting.split`), what is written into the ledger (`charges`).
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from bot import messages
+from bot.access.chat_settings import Askers, ChatSettings
+from bot.chat import chats, outgoing, phrases, prompt
+from bot.chat.charges import Charges
+from bot.chat.context_note import note_with_questions
+from bot.chat.files import with_enclosures
+from bot.chat.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
+from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
+from bot.chat.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
+from bot.chat.surroundings import read_surroundings, with_kept_quote
+from bot.chat.work import work_out
+from bot.clock import Clock
+from bot.events import ChatId, File, Incoming, PersonId, Reply
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import Language, set_language, use_language
+from bot.labels import join_labels
+from bot.messages import ToolCall
+from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
+
+
+class Turns:
+    """The turns of all conversations."""
+
+    def __init__(self, store: Store, clock: Clock, *, max_turns: int, timezone: str, language: Language = "en") -> None:
+        """`language` is what Aldis speaks until it knows the language of a conversation's people."""
+        self._store = store
+        self._clock = clock
+        self._timezone = timezone
+        self._language: Language = language
+        self.charges = Charges(clock, timezone=timezone)
+        self._past_turns = PastTurns(store, max_turns=max_turns)
+
+    def claim(
+        self,
+        repos: Repositories,
+        *,
+        busy: Iterable[ConversationId],
+        seconds: float,
+        limit: int = 1,
+        busy_people: Collection[bytes] = (),
+    ) -> tuple[tuple[Claim, ...], bool]:
+        """Claims what waits in up to `limit` conversations that are not busy, least recently served first, within a
+        transaction.
+
+        Skips what waits for a person in `busy_people` (handles). Also returns whether anything is left waiting, in busy
+        conversations or beyond `limit`.
+        """
+        now = self._clock.now()
+        until = now + timedelta(seconds=seconds)
+        passed_over, claims = set(busy), list[Claim]()
+        while len(claims) < limit:
+            found = repos.inbox.claim(now=now, until=until, busy=passed_over, busy_people=busy_people)
+            if found is None:
+                break
+            claims.append(found)
+            passed_over.add(found.conversation)
+            if not repos.inbox.has_waiting():
+                return tuple(claims), False
+        return tuple(claims), repos.inbox.has_waiting()
+
+    async def set_apart(self, claim: Claim, items: Collection[InboxId]) -> None:
+        """Settles messages of a claim that are not answered: what was said among others has no part in the turn."""
+        await self._store.transaction(lambda repos: repos.inbox.set_apart(claim.turn, items))
+
+    async def load(self, claim: Claim, incoming: tuple[Incoming, ...]) -> Turn:
+        """The turn of a claim, with the history before it and the steps of earlier attempts."""
+        now, wall = self._clock.now(), self._clock.wall()
+        past = await self._past_turns.load(claim.conversation)
+        earlier = () if claim.is_new else await self._steps(claim)
+        asked = next((step for step in earlier or () if isinstance(step, Asked)), None)
+        known = await self._store.read(
+            lambda repos: read_surroundings(repos, claim, incoming, asked and asked.settings, now=self._clock.now())
+        )
+        settings, heard = known.settings, chats.heard_in(incoming, known.settings)
+        set_language(settings.language or heard or chats.language_of(settings, self._language))
+        read_after = max(settings.starts_after, known.recalled.summed_up or 0)
+        # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
+        past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
+        incoming = tuple(with_kept_quote(message, known.answers.get(message.sent_at), past) for message in incoming)
+        open_labels = [question.labels for question in known.open_questions]
+        return Turn(
+            id=claim.turn,
+            conversation=claim.conversation,
+            chat=incoming[-1].chat,
+            incoming=incoming,
+            loaded_at=now,
+            wall_at=wall,
+            question=asked.question
+            if asked
+            else prompt.question(incoming, now=wall, timezone=known.zone or self._timezone),
+            history=tuple(turn.messages for turn in past if turn.expires_at is None or turn.expires_at > now),
+            steps=earlier or (),
+            is_damaged=earlier is None,
+            expires_at=claim.expires_at,
+            replaces=claim.replaces,
+            settings=settings,
+            heard=heard,
+            timezone=known.zone,
+            note=note_with_questions(known.recalled.note, known.open_questions),
+            note_labels=join_labels([known.recalled.labels, known.quoted, *open_labels]),
+            allowed=known.allowed,
+            open_questions=known.open_questions,
+        )
+
+    async def settings(self, conversation: ConversationId) -> ChatSettings:
+        """The conversation's settings."""
+        now = self._clock.now()
+        return await self._store.read(lambda repos: chats.settings_of(repos, conversation, now))
+
+    def language(self, repos: Repositories, conversation: ConversationId) -> Language:
+        """The language Aldis uses there unprompted, within a transaction."""
+        return chats.language_of(chats.settings_of(repos, conversation, self._clock.now()), self._language)
+
+    def journal(self, turn: Turn) -> Journal:
+        """The journal of this turn."""
+        return Journal(self._store, turn)
+
+    async def keep(self, turn: Turn, outcome: Outcome) -> bool:
+        """Stores everything the turn caused in one transaction: either all of it happened, or nothing.
+
+        Returns whether it was stored: a question that was taken back meanwhile gets no answer.
+        """
+        replies = await self._replies(turn, outcome)
+        is_gone = turn.expires_at is not None and turn.expires_at <= self._clock.now()
+        # A turn that expired while it ran is answered, but not remembered.
+        kept = () if is_gone else tuple(map(messages.without_opaque, outcome.messages))
+        rows = rows_of(turn.id, kept)
+        end: TurnEnd = "kept" if kept else "failed"
+
+        def transact(repos: Repositories) -> bool:
+            now = self._clock.now()
+            if not repos.journal.is_running(turn.id):
+                # Whoever took it back charged what its journal held.
+                self.charges.add(repos, turn, _unjournaled(outcome))
+                outgoing.clear(repos, turn.id, turn.chat, now)
+                return False
+            if chats.settings_of(repos, turn.conversation, now).is_taken(now):
+                self._leave(repos, turn, outcome)
+                return False
+            repos.history.append(turn.conversation, rows)
+            repos.summaries.drop(turn.id)  # made from later turns, while this one waited for an approval
+            self._replace(repos, turn, outcome.done)
+            repos.turns.keep_unanswered(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
+            if turn.heard not in {None, turn.settings.heard}:
+                chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
+            self.charges.add(repos, turn, outcome, keeps_words=not is_gone)
+            outgoing.put(repos, turn, replies, now)
+            # Of several messages one may be taken back before the answer is out: the others can be asked again.
+            is_shared = len(turn.incoming) > 1 and not has_acted(repos, turn.conversation, turn.id)
+            repos.journal.close(turn.id, end, now=now)
+            repos.inbox.done(turn.id, keeps_words=is_shared)
+            return True
+
+        # Out of the cache until it is known to be stored: after a failure or a cancellation that is unclear.
+        past = self._past_turns.take(turn.conversation)
+        if not await self._store.transaction(transact):
+            return False
+        if turn.replaces is None:
+            more = (StoredTurn(turn=turn.id, messages=PastTurn(kept), expires_at=turn.expires_at),) if kept else ()
+            self._past_turns.put_back(past, *more)
+        return True
+
+    async def pause(self, turn: Turn, pause: Pause, *, until: datetime) -> None:
+        """Lets the turn wait for an approval; the person is asked, unless they were before a restart."""
+        journal = self.journal(turn)
+        calls = tuple(call.id for call in pause.calls)
+        always = pause.allowance.tool if pause.allowance is not None else None
+        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always, is_changed=pause.is_changed)
+        whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
+        question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
+        texts = (question, f"{question}\n\n{say(phrases.TAKES_PLACE)}")
+        files = question_files(whole)
+        first, again = (outgoing.replies_to(text, turn.incoming, ok=True, files=files) for text in texts)
+        step = Paused(
+            call_ids=calls,
+            until=until,
+            people=(turn.person,),
+            allowance=pause.allowance,
+            question=question,
+            whole=whole,
+            shapes=pause.shapes,
+        )
+
+        def put_off(repos: Repositories) -> None:
+            if not repos.journal.is_running(turn.id):
+                return
+            if not pause.is_asked:
+                position = len(repos.journal.steps(turn.conversation, turn.id))
+                place = repos.outbox.next_position(turn.id)
+                paused = dump_step(replace(step, position=place))
+                repos.journal.add(turn.conversation, turn.id, position, paused)
+                is_another = self._replace(repos, turn, pause.calls)
+                outgoing.put(repos, turn, again if is_another else first, self._clock.now())
+            wait = until if not pause.is_asked else min(journal.asked[call] for call in calls)
+            repos.inbox.put_off(turn.id, until=wait)
+
+        await self._store.transaction(put_off)
+
+    def _replace(self, repos: Repositories, turn: Turn, calls: Iterable[ToolCall]) -> bool:
+        """Ends open questions about the same wish as these calls, within a transaction; returns whether there were any.
+
+        What else the messages of such a turn ask is answered all the same.
+        """
+        if not turn.open_questions:
+            return False
+        waiting, calls = repos.inbox.put_off_turns(turn.conversation), tuple(calls)
+        over = [one for one in turn.open_questions if one.turn in waiting and one.is_replaced_by(calls)]
+        for one in over:
+            steps = journaled_steps(repos, turn.conversation, one.turn)
+            if steps is None or repos.inbox.size(one.turn) == 1:
+                self.end(repos, turn.conversation, one.turn)
+                continue
+            replaced = Decided(call_ids=tuple(call.id for call in one.calls), is_yes=False, is_replaced=True)
+            repos.journal.add(turn.conversation, one.turn, len(steps), dump_step(replaced))
+            repos.inbox.take_up(one.turn)
+        return bool(over)
+
+    def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
+        """Ends a turn without an answer, within a transaction, and records its cost so far."""
+        self.charges.add_open(repos, conversation, turn)
+        repos.inbox.done(turn)
+        repos.journal.close(turn, "failed", now=self._clock.now())
+
+    async def charge_broken_off(self, turn: Turn, journal: Journal, *, is_forgotten: bool = False) -> None:
+        """Records what a turn paid that is in no journal and whose end nobody keeps; `is_forgotten`: it will not
+        continue later.
+
+        Raises:
+            StoreError: it could not be recorded.
+        """
+
+        def charge(repos: Repositories) -> None:
+            lost = journal.broken_off  # only now: a write in progress when it ended may have found no journal
+            # If the turn continues later, its tools run again or have an unknown outcome, and are charged then.
+            goes_on = repos.journal.is_running(turn.id) and not is_forgotten
+            self.charges.add_lost(repos, turn, replace(lost, runs=()) if goes_on else lost)
+
+        await self._store.transaction(charge)
+
+    async def ignore(self, claim: Claim) -> None:
+        """Settles a claim whose messages need no answer."""
+
+        def transact(repos: Repositories) -> None:
+            if not claim.is_new:  # if it waited or began before a restart, it may have cost something
+                self.charges.add_open(repos, claim.conversation, claim.turn)
+            repos.journal.close(claim.turn, "ignored", now=self._clock.now())
+            repos.inbox.done(claim.turn)
+
+        await self._store.transaction(transact)
+
+    async def dead_letter(self, turn: Turn) -> None:
+        """Gives up a turn that failed too often or cannot go on: tells the person, marks its messages dead, and records
+        its cost.
+        """
+        spent = self.journal(turn).failure(say(phrases.GAVE_UP))
+        replies = await self._replies(turn, spent)
+
+        def transact(repos: Repositories) -> None:
+            now = self._clock.now()
+            if not repos.journal.is_running(turn.id):
+                return
+            self.charges.add(repos, turn, spent)
+            repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
+            outgoing.put(repos, turn, replies, now)
+            repos.journal.close(turn.id, "failed", now=now)
+            repos.inbox.dead_letter(turn.id)
+
+        await self._store.transaction(transact)
+
+    async def is_paused(self, claim: Claim, turn: Turn) -> bool:
+        """Whether nothing is answered there now; if so, settles the claim and tells the first who asks."""
+
+        def pass_over(repos: Repositories) -> bool:
+            now = self._clock.now()
+            # The present settings: a turn that continues after a restart has those of its beginning.
+            settings = chats.settings_of(repos, claim.conversation, now)
+            if settings.is_taken(now):
+                self._leave(repos, turn, failed_outcome(turn.steps))
+                return True
+            if settings.paused_at is None or claim.started_at < settings.paused_at:
+                return False
+            self._tell_once(repos, turn, phrases.IS_PAUSED)
+            repos.journal.close(claim.turn, "ignored", now=now)
+            repos.inbox.done(claim.turn)
+            return True
+
+        if turn.settings.paused_at is None and turn.settings.taken_until is None and claim.is_new:
+            return False  # deciding by what was read anyway saves a round trip to the store
+        return await self._store.transaction(pass_over)
+
+    def _leave(self, repos: Repositories, turn: Turn, outcome: Outcome) -> None:
+        """Ends a turn silently after an admin has taken the chat over, within a transaction, and records its cost."""
+        now = self._clock.now()
+        self.charges.add(repos, turn, replace(outcome, warned=()), keeps_words=False)
+        outgoing.clear(repos, turn.id, turn.chat, now)
+        self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
+        repos.journal.close(turn.id, "ignored", now=now)
+        repos.inbox.done(turn.id)
+
+    def _tell_once(self, repos: Repositories, turn: Turn, why: Sentence) -> None:
+        """Tells the first who asks why there is no answer, in the language in which they ask."""
+        now = self._clock.now()
+        settings = chats.settings_of(repos, turn.conversation, now)
+        if not settings.told_paused:
+            told = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
+            chats.change(repos, turn.conversation, now, lambda _: told)
+            self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
+
+    async def greet(self, turn: Turn, words: str) -> None:
+        """Greets a person's first question in their own chat before it is answered; only once, even after a crash."""
+        if turn.settings.is_greeted or turn.group is not None or turn.incoming[-1].scheduled is not None:
+            return
+
+        def transact(repos: Repositories) -> None:
+            now = self._clock.now()
+            settings = chats.settings_of(repos, turn.conversation, now)
+            if settings.is_greeted or not repos.turns.is_first(turn.conversation, turn.id):
+                return
+            chats.change(repos, turn.conversation, now, lambda before: replace(before, is_greeted=True))
+            self.tell(repos, turn.conversation, turn.incoming[-1], words)
+
+        await self._store.transaction(transact)
+
+    async def may_not_ask(self, claim: Claim, item: InboxId, message: Incoming, askers: Askers) -> None:
+        """Tells the first person who may not ask in a group; once, until that setting changes."""
+        why = phrases.ASKERS_ADMINS if askers == "admins" else phrases.ASKERS_LIST
+
+        def tell(repos: Repositories) -> None:
+            now = self._clock.now()
+            if not chats.settings_of(repos, claim.conversation, now).told_askers:
+                chats.change(repos, claim.conversation, now, lambda settings: replace(settings, told_askers=True))
+                self.tell(repos, claim.conversation, message, why, origin=origin_of(item))
+
+        await self._store.transaction(tell)
+
+    async def discard(self, claim: Claim) -> None:
+        """Discards a claim whose messages cannot be read at all: they are dead, and there is nobody to tell."""
+
+        def transact(repos: Repositories) -> None:
+            repos.journal.close(claim.turn, "failed", now=self._clock.now())
+            repos.inbox.dead_letter(claim.turn)
+
+        await self._store.transaction(transact)
+
+    def tell(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        message: Incoming,
+        text: str | Sentence,
+        *,
+        files: tuple[File, ...] = (),
+        expires_at: datetime | None = None,
+        turn: TurnId | None = None,
+        origin: str | None = None,
+    ) -> TurnId:
+        """Puts words of Aldis itself into the outbox, within a transaction; in a group they quote the message.
+
+        The files go with the last part. `expires_at` is when all of it disappears even if unsent; None: it waits.
+        `turn` is the one that speaks, which is returned; None: a new one, which is removed with what `origin` names.
+        """
+        now = self._clock.now()
+        if turn is None:
+            turn = repos.turns.begin(conversation, now=now, expires_at=expires_at, origin=origin)
+            repos.journal.close(turn, "ignored", now=now)
+        with use_language(self.language(repos, conversation)):
+            replies = outgoing.replies_to(text if isinstance(text, str) else say(text), (message,), ok=True)
+        for reply in with_enclosures(replies, Outcome(text="", ok=True, files=files)):
+            outgoing.add_message(repos, conversation, turn, reply, now)
+        return turn
+
+    def undo(
+        self,
+        repos: Repositories,
+        conversation: ConversationId,
+        item: InboxId | None,
+        turn: TurnId | None,
+        *,
+        person: PersonId,
+        chat: ChatId,
+    ) -> tuple[TurnId, ...]:
+        """Removes, within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep
+        and say beyond the answer, because the message is taken back or asked again.
+
+        Returns the scheduled questions that were being answered, each of which must be stopped; their costs are
+        recorded.
+        """
+        origin, now = None if item is None else origin_of(item), self._clock.now()
+        running = repos.forgetting.running_for(origin, turn)
+        for planned in running:
+            self.charges.add_so_far(repos, conversation, planned, person=person, chat=chat)
+        if origin is not None:
+            repos.forgetting.undo_planned(origin, now=now)
+        if turn is not None:
+            repos.forgetting.undo(turn, now=now)
+        for planned in running:
+            outgoing.clear(repos, planned, chat, now)
+        return running
+
+    def forget(self, conversation: ConversationId | None = None) -> None:
+        """Drops a conversation (None: all) whose stored history has changed, so that it is read again."""
+        self._past_turns.forget(conversation)
+
+    async def _steps(self, claim: Claim) -> tuple[Step, ...] | None:
+        return await self._store.read(lambda repos: journaled_steps(repos, claim.conversation, claim.turn))
+
+    async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
+        text, asked = outcome.text, turn.incoming
+        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
+        return with_enclosures(replies, outcome)
+
+
+def question_files(whole: str) -> tuple[File, ...]:
+    """The full text of a shortened question as a file; none if `whole` is empty."""
+    return (outgoing.text_file("question.txt", whole),) if whole else ()
+
+
+def _unjournaled(outcome: Outcome) -> Outcome:
+    """What of a turn's end is in no journal: its last answer, and the model calls that failed."""
+    last = () if outcome.is_journaled else outcome.completions[-1:]
+    answers = tuple(done for done in last if done.message is None or not done.message.calls)
+    return replace(outcome, completions=answers, runs=(), fees=(), warned=())
+
+
+def _question(turn: Turn) -> bytes:
+    """The question, stored so that it can be asked again."""
+    return messages.dump_messages((turn.question,))

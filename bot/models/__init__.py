@@ -1,0 +1,1 @@
+"""Models: one module or folder per vendor, all behind `bot.models.base`."""

@@ -1,0 +1,87 @@
+"""Pure: which part of a request a vendor's prompt cache should keep, and for how long.
+
+    tools, system prompt | persona, earlier turns ... | question before | question | rounds of tools
+          shared ........'                  marks ....'.................'..........'
+
+Reading costs a tenth of the price; writing costs a quarter more than it (for five minutes) or twice as much (for an
+hour), so a write pays off with the first read in time. How long that is follows from the pauses of this chat, which are
+part of the request: nothing has to be remembered, and a restart loses nothing. Thinking within a turn is removed
+afterwards, so the next turn finds the question in the cache, and what follows it only if nothing was thought.
+Left to others: how a vendor is told (`bot.models.anthropic.provider`, `bot.models.openai.responses`).
+
+Source: platform.claude.com (prompt caching: prices, lifetimes, look-back, what changes invalidate) and
+developers.openai.com (prompt caching), 2026-11-22.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, Literal
+
+from bot.messages import AssistantMessage, Message, Opaque, UserMessage
+from bot.models.base import Request
+
+Life = Literal["5m", "1h"]
+"""How long an entry of Anthropic's cache lives; each read renews it."""
+
+_FEW_MINUTES: Final = 270.0
+"""The longest pause in seconds that a cache of five minutes survives, with half a minute for the answer."""
+_HALF_HOUR: Final = 1740.0
+_HOUR: Final = 3600.0
+_MAX_PAUSES = 10
+"""How many of the last pauses show the rhythm of a chat."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CachePlan:
+    """The parts of a request to cache."""
+
+    shared: bool
+    """Whether to keep the tools and the system prompt, which all conversations share, for an hour."""
+    marks: Mapping[int, Life] = field(default_factory=dict[int, Life])
+    """The messages, by index, that end a part which is asked again; in order, at most three."""
+
+
+NOTHING: Final = CachePlan(shared=False)
+
+
+def plan(request: Request) -> CachePlan:
+    """Decides what to keep of a request."""
+    if request.is_one_off:
+        return NOTHING
+    if request.tools and not request.may_call_tools:
+        return CachePlan(shared=True)  # without calls the messages are read differently, and are in no cache
+    places = [place for place, message in enumerate(request.messages) if isinstance(message, UserMessage)]
+    life: Life = "1h" if _comes_back_late([request.messages[place] for place in places]) else "5m"
+    marks: dict[int, Life] = dict.fromkeys(places[-2:], life)
+    last = len(request.messages) - 1
+    if last not in marks:
+        marks[last] = "5m" if _thinks(request.messages[places[-1] :] if places else ()) else life
+    return CachePlan(shared=True, marks=marks)
+
+
+def outlives_half_an_hour(messages: Sequence[Message]) -> bool:
+    """Whether people return after so long that a cache of half an hour has expired."""
+    return any(pause > _HALF_HOUR for pause in _pauses(messages))
+
+
+def _comes_back_late(messages: Sequence[Message]) -> bool:
+    """Whether the next question may well come after more than five minutes but within an hour.
+
+    One such pause is enough, because losing the cache costs ten times what an hour costs extra. At the beginning nobody
+    knows; most people pause.
+    """
+    pauses = _pauses(messages)
+    return not pauses or any(_FEW_MINUTES < pause <= _HOUR for pause in pauses)
+
+
+def _pauses(messages: Sequence[Message]) -> list[float]:
+    """The seconds between the last questions."""
+    asked = [message.sent_at for message in messages if isinstance(message, UserMessage) and message.sent_at]
+    return [max(0, after[0] - before[-1]) / 1000 for before, after in pairwise(asked)][-_MAX_PAUSES:]
+
+
+def _thinks(running: Sequence[Message]) -> bool:
+    """Whether the running turn has parts that its history will not have."""
+    parts = (part for message in running if isinstance(message, AssistantMessage) for part in message.parts)
+    return any(isinstance(part, Opaque) for part in parts)

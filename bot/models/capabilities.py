@@ -1,0 +1,324 @@
+"""What a model can do and costs, as its server tells for free, read from any server's format. Pure.
+
+    GET /v1/models (Anthropic)               max_input_tokens, max_tokens, capabilities, lifecycle, retires_at
+    GET /v1/models (OpenAI's and all others) vLLM, SGLang: max_model_len; llama.cpp: meta.n_ctx; Groq: context_window;
+                                             OpenRouter: context_length, pricing, supported_parameters, architecture
+    GET /props (llama.cpp)                   default_generation_settings.n_ctx, modalities, chat_template_caps
+    GET /api/v0/models (LM Studio)           loaded_context_length, max_context_length, type
+    POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
+
+Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
+requests smaller. Left to others: asking (`bot.doctor.capabilities`), storing what was learnt
+(`bot.app.learning`), what follows from it (the adapters, `bot.chat.room`).
+
+Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
+llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),
+openrouter.ai/docs (List available models), 2026-11-23.
+"""
+
+import functools
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from bot.models.prices import Price
+
+LESSON = "told"
+"""Their name among the lessons of a model."""
+
+_WINDOWS = range(512, 100_000_001)
+_OUTPUTS = range(256, 10_000_001)
+"""The plausible tokens of a window and of an answer: nobody has more, and less would not be usable."""
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
+_NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
+"""Names of models that do not chat."""
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_MILLION = Decimal(1_000_000)
+_MAX_PRICE_CHARS = 40
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Capabilities:
+    """A server's statements about a model; None where it says nothing."""
+
+    window_tokens: int | None = None
+    """What a request and its answer may have together. If the server tells both, it is what the server gives the model
+    now, not what the model was made for."""
+    max_output_tokens: int | None = None
+    tools: bool | None = None
+    pictures: bool | None = None
+    documents: bool | None = None
+    system: bool | None = None
+    """Whether its template supports a system message."""
+    parallel_calls: bool | None = None
+    """Whether its template shows more than the first of several calls in one answer."""
+    thinking: bool | None = None
+    effort: bool | None = None
+    """Whether it can be told how much to think."""
+    is_at_home: bool | None = None
+    """Whether its server is one that people run on machines of their own, which may be slow: llama.cpp, LM Studio and
+    Ollama."""
+    price: Price | None = None
+    is_deprecated: bool | None = None
+    retires_on: str | None = None
+    """The day from which it does not answer any more, in ISO format, as planned now."""
+
+    @property
+    def rates(self) -> tuple[Decimal, Decimal] | None:
+        """The US dollars per million tokens in, and out; None if unknown."""
+        return None if self.price is None else (self.price.input, self.price.output)
+
+    def or_else(self, other: "Capabilities") -> "Capabilities":
+        """These capabilities, completed by those of another answer about the same model."""
+        gaps = {field.name: getattr(other, field.name) for field in fields(self) if getattr(self, field.name) is None}
+        return replace(self, **gaps)
+
+    def as_lesson(self) -> dict[str, Any]:
+        """The known capabilities as JSON values."""
+        known = {name: value for name, value in asdict(replace(self, price=None)).items() if value is not None}
+        price = {"price": self.price.model_dump(mode="json", exclude_none=True)} if self.price else {}
+        return known | price
+
+
+NOTHING = Capabilities()
+_FLAGS = (
+    "tools",
+    "pictures",
+    "documents",
+    "system",
+    "parallel_calls",
+    "thinking",
+    "effort",
+    "is_at_home",
+    "is_deprecated",
+)
+
+
+_Read = TypeVar("_Read")
+
+
+class ModelLessons:
+    """What was learnt about models, also from their refusals, by the server's address and the model's name.
+
+    `known` are earlier lessons, by subject; `keep` is called with each subject whose lessons have changed.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Mapping[str, Any]] | None = None,
+        keep: Callable[[str, Mapping[str, Any]], None] = lambda _subject, _lessons: None,
+    ) -> None:
+        self._known = {subject: dict(lessons) for subject, lessons in (known or {}).items()}
+        self._keep = keep
+        self._read: dict[tuple[str, str], Any] = {}
+
+    def of(self, server: str, model: str) -> Mapping[str, Any]:
+        """The lessons about a model: JSON values by name; may be empty."""
+        return self._known.get(_subject(server, model), {})
+
+    def read(self, server: str, model: str, name: str, reader: Callable[[object], _Read]) -> _Read:
+        """The result of a reader on one lesson, or on None; cached until the lesson changes."""
+        subject = _subject(server, model)
+        if (subject, name) not in self._read:
+            self._read[subject, name] = reader(self._known.get(subject, {}).get(name))
+        return self._read[subject, name]
+
+    def learn(self, server: str, model: str, **lessons: Any) -> None:
+        """Adds these lessons to the others about the same model."""
+        subject = _subject(server, model)
+        before = self._known.get(subject, {})
+        after = {**before, **lessons}
+        if after != before:
+            self._known[subject] = after
+            self._read = {place: made for place, made in self._read.items() if place[0] != subject}
+            self._keep(subject, after)
+
+
+@functools.cache
+def _subject(server: str, model: str) -> str:
+    """A digest, because an address may contain a password."""
+    return hashlib.sha256(f"{server}\n{model}".encode()).hexdigest()[:32]
+
+
+def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
+    """Returns what the server has said about the model, in this run or an earlier one."""
+    return lessons.read(server, model, LESSON, of_lesson)
+
+
+def of_lesson(lesson: object) -> Capabilities:
+    """The capabilities that `as_lesson` stored; impossible values count as missing."""
+    kept = _object(lesson)
+    flags = {name: _flag(kept.get(name)) for name in _FLAGS}
+    try:
+        price = Price.model_validate(kept["price"]) if "price" in kept else None
+    except ValidationError:
+        price = None
+    return Capabilities(
+        window_tokens=_window(kept.get("window_tokens")),
+        max_output_tokens=_output(kept.get("max_output_tokens")),
+        price=price,
+        retires_on=_day(kept.get("retires_on")),
+        **flags,
+    )
+
+
+def of_anthropic(entry: object) -> Capabilities:
+    """Reads an entry of Anthropic's list of models."""
+    model = _object(entry)
+    can = _object(model.get("capabilities"))
+    supported = {name: _flag(_object(can.get(name)).get("supported")) for name in can}
+    return Capabilities(
+        window_tokens=_window(model.get("max_input_tokens")),
+        max_output_tokens=_output(model.get("max_tokens")),
+        pictures=supported.get("image_input"),
+        documents=supported.get("pdf_input"),
+        thinking=supported.get("thinking"),
+        effort=supported.get("effort"),
+        is_deprecated=model.get("lifecycle") in {"deprecated", "retired"} or None,
+        retires_on=_day(model.get("retires_at")),
+    )
+
+
+def of_listed(entry: object) -> Capabilities:
+    """Reads an entry of any other server's list of models."""
+    model = _object(entry)
+    top, meta = _object(model.get("top_provider")), _object(model.get("meta"))
+    parameters = _texts(model.get("supported_parameters"))
+    modalities = _texts(_object(model.get("architecture")).get("input_modalities"))
+    names = ("max_model_len", "context_window", "max_context_length")
+    windows = (_window(size) for size in (meta.get("n_ctx"), *(model.get(name) for name in names)))
+    # OpenRouter's own figure is the largest among its providers, of which the first one is asked.
+    shares = [_window(size) for size in (model.get("context_length"), top.get("context_length"))]
+    return Capabilities(
+        window_tokens=next((size for size in windows if size), None) or min(filter(None, shares), default=None),
+        max_output_tokens=_output(top.get("max_completion_tokens")) or _output(model.get("max_completion_tokens")),
+        tools=None if parameters is None else "tools" in parameters,
+        pictures=None if modalities is None else "image" in modalities,
+        thinking=None if parameters is None else "reasoning" in parameters,
+        price=_price(_object(model.get("pricing"))),
+    )
+
+
+def of_training(entry: object) -> Capabilities:
+    """Returns what llama.cpp's model was made for, in case its server does not say how much of that it gives."""
+    return Capabilities(window_tokens=_window(_object(_object(entry).get("meta")).get("n_ctx_train")))
+
+
+def of_llama_cpp(props: object) -> Capabilities:
+    """Reads llama.cpp's `/props`. It silently drops tools that the template does not support, and calls after the first
+    if the template supports only one.
+    """
+    told = _object(props)
+    knows = _object(told.get("chat_template_caps"))
+    calls = _flag(knows.get("supports_tool_calls"))
+    return Capabilities(
+        window_tokens=_window(_object(told.get("default_generation_settings")).get("n_ctx")),
+        tools=_flag(knows.get("supports_tools")),
+        pictures=_flag(_object(told.get("modalities")).get("vision")),
+        system=_flag(knows.get("supports_system_role")),
+        parallel_calls=_flag(knows.get("supports_parallel_tool_calls")) if calls else None,
+        is_at_home=True if "default_generation_settings" in told else None,
+    )
+
+
+def of_lm_studio(listed: object, model: str) -> Capabilities:
+    """Reads LM Studio's own list. It offers tools to every model, in a format of its own if the model has none."""
+    entry = next((one for one in entries(listed) if one.get("id") == model), _object(None))
+    kind = entry.get("type")
+    return Capabilities(
+        window_tokens=_window(entry.get("loaded_context_length")) or _window(entry.get("max_context_length")),
+        pictures=kind == "vlm" if kind in {"llm", "vlm"} else None,
+        is_at_home=True if entry else None,
+    )
+
+
+def of_ollama(shown: object, running: object, model: str) -> Capabilities:
+    """Reads Ollama's `/api/show`, and `/api/ps` if the model is loaded: only then is its real window known, which is
+    much smaller than the model's own, and Ollama silently truncates anything longer.
+    """
+    told = _object(shown)
+    info = _object(told.get("model_info"))
+    set_to = _NUM_CTX.search(parameters) if isinstance(parameters := told.get("parameters"), str) else None
+    loaded = (one for one in _objects(_object(running).get("models")) if model in {one.get("name"), one.get("model")})
+    windows = (
+        *(one.get("context_length") for one in loaded),
+        int(set_to[1]) if set_to else None,
+        info.get(f"{info.get('general.architecture')}.context_length"),
+    )
+    can = _texts(told.get("capabilities"))
+    return Capabilities(
+        window_tokens=next((size for size in map(_window, windows) if size), None),
+        tools=None if can is None else "tools" in can,
+        pictures=None if can is None else "vision" in can,
+        thinking=None if can is None else "thinking" in can,
+        is_at_home=True if can is not None else None,
+    )
+
+
+def entries(listed: object) -> Iterable[Json]:
+    """The models in any server's list."""
+    return _objects(_object(listed).get("data"))
+
+
+def chat_models(names: Iterable[str]) -> list[str]:
+    """The models that can hold a conversation, judging by their names."""
+    return [name for name in names if not _NO_CHAT.search(name)]
+
+
+def _price(pricing: Json) -> Price | None:
+    """OpenRouter's prices, which are per token; -1 stands for one that is known only afterwards."""
+    rates = {
+        "input": pricing.get("prompt"),
+        "output": pricing.get("completion"),
+        "cache_read": pricing.get("input_cache_read"),
+        "cache_write": pricing.get("input_cache_write"),
+    }
+    try:
+        return Price.model_validate({name: _per_million(rate) for name, rate in rates.items() if rate is not None})
+    except (ValidationError, InvalidOperation):
+        return None
+
+
+def _per_million(rate: object) -> Decimal:
+    if not isinstance(rate, str) or len(rate) > _MAX_PRICE_CHARS:
+        raise InvalidOperation
+    return (Decimal(rate) * _MILLION).normalize() + 0
+
+
+def _day(value: object) -> str | None:
+    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
+
+
+def _window(value: object) -> int | None:
+    return value if type(value) is int and value in _WINDOWS else None
+
+
+def _output(value: object) -> int | None:
+    return value if type(value) is int and value in _OUTPUTS else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _object(value: object) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _objects(value: object) -> Iterable[Json]:
+    items = cast("list[object]", value) if isinstance(value, list) else []
+    return (cast("Json", item) for item in items if isinstance(item, dict))
+
+
+def _texts(value: object) -> frozenset[str] | None:
+    """The texts in a list; None if it is not a list."""
+    if not isinstance(value, list):
+        return None
+    return frozenset(item for item in cast("list[object]", value) if isinstance(item, str))

@@ -1,0 +1,437 @@
+"""Several models that stand in for each other: a provider made of providers, with the retries.
+
+One request goes through three rounds with a short pause in between, and through more as long as one is merely busy. A
+round asks the providers in order; those that are cooling down are skipped as long as another is ready; the first
+completion ends it. A failed provider cools
+down, so that the next requests skip it. Together they may be silent for `Request.timeout_seconds`, of which each
+may take half of what is left, and the last of a round all of it; the time in which one writes or is busy does not
+count, and `Request.total_seconds` end everything. If none comes to its end, what one of them had written by then is the
+answer.
+A request for one of the selectable models asks that one first; the others stand in for it with their own models.
+
+    Overloaded                 the next provider; asked again until the time is over, after the pause that it wants
+    Unavailable                the next provider; asked again in the next two rounds
+    Unreadable                 the next provider; not asked again (its adapter has asked twice), no cool-down
+    BadKey                     the next provider; not asked again for this request, a long cool-down
+    Rejected                   the next provider; not asked again for this request, no cool-down; how often in a row it
+                               refused is noted, because a model that refuses everything is set up wrongly
+    ContextTooLong             raised at once: the caller shortens the history
+
+Left to others: what a vendor's failures mean (its adapter), what people are told about them (`bot.i18n.phrases`).
+"""
+
+import asyncio
+import logging
+import math
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+from bot.errors import (
+    BadKey,
+    ContextTooLong,
+    NoSuchModel,
+    Overloaded,
+    ProviderError,
+    Rejected,
+    TooSlow,
+    Unavailable,
+    Unreadable,
+)
+from bot.models import wire
+from bot.models.base import Attempt, Completion, Deadline, OnText, Provider, Request
+
+BACK_OFF_SECONDS = (0.5, 2.0)
+"""The pauses before the second and third round if no provider names one; jitter adds or subtracts up to half."""
+
+BUSY_SECONDS = 10.0
+"""The same before each further round, which asks only those that are busy."""
+
+MAX_PAUSE_SECONDS = 10.0
+"""One that fails and wants a longer pause is not asked again for the same request, unless it is merely busy."""
+
+COOL_DOWN_SECONDS = 30.0
+"""How long a provider that failed without naming a time is skipped."""
+
+MAX_COOL_DOWN_SECONDS = 300.0
+"""The most a `retry-after` can ask for, and the cool-down of a refused key, since the operator may fix either."""
+
+_GRACE_SECONDS = 1.0
+"""How far a provider may miss its deadline, because its own error says more: the model, what it has cost, and what was
+written by then. Closing the connection takes a while where the machine is busy.
+"""
+
+_TRANSIENT = (Overloaded, Unavailable)
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False)
+class _Seat:
+    """A provider and until when, on the monotonic clock, it is skipped."""
+
+    provider: Provider
+    model: str = ""
+    """Its model, if it has a name among the choices; empty if unknown."""
+    cool_until: float = -math.inf
+    refusals: int = 0
+    """How many requests it has refused since its last answer."""
+
+
+@dataclass(kw_only=True)
+class _Run:
+    """One request in progress: its deadlines, who is still worth asking, and what has failed so far."""
+
+    request: Request
+    on_text: OnText | None
+    silent_until: float
+    """Grows by the time in which a model wrote or was busy."""
+    ends_at: float
+    rounds: int = 0
+    hopeful: list[_Seat]
+    errors: list[ProviderError] = field(default_factory=list[ProviderError])
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+
+    def partial_answer(self) -> Completion | None:
+        """The longest of the answers that did not come to their end, with the other tries attached; None: there is
+        none.
+        """
+        begun = [error.begun if isinstance(error, TooSlow) else None for error in self.errors]
+        answers = [(place, one) for place, one in enumerate(begun) if isinstance(one, Completion)]
+        if not answers:
+            return None
+        place, answer = max(answers, key=lambda found: len(found[1].message.text) if found[1].message else 0)
+        return replace(answer, attempts=(*self.attempts[:place], *self.attempts[place + 1 :]))
+
+    def speaking_error(self) -> ProviderError:
+        """The error that represents all, with all tries attached: the first if all were rejected, else the last."""
+        all_rejected = all(isinstance(error, Rejected) for error in self.errors)
+        error = self.errors[0 if all_rejected else -1]
+        error.attempts = tuple(self.attempts)
+        return error
+
+
+class Fallback:
+    """Asks the first provider that is fit to answer, and the others if it fails.
+
+    `choices` are the providers of the models a request may name (`Request.model`), which may include some of
+    `providers`. A name that is missing, because the operator removed it, means the first as usual.
+
+    `on_error` is called with each failed try, `on_answer` with each completion.
+
+    `monotonic`, `pause` and `fraction` (0 to 1, for the jitter) are replaced by tests.
+    """
+
+    name = "fallback"
+    """A completion carries the name of the provider that made it."""
+
+    def __init__(
+        self,
+        providers: Sequence[Provider],
+        *,
+        choices: Mapping[str, Provider] | None = None,
+        on_error: Callable[[ProviderError], object] = lambda _: None,
+        on_answer: Callable[[Completion], object] = lambda _: None,
+        monotonic: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        fraction: Callable[[], float] = random.random,
+    ) -> None:
+        if not providers:
+            raise ValueError("a fallback needs at least one provider")
+        names = {id(provider): name.partition("/")[2] for name, provider in (choices or {}).items()}
+        self._seats = tuple(_Seat(provider, names.get(id(provider), "")) for provider in providers)
+        seated = {id(seat.provider): seat for seat in self._seats}
+        self._chosen = {
+            name: seated.get(id(provider)) or _Seat(provider, names[id(provider)])
+            for name, provider in (choices or {}).items()
+        }
+        self._on_error = on_error
+        self._on_answer = on_answer
+        self._monotonic = monotonic
+        self._pause = pause
+        self._fraction = fraction
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """The first completion that a provider gives, or else the longest that did not come to its end; its `attempts`
+        lists the tries that failed.
+
+        Raises:
+            ContextTooLong: at once, from whichever provider says so; `attempts` is set.
+            ProviderError: every try failed: the last error, or the first if all were `Rejected`; `attempts` is set.
+        """
+        now, total_seconds = self._monotonic(), request.total_seconds
+        run = _Run(
+            request=request,
+            on_text=on_text,
+            silent_until=now + request.timeout_seconds,
+            ends_at=now + (request.timeout_seconds if total_seconds is None else total_seconds),
+            hopeful=self._in_order(request.model),
+        )
+        try:
+            return await self._completed(run)
+        except asyncio.CancelledError:
+            request.on_broken_off(run.attempts)
+            raise
+
+    async def _completed(self, run: _Run) -> Completion:
+        failed_before = 0
+        while (completion := await self._round(run)) is None:
+            wait_seconds = self._wait_seconds(run, run.errors[failed_before:])
+            if wait_seconds is None:
+                if (partial := run.partial_answer()) is not None:
+                    return partial
+                raise run.speaking_error()
+            failed_before = len(run.errors)
+            await self._pause(wait_seconds)
+        return replace(completion, attempts=(*run.attempts, *completion.attempts)) if run.attempts else completion
+
+    async def aclose(self) -> None:
+        """Closes all providers, even if one of them fails to close."""
+        async with AsyncExitStack() as stack:
+            for seat in dict.fromkeys([*self._seats, *self._chosen.values()]):
+                stack.push_async_callback(seat.provider.aclose)
+
+    def _in_order(self, model: str | None) -> list[_Seat]:
+        """The providers that may answer: the chosen one first, if any, then the others."""
+        chosen = self._chosen.get(model or "")
+        return [*self._seats] if chosen is None else [chosen, *(seat for seat in self._seats if seat is not chosen)]
+
+    async def _round(self, run: _Run) -> Completion | None:
+        """Asks each that is ready, or all if none is; None if every one failed or the time is up."""
+        run.rounds += 1
+        now = self._monotonic()
+        ready = [seat for seat in run.hopeful if seat.cool_until <= now] or [*run.hopeful]
+        for followers, seat in zip(reversed(range(len(ready))), ready, strict=True):
+            left_seconds = min(run.silent_until, run.ends_at) - self._monotonic()
+            if run.errors and left_seconds <= 0:
+                return None
+            # One that hangs must leave time for those after it, otherwise they could never make up for a time-out.
+            completion = await self._try(seat, run, left_seconds / 2 if followers else left_seconds)
+            if completion is not None:
+                seat.cool_until, seat.refusals = -math.inf, 0
+                self._on_answer(completion)
+                return completion
+        return None
+
+    async def _try(self, seat: _Seat, run: _Run, timeout_seconds: float) -> Completion | None:
+        """Asks one; None if it failed, which is then recorded in the run and at its seat."""
+        began_at = heard_at = self._monotonic()
+
+        def hear() -> None:
+            nonlocal heard_at
+            heard_at = self._monotonic()
+            run.request.on_piece()
+
+        total_seconds = max(timeout_seconds, run.ends_at - began_at)
+        request = replace(run.request, timeout_seconds=timeout_seconds, total_seconds=total_seconds, on_piece=hear)
+        try:
+            return await _complete_in_time(seat.provider, request, run.on_text)
+        except asyncio.CancelledError as error:
+            name, latency_seconds = seat.provider.name, self._monotonic() - began_at
+            run.attempts.append(_attempt(name, seat.model, error, latency_seconds=latency_seconds, cost_usd=None))
+            raise
+        except ProviderError as error:
+            run.silent_until += (self._monotonic() if isinstance(error, Overloaded) else heard_at) - began_at
+            self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
+            if isinstance(error, ContextTooLong):
+                error.attempts = tuple(run.attempts)
+                raise
+            return None
+
+    def _note(self, seat: _Seat, run: _Run, error: ProviderError, *, latency_seconds: float) -> None:
+        kind = type(error).__name__
+        run.errors.append(error)
+        model = error.model or seat.model
+        run.attempts.append(
+            _attempt(error.provider, model, error, latency_seconds=latency_seconds, cost_usd=error.cost_usd)
+        )
+        if isinstance(error, Rejected):
+            seat.refusals += 1
+            error.times = seat.refusals
+        if not self._is_worth_repeating(error, run):
+            run.hopeful.remove(seat)
+        seat.cool_until = max(seat.cool_until, self._monotonic() + _cool_down_seconds(error))
+        self._on_error(error)
+        level = logging.ERROR if isinstance(error, BadKey | NoSuchModel) else logging.WARNING
+        _log.log(level, "%s (model %s) did not answer: %s (%s)", error.provider, error.model or "unknown", kind, error)
+
+    def _is_worth_repeating(self, error: ProviderError, run: _Run) -> bool:
+        """Whether the same request may succeed at the same provider before a person loses patience."""
+        pause_seconds = error.retry_after_seconds or 0.0
+        if isinstance(error, Overloaded):
+            return pause_seconds < run.ends_at - self._monotonic()
+        return run.rounds <= len(BACK_OFF_SECONDS) and _is_transient(error) and pause_seconds <= MAX_PAUSE_SECONDS
+
+    def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError]) -> float | None:
+        """The pause before the next round, which asks `run.hopeful`; None if there must be no further round."""
+        if not run.hopeful:
+            return None
+        back_off_seconds = BACK_OFF_SECONDS[run.rounds - 1] if run.rounds <= len(BACK_OFF_SECONDS) else BUSY_SECONDS
+        jittered_seconds = back_off_seconds * (0.5 + self._fraction())
+        pauses = [
+            _asked_pause_seconds(error, jittered_seconds) for error in errors if self._is_worth_repeating(error, run)
+        ]
+        # There is nothing to wait for if the next round asks only those that were skipped in this one.
+        wait_seconds = min(pauses, default=0.0)
+        if any(isinstance(error, Overloaded) for error in errors):
+            run.silent_until += wait_seconds
+        return wait_seconds if self._monotonic() + wait_seconds < min(run.silent_until, run.ends_at) else None
+
+
+async def _complete_in_time(provider: Provider, request: Request, on_text: OnText | None) -> Completion:
+    """The provider's answer; a provider that exceeds its time is `TooSlow`."""
+    deadline = Deadline(request, grace_seconds=_GRACE_SECONDS)
+
+    def hear() -> None:
+        deadline.extend()
+        request.on_piece()
+
+    try:
+        async with deadline:
+            return await provider.complete(replace(request, on_piece=hear), on_text)
+    except TimeoutError as error:
+        raise wire.no_answer(deadline, provider=provider.name, model="") from error
+
+
+def _attempt(
+    provider: str, model: str, error: BaseException, *, latency_seconds: float, cost_usd: Decimal | None
+) -> Attempt:
+    return Attempt(
+        provider=provider, model=model, error=type(error).__name__, latency_seconds=latency_seconds, cost_usd=cost_usd
+    )
+
+
+def _is_transient(error: ProviderError) -> bool:
+    return isinstance(error, _TRANSIENT) and not isinstance(error, Unreadable)
+
+
+def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:
+    return otherwise_seconds if error.retry_after_seconds is None else max(0.0, error.retry_after_seconds)
+
+
+def _cool_down_seconds(error: ProviderError) -> float:
+    if isinstance(error, BadKey):
+        return MAX_COOL_DOWN_SECONDS
+    if not _is_transient(error):
+        return 0.0
+    return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), MAX_COOL_DOWN_SECONDS)
+
+
+REST_SECONDS = 5.0
+"""How long nobody must have asked: tools run between two requests of one question."""
+MAX_GIVEN_WAY = 2
+"""How often a request gives way before it is asked whoever else asks."""
+_MAX_WAIT_SECONDS = 900.0
+"""How long it waits each time; then it is asked whoever else asks."""
+
+
+class QuestionsFirst:
+    """A provider that lets requests of which `may_wait` is true give way to all others.
+
+    A server at home often answers one request at a time, so that a person would wait for a summary. It gives way only
+    so often, because a conversation that goes on must be summarized all the same; elsewhere nothing waits.
+
+    `is_at_home` says of a model (`Request.model`) whether its server is one that people run on their own machines.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        *,
+        is_at_home: Callable[[str | None], bool],
+        rest_seconds: float = REST_SECONDS,
+    ) -> None:
+        self._provider = provider
+        self._is_at_home = is_at_home
+        self._rest_seconds = rest_seconds
+        self._questions = 0
+        self._is_asked = asyncio.Event()
+        self._is_at_rest = asyncio.Event()
+        self._is_at_rest.set()
+
+    @property
+    def name(self) -> str:
+        """The inner provider's name."""
+        return self._provider.name
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """The inner provider's completion.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`.
+        """
+        if not self._is_at_home(request.model):
+            return await self._provider.complete(request, on_text)
+        if request.may_wait:
+            return await self._complete_later(request)
+        self._questions += 1
+        self._is_at_rest.clear()
+        self._is_asked.set()
+        try:
+            return await self._provider.complete(request, on_text)
+        finally:
+            self._questions -= 1
+            if not self._questions:
+                self._is_asked.clear()
+                self._is_at_rest.set()
+
+    async def aclose(self) -> None:
+        """Closes the inner provider."""
+        await self._provider.aclose()
+
+    async def _complete_later(self, request: Request) -> Completion:
+        broken_off: list[Attempt] = []
+        try:
+            completion = await self._give_way(replace(request, on_broken_off=broken_off.extend))
+        except asyncio.CancelledError:
+            request.on_broken_off(broken_off)
+            raise
+        except ProviderError as error:
+            error.attempts = (*broken_off, *error.attempts)
+            raise
+        return replace(completion, attempts=(*broken_off, *completion.attempts)) if broken_off else completion
+
+    async def _give_way(self, request: Request) -> Completion:
+        for _ in range(MAX_GIVEN_WAY):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_MAX_WAIT_SECONDS):
+                    await self._rest()
+            asking = asyncio.create_task(self._provider.complete(request), name="may wait")
+            await self._until_asked(asking)
+            if not asking.cancelled():
+                return asking.result()
+        return await self._provider.complete(request)
+
+    async def _rest(self) -> None:
+        """Waits until nobody has asked for a while."""
+        is_over = False
+        while not is_over:
+            await self._is_at_rest.wait()
+            is_over = not await _comes_within(self._rest_seconds, self._is_asked)
+
+    async def _until_asked(self, asking: asyncio.Task[Completion]) -> None:
+        """Waits until this is answered; breaks it off if somebody asks."""
+        asked = asyncio.create_task(self._is_asked.wait(), name="asked")
+        try:
+            await asyncio.wait((asking, asked), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _end((asked, asking))
+
+
+async def _comes_within(seconds: float, event: asyncio.Event) -> bool:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        return False
+    return True
+
+
+async def _end(tasks: Iterable[asyncio.Task[object]]) -> None:
+    """Cancels what is not done and waits for its end."""
+    left = [task for task in tasks if not task.done() and task.cancel()]
+    if left:
+        await asyncio.wait(left)

@@ -1,0 +1,108 @@
+"""Deferred tools: a model sees one line about each, and calls them through a single tool, `more_tools`.
+
+    calls of the turn, past and new --wrapped--> more_tools(tool, arguments) --unwrapped--> the tool's own call
+
+So the beginning of every request stays small and always the same, and a cache keeps it whichever tools are used;
+vendors' own tool search leaves blocks in the conversation that no history keeps. Everything else (the loop, the
+journal, approvals, the history) deals with calls of the tools themselves.
+Left to others: which tools these are (`tools`, and `bot.chat.room` where a window is small), the description of one
+(`bot.chat.offers`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Final, cast
+
+from bot.messages import AssistantMessage, IdentityCache, Message, ToolCall, ToolMessage
+from bot.models.base import Completion, OnText, Provider, Request, ToolOffer
+from bot.models.wire import tool_call
+
+NAME: Final = "more_tools"
+
+_MAX_WRAPPERS = 32
+"""For how many sets of deferred tools wrapped messages are kept: chats can switch tools off."""
+
+
+class MoreTools:
+    """A provider that offers the deferred tools to another's model as `more_tools`, if the request offers that."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    @property
+    def name(self) -> str:
+        """The inner provider's name."""
+        return self._provider.name
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """The completion, its calls as calls of the tools themselves.
+
+        Raises:
+            ProviderError: one of its kinds, see `bot.errors`.
+        """
+        completion = await self._provider.complete(defer_tools(request), on_text)
+        message = completion.message
+        if message is None or not message.calls:
+            return completion
+        names = {offer.name for offer in request.tools} - {NAME}
+        parts = tuple(_unwrapped(part, names) if isinstance(part, ToolCall) else part for part in message.parts)
+        return replace(completion, message=replace(message, parts=parts))
+
+    async def aclose(self) -> None:
+        """Closes the inner provider."""
+        await self._provider.aclose()
+
+
+def defer_tools(request: Request) -> Request:
+    """The request with the list of its deferred tools, and with their calls as calls of `more_tools`."""
+    deferred = frozenset(offer.name for offer in request.tools if offer.is_deferred)
+    if not deferred:
+        return request
+    tools = tuple(_listing(offer, request.tools) for offer in request.tools)
+    wrapped = _wrapper(deferred).each(request.messages)
+    messages = tuple(new or message for new, message in zip(wrapped, request.messages, strict=True))
+    return replace(request, tools=tools, messages=messages)
+
+
+@lru_cache(maxsize=_MAX_WRAPPERS)
+def _wrapper(deferred: frozenset[str]) -> IdentityCache[Message, Message | None]:
+    """Keeps wrapped messages, so that they stay the same objects, too: other caches depend on that."""
+    return IdentityCache(partial(_wrapped, deferred=deferred))
+
+
+def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
+    if offer.name != NAME:
+        return offer
+    lines = [f"- {other.line}" for other in offers if other.is_deferred]
+    return replace(offer, description="\n".join([offer.description, *lines]))
+
+
+def _wrapped(message: Message, deferred: Collection[str]) -> Message | None:
+    """The message with its calls wrapped; None if it has none."""
+    if isinstance(message, AssistantMessage) and any(call.name in deferred for call in message.calls):
+        parts = tuple(
+            replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
+            if isinstance(part, ToolCall) and part.name in deferred
+            else part
+            for part in message.parts
+        )
+        return replace(message, parts=parts)
+    if isinstance(message, ToolMessage) and any(answer.name in deferred for answer in message.answers):
+        answers = (replace(answer, name=NAME) if answer.name in deferred else answer for answer in message.answers)
+        return replace(message, answers=tuple(answers))
+    return None
+
+
+def _unwrapped(call: ToolCall, names: Collection[str]) -> ToolCall:
+    """The tool's own call, even if the model wrote the arguments next to its name; a question about it stays one."""
+    tool = call.arguments.get("tool")
+    if call.name != NAME or not isinstance(tool, str) or tool not in names:
+        return call
+    beside = {key: value for key, value in call.arguments.items() if key not in {"tool", "arguments"}}
+    given = call.arguments.get("arguments")
+    if given is None and not beside:
+        return call
+    if isinstance(given, Mapping):
+        return replace(call, name=tool, arguments={**beside, **cast("Mapping[str, object]", given)})
+    return tool_call(call.id, tool, beside if given is None else given)

@@ -1,0 +1,275 @@
+"""The provider that answers without any model, so that Aldis runs without a key; it is also the models' test double.
+
+    a message that is, as a whole, one of a few English forms --> the tool's call --> its answer in words (`answers`)
+    anything else                                             --> one line: what works, and which key to set
+
+It uses the same tool loop as a model, and is deterministic: the same request gives the same completion. What is not
+certain is not answered: 1.500 is another number in Berlin than in Boston, and 12:30 + 1:45 is no sum.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from bot.i18n.catalogues import say
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    CallId,
+    Message,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.models.base import Completion, OnText, Request, Stop, Usage
+from bot.models.offline import phrases
+from bot.models.offline.answers import describe_answer
+from bot.settings.values import is_zone
+
+NAME = "offline"
+
+_Asked = tuple[str, Mapping[str, object]]
+"""A tool and its arguments."""
+
+_MAX_CHARS = 500
+_OWN_ID = re.compile(rf"{NAME}_(\d+)")
+_RECALLED = "(A note from Aldis:"
+"""The beginning of Aldis's notes from memory, which come before the first message of a request."""
+_HEADER = re.compile(r"^\[[^\]\n]{0,20}\d{4}-\d\d-\d\d[^\]\n]{0,200}\] ?", re.MULTILINE)
+_STAMP = re.compile(r"^\[\w+ (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d) (?P<zone>[\w+/-]+)", re.MULTILINE)
+_NOTE = re.compile(r"^(?:\(in answer to\b.*\)|(?:📎|>) .*)$")
+
+_LEAD = re.compile(r"(?:(?:hi|hello|hey)?[ ,]*aldis[ ,]+|please |(?:can|could|would) you |tell me )+", re.IGNORECASE)
+_TAIL = re.compile(r"(?:,? please|,? thanks|[ .!?=])+$", re.IGNORECASE)
+_QUESTION = r"(?:what(?:'s| is| are)|calculate|compute|how much (?:is|are))"
+
+_NUMBER = r"(?:\d{4,}|\d{1,3})(?:\.(?!\d{3}(?!\d))\d+|(?<=\b0)\.\d+)?(?![\d.,:'’])"
+"""In digits, perhaps with a decimal point; not 1.500, which many people read as 1500, nor 0:30, 1,5 or 5'000."""
+_SIGN = r"(?:\+|-|−|\*\*?|×|/|÷|\^)"
+_ATOM = rf"(?:[-−]?(?:sqrt)?\(*\s*[-−]?(?:{_NUMBER}|pi)\s*%?\s*\)*)"
+_SUM = re.compile(
+    rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|sqrt\(\s*{_NUMBER}\s*\))", re.IGNORECASE
+)
+_SHARE = re.compile(rf"(?:{_QUESTION}\s+)?(?P<share>{_NUMBER})\s*(?:%|percent) of (?P<whole>{_NUMBER})", re.IGNORECASE)
+_RANGE = re.compile(r"\d+(?:-\d+)+")
+"""Standing alone, this may be a range or a telephone number as well."""
+_DATE = re.compile(r"\d{4}\s*-\s*\d{1,2}\s*-\s*\d{1,2}.*|\d{1,2}/\d{1,2}/\d{2,4}.*")
+_WORDS = (
+    (re.compile(r"\s+plus\s+"), "+"),
+    (re.compile(r"\s+minus\s+"), "-"),
+    (re.compile(r"\s+(?:times|multiplied by)\s+|(?<=\d) ?x ?(?=\d)"), "*"),
+    (re.compile(r"\s+divided by\s+"), "/"),
+)
+
+_UNIT = r"[A-Za-zµ°€$£][\w°²³/]*(?: [a-z]+)?"
+_CONVERT = re.compile(
+    rf"(?:convert |{_QUESTION} )?(?P<amount>[-−]?{_NUMBER})\s?(?P<unit>{_UNIT}) (?:in|into|to) (?P<to>{_UNIT})",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(
+    rf"how (?:many|much) (?P<to>{_UNIT}) (?:is|are|are in|is in|in) (?P<amount>{_NUMBER})\s?(?P<unit>{_UNIT})",
+    re.IGNORECASE,
+)
+_CURRENCIES = {"euro": "EUR", "€": "EUR", "dollar": "USD", "$": "USD", "£": "GBP"}
+
+_TIME = re.compile(
+    r"(?:what(?:'s| is) the |the )?(?:current |local )?time(?: is it)?(?: in (?P<place>.+))?"
+    r"|what time is it(?: in (?P<there>.+))?",
+    re.IGNORECASE,
+)
+_WEATHER = re.compile(
+    r"(?:(?:what|how)(?:'s| is) the |the )?(?:weather|forecast)(?P<before> today| tomorrow)? (?:in|for) "
+    r"(?P<place>.+?)(?P<day> today| tomorrow)?"
+    r"|(?:will it|does it|is it going to) (?:rain|snow) in (?P<there>.+?)(?P<then> today| tomorrow)?",
+    re.IGNORECASE,
+)
+_SEARCH = re.compile(r"(?:search(?: the web)?(?: for)?|google|look up|find) (?P<query>.+)", re.IGNORECASE | re.DOTALL)
+
+_DELAY = r"in (?P<count>\d{1,4}|an?) (?P<span>second|minute|min|hour|day|week)s?"
+_CLOCK = (
+    r"(?P<day>today |tomorrow |)at (?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap]\.?m\.?)?"
+    r"(?P<later> tomorrow| today)?"
+)
+_REMINDS = tuple(
+    re.compile(form, re.IGNORECASE | re.DOTALL)
+    for when in (_DELAY, _CLOCK)
+    for form in (
+        rf"remind me {when} (?:to|about|of|that) (?P<text>.+)",
+        rf"remind me (?:to|about|of|that) (?P<text>.+) {when}",
+    )
+)
+_SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+_AWAKE = range(7, 22)
+"""The hours that people mean by an hour without half of the day."""
+
+
+class Offline:
+    """Answers a few English forms through the tools, and says plainly to everything else what works without a model."""
+
+    name = NAME
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """The tool's call if the newest message is a form whose tool is offered, else the answer in words. Never fails.
+
+        `on_text` is called once with all words.
+        """
+        question, since = _newest(request.messages)
+        answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
+        if answers:
+            text = "\n\n".join(_results(answers, since))
+        else:
+            asked = asked_for(people_words(question.text), asked_at(question.text))
+            if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
+                return _completion([_call(asked, request.messages)], Stop.TOOLS)
+            text = say(phrases.OFFLINE_WORKS)
+        if on_text is not None:
+            on_text(text)
+        return _completion([Text(text=text)], Stop.END)
+
+    async def aclose(self) -> None:
+        """Does nothing: there is no connection."""
+
+
+def asked_for(words: str, now: datetime | None = None) -> _Asked | None:
+    """The tool that answers this message, and its arguments; None if it is none of the forms as a whole.
+
+    Without `now`, in the asker's zone, reminders cannot have an hour.
+    """
+    plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
+    if len(words) > _MAX_CHARS or not plain:
+        return None
+    return (
+        _sum(plain) or _conversion(plain) or _time(plain) or _weather(plain) or _reminder(plain, now) or _search(plain)
+    )
+
+
+def people_words(text: str) -> str:
+    """The people's own words in a user message, without the headers and notes that Aldis adds."""
+    if text.startswith(_RECALLED) and (header := _HEADER.search(text)):
+        text = text[header.start() :]
+    lines = (_HEADER.sub("", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if not _NOTE.match(line)).strip()
+
+
+def asked_at(text: str) -> datetime | None:
+    """Returns when and in which zone a user message was written, according to its header; None without one."""
+    found = _STAMP.search(text)
+    if found is None or not is_zone(found["zone"]):
+        return None
+    try:
+        return datetime.fromisoformat(found["at"]).replace(tzinfo=ZoneInfo(found["zone"]))
+    except ValueError:
+        return None
+
+
+def _sum(text: str) -> _Asked | None:
+    for pattern, sign in _WORDS:
+        text = pattern.sub(sign, text)
+    if share := _SHARE.fullmatch(text):
+        return "calculate", {"expression": f"{share['share']}/100*{share['whole']}"}
+    found = _SUM.fullmatch(text)
+    if found is None or _RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"]):
+        return None
+    if found["sum"].count("(") != found["sum"].count(")"):
+        return None
+    signs = str.maketrans({"−": "-", "×": "*", "÷": "/"})
+    return "calculate", {"expression": found["sum"].strip().translate(signs)}
+
+
+def _conversion(text: str) -> _Asked | None:
+    found = _CONVERT.fullmatch(text) or _HOW_MANY.fullmatch(text)
+    if found is None:
+        return None
+    amount = float(found["amount"].replace("−", "-"))
+    return "convert", {"amount": amount, "unit": _unit(found["unit"]), "to": _unit(found["to"])}
+
+
+def _unit(word: str) -> str:
+    return _CURRENCIES.get(word.lower().removesuffix("s"), word)
+
+
+def _time(text: str) -> _Asked | None:
+    found = _TIME.fullmatch(text)
+    place = found and (found["place"] or found["there"])
+    return None if found is None else ("current_time", {"timezone": place} if place else {})
+
+
+def _weather(text: str) -> _Asked | None:
+    found = _WEATHER.fullmatch(text)
+    if found is None:
+        return None
+    day = (found["before"] or found["day"] or found["then"] or "").strip().lower()
+    days = {"today": {"days": 1}, "tomorrow": {"days": 2}}.get(day, {})
+    return "get_weather", {"place": found["place"] or found["there"], **days}
+
+
+def _search(text: str) -> _Asked | None:
+    found = _SEARCH.fullmatch(text)
+    return None if found is None else ("web_search", {"query": found["query"]})
+
+
+def _reminder(text: str, now: datetime | None) -> _Asked | None:
+    found = next((match for form in _REMINDS if (match := form.fullmatch(text))), None)
+    if found is None:
+        return None
+    planned: dict[str, object] = {"action": "set", "text": found["text"]}
+    named = found.groupdict()
+    if (count := named.get("count")) is not None:
+        seconds = (int(count) if count.isdigit() else 1) * _SECONDS[named["span"].lower()]
+        return "remind", planned | {"delay_seconds": seconds}
+    due = None if now is None else _due(named, now)
+    return None if due is None else ("remind", planned | {"local_datetime": due.strftime("%Y-%m-%dT%H:%M")})
+
+
+def _due(named: Mapping[str, str | None], now: datetime) -> datetime | None:
+    """The next time that is meant; None if there is no such time."""
+    hour, minute, half = int(named["hour"] or 0), int(named["minute"] or 0), (named["half"] or "")[:1].lower()
+    if hour > (12 if half else 23) or minute > 59 or (half and not hour):  # noqa: PLR2004  (a clock's)
+        return None
+    hours = [hour % 12 + (12 if half == "p" else 0)] if half else [hour]
+    if not half and 0 < hour <= 12:  # noqa: PLR2004
+        hours = [one for one in (hour, hour % 12 + 12) if one in _AWAKE]
+    day = f"{named['day'] or ''}{named['later'] or ''}".strip().lower()
+    days = {"today": [0], "tomorrow": [1]}.get(day, [0, 1])
+    midnight = now.replace(hour=0, minute=0)
+    times = [midnight.replace(hour=one, minute=minute) + timedelta(days=later) for later in days for one in hours]
+    return min((time for time in times if time > now), default=None)
+
+
+def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]]:
+    """The newest question and the messages after it."""
+    for at in reversed(range(len(messages))):
+        message = messages[at]
+        if isinstance(message, UserMessage):
+            return message, messages[at + 1 :]
+    raise ValueError("a request holds at least one user message")
+
+
+def _call(asked: _Asked, messages: Sequence[Message]) -> ToolCall:
+    """The call under an unused id: one higher than the highest so far."""
+    calls = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
+    count = max((int(own[1]) for own in map(_OWN_ID.fullmatch, calls) if own), default=0) + 1
+    return ToolCall(id=CallId(f"{NAME}_{count}"), name=asked[0], arguments=asked[1])
+
+
+def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterator[str]:
+    """The tools' answers since the question, each in words, in the order asked."""
+    calls = [call for message in since if isinstance(message, AssistantMessage) for call in message.calls]
+    arguments = {call.id: call.arguments for call in calls}
+    return (describe_answer(answer, arguments.get(answer.call_id, {})) for answer in answers)
+
+
+def _completion(parts: Sequence[AssistantPart], stop: Stop) -> Completion:
+    return Completion(
+        message=AssistantMessage(parts=tuple(parts)),
+        stop=stop,
+        usage=Usage(),
+        provider=NAME,
+        model=NAME,
+        latency_seconds=0.0,
+        cost_usd=Decimal(0),
+    )

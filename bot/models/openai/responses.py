@@ -1,0 +1,297 @@
+"""The format of OpenAI's Responses API, as items.
+
+Nothing is stored at OpenAI (`store` is false), so reasoning items travel with the conversation: encrypted, within the
+running turn, each before the call it led to. Left to others: sending it (`bot.models.openai.provider`).
+
+Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
+"""
+
+import re
+from collections.abc import Mapping
+from itertools import chain
+
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.messages import (
+    AssistantMessage,
+    AssistantPart,
+    Medium,
+    Message,
+    Opaque,
+    Picture,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.models import caching, media, streams, wire
+from bot.models.base import Request, Stop, ToolOffer
+from bot.models.openai.chat import CACHE_KEY, CallIds, Counted, arguments_json, tools_of
+from bot.models.openai.quirks import Habits
+
+PATH = "/responses"
+VENDOR = "openai"
+
+MIN_OUTPUT_TOKENS = 16
+"""The API refuses anything lower."""
+
+Json = dict[str, object]
+
+_REASONS: Mapping[str | None, Stop] = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
+OF_THE_ACCOUNT: Mapping[str, type[ProviderError]] = {
+    "insufficient_quota": BadKey,
+    "billing_hard_limit_reached": BadKey,
+    "account_deactivated": BadKey,
+    "data_residency_mismatch": BadKey,
+    "invalid_api_key": BadKey,
+}
+"""Codes that only the operator can resolve, in either API."""
+
+_FAILURES: Mapping[str | None, type[ProviderError]] = {
+    None: Unavailable,
+    "server_error": Unavailable,
+    "vector_store_timeout": Unavailable,
+    "rate_limit_exceeded": Overloaded,
+    "server_is_overloaded": Overloaded,
+    "slow_down": Overloaded,
+    "context_length_exceeded": ContextTooLong,
+    **OF_THE_ACCOUNT,
+}
+_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_|\w+_policy")
+"""Codes that blame the request. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
+
+
+class _Reason(wire.Wire):
+    reason: str | None = None
+
+
+class _Failure(wire.Wire):
+    code: str | None = None
+
+
+class _Said(wire.Wire):
+    text: str = ""
+    refusal: str = ""
+
+
+class _Message(wire.Wire):
+    content: list[_Said]
+
+
+class _Call(wire.Wire):
+    name: str
+    call_id: str | None = None
+    arguments: str | None = None
+
+
+class _Answer(wire.Wire):
+    output: list[Json]
+    status: str | None = None
+    error: _Failure | None = None
+    incomplete_details: _Reason | None = None
+    usage: Counted | None = None
+
+
+def body(request: Request, *, model: str, effort: str | None, reasons: bool, habits: Habits) -> Json:
+    """The request as a server with these habits accepts it; `reasons`: the model can return reasoning items."""
+    plan = caching.plan(request) if habits.marks_cache else caching.NOTHING
+    items = [
+        _items(message, habits.takes, marked=place in plan.marks) for place, message in enumerate(request.messages)
+    ]
+    ready: Json = {
+        "model": model,
+        "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
+        "max_output_tokens": max(MIN_OUTPUT_TOKENS, request.max_output_tokens),
+        "store": False,
+    }
+    if request.whole_system and not plan.shared:
+        ready["instructions"] = request.whole_system
+    if habits.marks_cache:
+        late = caching.outlives_half_an_hour(request.messages)
+        ready["prompt_cache_options"] = {"mode": "explicit", "ttl": "12h" if late else "30m"}
+    if reasons:
+        ready["include"] = ["reasoning.encrypted_content"]
+    if effort is not None:
+        ready["reasoning"] = {"effort": effort}
+    if not request.is_one_off:
+        ready["prompt_cache_key"] = CACHE_KEY
+    return ready | tools_of(request, _offer)
+
+
+def _offer(offer: ToolOffer) -> Json:
+    return {
+        "type": "function",
+        "name": offer.name,
+        "description": offer.description,
+        "parameters": wire.schema_of(offer),
+        # The default is true, which requires every property to be required.
+        "strict": False,
+    }
+
+
+def _system(request: Request) -> list[Json]:
+    """The system prompt as an item, because `instructions` accept no mark: what all conversations share comes first."""
+    parts = [_marked(_text(request.system))] if request.system.strip() else []
+    parts += [_text(request.persona)] if request.persona.strip() else []
+    return [{"role": "developer", "content": parts}] if parts else []
+
+
+def _text(text: str) -> Json:
+    return {"type": "input_text", "text": text}
+
+
+def _marked(part: Json) -> Json:
+    """The part marked as the end of what the cache keeps."""
+    return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+
+def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> list[Json]:
+    """The items of a message; `marked` is whether the cache keeps everything up to it."""
+    match message:
+        case UserMessage():
+            return [{"role": "user", "content": _content(message, takes, marked=marked)}]
+        case ToolMessage():
+            items = [_output(answer) for answer in message.answers]
+            return [*items[:-1], _output(message.answers[-1], marked=True)] if marked else items
+        case AssistantMessage():
+            return [item for part in message.parts if (item := _item(part)) is not None]
+
+
+def _output(answer: ToolAnswer, *, marked: bool = False) -> Json:
+    output = [_marked(_text(answer.content))] if marked else answer.content
+    return {"type": "function_call_output", "call_id": answer.call_id, "output": output}
+
+
+def _content(message: UserMessage, takes: media.Kinds, *, marked: bool = False) -> str | list[Json]:
+    text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
+    if not (shown or marked):
+        return text
+    parts = [_text(text), *map(_shown, shown)]
+    return [*parts[:-1], _marked(parts[-1])] if marked else parts
+
+
+def _shown(medium: Medium) -> Json:
+    if isinstance(medium, Picture):
+        return {"type": "input_image", "image_url": media.data_uri(medium), "detail": "auto"}
+    return {"type": "input_file", "filename": media.file_name(medium), "file_data": media.data_uri(medium)}
+
+
+def _item(part: AssistantPart) -> Json | None:
+    match part:
+        case Text():
+            return {"role": "assistant", "content": part.text}
+        case ToolCall():
+            name = wire.tool_name(part.name)
+            return {"type": "function_call", "call_id": part.id, "name": name, "arguments": arguments_json(part)}
+        case Opaque():
+            return dict(part.data) if part.vendor == VENDOR else None
+
+
+def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
+    """Reads the answer.
+
+    Raises:
+        ValueError: it does not have the shape of a response.
+        ProviderError: the service reports in it that it failed.
+    """
+    answer = wire.parse(_Answer, data)
+    if answer.status == "failed":
+        raise _failed(answer.error, model=model)
+    reason = answer.incomplete_details.reason if answer.incomplete_details else None
+    stop = _REASONS.get(reason, Stop.END)
+    ids = CallIds(request)
+    parts: list[AssistantPart] = []
+    for item in answer.output:
+        parts.extend(_parts(item, ids))
+        stop = Stop.REFUSAL if _is_refusal(item) else stop
+    return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
+
+
+def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
+    code = failure.code if failure else None
+    # An unknown code may be transient, like most codes of a service that fails half-way.
+    kind = _FAILURES.get(code, Rejected if _OF_THE_REQUEST.match(code or "") else Unavailable)
+    told = code if code in _FAILURES else "for another reason"
+    return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)
+
+
+def _parts(item: Json, ids: CallIds) -> list[AssistantPart]:
+    match item.get("type"):
+        case "message":
+            return [Text(text=part.text or part.refusal) for part in _Message.model_validate(item).content]
+        case "function_call":
+            call = _Call.model_validate(item)
+            return [wire.tool_call(ids.free(call.call_id), call.name, call.arguments)]
+        case _:
+            return [Opaque(vendor=VENDOR, data={key: value for key, value in item.items() if value is not None})]
+
+
+def _is_refusal(item: Json) -> bool:
+    return item.get("type") == "message" and any(part.refusal for part in _Message.model_validate(item).content)
+
+
+_REFUSAL = "response.refusal.delta"
+_WORDS = frozenset({"response.output_text.delta", _REFUSAL})
+_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+
+class _Event(wire.Wire):
+    type: str
+    output_index: int = 0
+    content_index: int = 0
+    delta: object = None
+    response: Json | None = None
+    code: str | None = None
+
+
+class PartialResponse:
+    """An incomplete answer."""
+
+    def __init__(self) -> None:
+        self._texts: dict[tuple[int, int], str] = {}
+        self._response: Json | None = None
+        self._is_refusal = False
+        self.size = 0
+        """How much has come so far, in characters."""
+
+    @property
+    def text(self) -> str:
+        """The words so far, of all messages in the answer."""
+        return streams.join_texts(text for _, text in sorted(self._texts.items()))
+
+    def take(self, piece: object) -> None:
+        """Adds an event; ignores unknown kinds.
+
+        Raises:
+            ValueError: it is not what the service sends.
+        """
+        event = _Event.model_validate(piece)
+        if event.type.endswith(".delta") and isinstance(event.delta, str):
+            self.size += len(event.delta)
+        if event.type in _WORDS:
+            self._is_refusal |= event.type == _REFUSAL
+            place = (event.output_index, event.content_index)
+            self._texts[place] = self._texts.get(place, "") + str(event.delta or "")
+            if len(self._texts) > streams.MAX_PARTS:
+                raise ValueError("the texts do not end")
+        elif event.type in _ENDS:
+            self._response = event.response
+        elif event.type == "error":
+            self._response = {"status": "failed", "error": {"code": event.code}, "output": []}
+
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        if self._response is None and not is_cut:
+            raise ValueError("the stream ended before the answer did")
+        return wire.encode_json(self._response or self._words())
+
+    def _words(self) -> Json:
+        """The answer with the words so far, and without its calls."""
+        kind = "refusal" if self._is_refusal else "text"
+        content = [{kind: text} for _, text in sorted(self._texts.items())]
+        cut: Json = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
+        return cut | {"output": [{"type": "message", "content": content}]}

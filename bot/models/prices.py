@@ -1,0 +1,202 @@
+"""The cost of a completion: vendors' published prices, the operator's own, and the arithmetic.
+
+A model that is in no table (a local one, a reseller's name, one newer than the table) has no price (None), which is not
+the same as being free. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`); without one, the ledger
+believes the server's own figures, and no budget does.
+
+Source: `prices.json` beside this file, which names its own source and date; `make prices` updates it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.errors import ConfigError
+from bot.models.base import Usage
+
+_MILLION = Decimal(1_000_000)
+_DATED = re.compile(r"-([0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2})$")
+_PUBLISHED = Path(__file__).with_name("prices.json")
+_MAX_FILE_BYTES = 4 * 1024 * 1024
+
+_Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
+
+
+class TokenPrices(BaseModel):
+    """US dollars per million tokens of each kind; None means that a cache's saving or cost is unknown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: _Dollars
+    output: _Dollars
+    cache_read: _Dollars | None = None
+    cache_write: _Dollars | None = None
+    """For a cache that lives a few minutes."""
+    cache_write_hour: _Dollars | None = None
+
+    def dollars(self, usage: Usage) -> Decimal:
+        """US dollars, exact. Tokens of a kind without its own rate count like the rest of the prompt."""
+        written_hour = min(usage.cache_write_hour_tokens, usage.cache_write_tokens)
+        fresh = max(0, usage.input_tokens - usage.cached_input_tokens - usage.cache_write_tokens)
+        write = self.input if self.cache_write is None else self.cache_write
+        millionths = (
+            fresh * self.input
+            + usage.cached_input_tokens * (self.input if self.cache_read is None else self.cache_read)
+            + (usage.cache_write_tokens - written_hour) * write
+            + written_hour * (write if self.cache_write_hour is None else self.cache_write_hour)
+            + usage.output_tokens * self.output
+        )
+        return millionths / _MILLION
+
+
+class LongRates(TokenPrices):
+    """The rates for prompts longer than this many tokens: they apply to the whole prompt, and to its answer."""
+
+    beyond_tokens: Annotated[int, Field(gt=0)]
+
+
+class Price(TokenPrices):
+    """The price of a model."""
+
+    long: LongRates | None = None
+    """None: prompts of any length cost the same."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the model costs nothing, however much it is used."""
+        return not (self.input or self.output)
+
+    def cost(self, usage: Usage) -> Decimal | None:
+        """US dollars, exact; None if the usage is unknown.
+
+        Every prompt has tokens: a server that reports none has not counted. Treating that as free would bypass every
+        budget.
+        """
+        if self.is_free:
+            return Decimal(0)
+        if not (usage.input_tokens or usage.output_tokens):
+            return None
+        if self.long is not None and usage.input_tokens > self.long.beyond_tokens:
+            return self.long.dollars(usage)
+        return self.dollars(usage)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PricedModel:
+    """A model with a known price."""
+
+    provider: str
+    name: str
+    price: Price
+
+
+class _Table(BaseModel):
+    """A file of prices."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str = ""
+    date: str = ""
+    models: dict[str, Price]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prices:
+    """The prices of models."""
+
+    by_model: Mapping[str, Price]
+    """By model name, without a date at its end."""
+    date: str = ""
+    """The day of these prices, if known, in ISO format."""
+    asks: Callable[[str], Price | None] = lambda _: None
+    """The server's own price for a model whose price is not among these."""
+
+    def cost(self, model: str, usage: Usage) -> Decimal | None:
+        """US dollars, exact; None if the model's price or the usage is unknown."""
+        price = self.of(model)
+        return None if price is None else price.cost(usage)
+
+    def of(self, model: str) -> Price | None:
+        """The price of the model; None if unknown.
+
+        A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs the same as its model; any other ending
+        is a different model.
+        """
+        known = self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
+        return known or self.asks(model)
+
+    def with_file(self, path: Path | None) -> "Prices":
+        """These prices, overridden by those in a file of the operator's, in the format of `prices.json`.
+
+        Raises:
+            ConfigError: it cannot be read, or is not a table of prices.
+        """
+        if path is None:
+            return self
+        table = _table(path, "BUDGET__PRICES_FILE")
+        return Prices(by_model={**self.by_model, **table.models}, date=table.date)
+
+    def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
+        """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out.
+
+        They apply to prompts of any length. A cache's savings stay in proportion to the input price; if they are
+        unknown, all tokens count in full, because a budget should end early rather than late.
+        """
+        added = {model: self._own(model, *dollars) for model, *dollars in own}
+        return Prices(by_model={**self.by_model, **added}, date=self.date)
+
+    def _own(self, model: str, dollars_in: Decimal, dollars_out: Decimal) -> Price:
+        known = self.of(model)
+        if known is None or not known.input:
+            return Price(input=dollars_in, output=dollars_out)
+        rates = known.model_dump(include={"cache_read", "cache_write", "cache_write_hour"}, exclude_none=True)
+        share = {name: rate * dollars_in / known.input for name, rate in rates.items()}
+        return Price(input=dollars_in, output=dollars_out, **share)
+
+
+@cache
+def published_prices() -> Prices:
+    """The prices that vendors publish, and the price of having no model at all."""
+    table = _table(_PUBLISHED, "bot/models/prices.json")
+    free = Price(input=Decimal(0), output=Decimal(0))
+    return Prices(by_model={**table.models, "offline": free}, date=table.date)
+
+
+def _table(path: Path, name: str) -> _Table:
+    try:
+        with path.open("rb") as file:
+            return _Table.model_validate_json(file.read(_MAX_FILE_BYTES))
+    except OSError as error:
+        raise ConfigError(f"{name} cannot be read: {error.strerror or type(error).__name__}") from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the file"
+        raise ConfigError(f"{name} is no table of prices: {place}: {first['msg']}") from error
+
+
+def unknown_price(model: str) -> str:
+    """Returns what the operator is told about a model without a price: one line that says what to do."""
+    if not model:
+        return "which model the server chooses is not known, and so is its price; name it in LLM__OPENAI__MODEL"
+    return (
+        f"the price of model {model} is unknown, so no budget can count it; set BUDGET__PRICES={model}=input/output "
+        "(US dollars for a million tokens; 0/0 for a model of your own)"
+    )
+
+
+def unknown_cost(model: str, usage: Usage) -> str:
+    """Returns what the operator is told about a completion with unknown cost."""
+    if not (usage.input_tokens or usage.output_tokens):
+        return f"the server does not tell how many tokens model {model} used: its cost is not counted"
+    return unknown_price(model)
+
+
+def estimated_cost(model: str) -> str:
+    """Returns what the operator is told about a completion with estimated cost."""
+    return f"the server does not tell how many tokens model {model} used: its cost is counted by an estimate"

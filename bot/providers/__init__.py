@@ -1,1 +1,0 @@
-"""Models: one module or folder per vendor, all behind `bot.providers.base`."""

@@ -1,0 +1,176 @@
+"""Files in transit: the form in which bridges accept them, their description in a frame, and signal-cli's own copies.
+
+Left to others: what a file is good for (`bot.media`), the calls that fetch and send (`signal_cli`, `rest_api`).
+
+Source: signal-cli 0.14.6, `DataURI` and `AttachmentStore` of `org.asamk.signal.manager`; signal-cli-rest-api, commit
+a08db23, `src/client/client.go` (2026-11-21); the folders of signal-cli 0.13.14, observed (2026-11-26).
+"""
+
+import base64
+import binascii
+import logging
+import os
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import cast
+
+from bot.errors import Unfetchable
+from bot.events import Attachment, File
+from bot.signal.envelope.json import Json, as_object, name_of, object_in, parse_frame, text_in, whole_in
+
+_log = logging.getLogger(__name__)
+
+_ID = re.compile(r"[A-Za-z0-9_=-][A-Za-z0-9._=-]{0,254}")
+"""The form of signal-cli's own ids: they become part of a path at the bridge, so nothing else is let through."""
+
+_TYPE = re.compile(r"[\w!#$&^.+-]{1,64}/[\w!#$&^.+-]{1,64}", re.ASCII)
+_UNFIT = re.compile(r"[^\w.-]+")
+_LONG_TEXT = "text/x-signal-plain"
+_UNKNOWN_TYPE = "application/octet-stream"
+_MAX_NAME_CHARS = 100
+_SWEEP_SECONDS = 3600.0
+_KEPT_SECONDS = 2 * 86_400.0
+"""Longer than a message can wait and still be answered."""
+
+_MAX_FILES = 64
+"""How many files of one frame are looked at; Signal's apps send at most 32 with a message."""
+
+
+def data_uri(file: File) -> str:
+    """Returns the file in the only form that both bridges accept: type, name and content in base64."""
+    kind = file.content_type if _TYPE.fullmatch(file.content_type) else _UNKNOWN_TYPE
+    return f"data:{kind};filename={_file_name(file.name)};base64,{base64.b64encode(file.data).decode()}"
+
+
+def attachment_in(item: Json) -> Attachment | None:
+    """Returns the file that an object of a frame describes; None if its id is not of signal-cli's form."""
+    id_ = text_in(item, "id")
+    if not _ID.fullmatch(id_):
+        return None
+    return Attachment(
+        id=id_,
+        content_type=text_in(item, "contentType") or _UNKNOWN_TYPE,
+        name=name_of(text_in(item, "filename")),
+        size_bytes=whole_in(item, "size"),
+        is_voice_note=item.get("isVoiceNote") is True,
+    )
+
+
+def repeats_text(file: Attachment, text: str) -> bool:
+    """Whether a file of a message is only the message's text: phones send what is longer than 2,000 bytes as a file.
+
+    signal-cli 0.14 hands on the whole text, and the file as well; 0.13, and any that could not fetch the file, only the
+    beginning of the text.
+
+    Source: signal-cli 0.14.6, `MessageEnvelope.Data.from`, read; 0.13.14, seen (2026-11-26).
+    """
+    is_whole = file.size_bytes is not None and file.size_bytes <= len(text.encode())
+    return file.content_type == _LONG_TEXT and is_whole
+
+
+def quoted_picture_in(item: Json) -> Attachment | None:
+    """Returns the small picture of a file of a quoted message, under the name of that file; None if there is none."""
+    picture = attachment_in(object_in(item, "thumbnail"))
+    return None if picture is None else replace(picture, name=name_of(text_in(item, "filename")), is_voice_note=False)
+
+
+def files_in(raw: str) -> tuple[Attachment, ...]:
+    """Returns every file that the bridge has fetched for a frame: attachments, and pictures of quotes, links and
+    contacts.
+
+    Empty if there is none or the frame cannot be read.
+    """
+    found: list[Attachment] = []
+    waiting: list[object] = [object_in(parse_frame(raw), "envelope")]
+    while waiting and len(found) < _MAX_FILES:
+        value = waiting.pop()
+        item = as_object(value)
+        waiting += cast("list[object]", value) if isinstance(value, list) else item.values()
+        attachment = attachment_in(item) if "contentType" in item else None
+        found += [attachment] if attachment is not None else []
+    return tuple(found)
+
+
+def check_size(size_bytes: int | None, max_bytes: int) -> None:
+    """Checks that a file is not too large; an unknown size passes.
+
+    Raises:
+        Unfetchable: it is too large.
+    """
+    if size_bytes is not None and size_bytes > max_bytes:
+        raise Unfetchable(f"the file has {size_bytes} bytes, {max_bytes} are allowed")
+
+
+def decode_file(text: str, max_bytes: int) -> bytes:
+    """Returns the content of a file in base64.
+
+    Raises:
+        Unfetchable: it is no base64, or too large.
+    """
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Unfetchable("the bridge gave something that is no file") from error
+    check_size(len(data), max_bytes)
+    return data
+
+
+def comes_with_first_file(folder: Path) -> bool:
+    """Whether signal-cli is still to create its folder of files: it does so, for its own user, as the first one comes.
+
+    False for a folder that exists, and for one that is not beside signal-cli's accounts, or whose accounts are hidden
+    from Aldis, as such a folder of files would be.
+    """
+    is_its_own = folder.name == "attachments" and os.access(folder.parent / "data" / "accounts.json", os.F_OK)
+    return is_its_own and not os.path.lexists(folder)
+
+
+class Folder:
+    """The folder in which signal-cli keeps received files, for ever unless somebody deletes them.
+
+    `path` None means that Aldis cannot reach it, and the files stay. Files that cannot be deleted are logged and left.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._sweep_at = 0.0
+        """When the next sweep is due, on `time.monotonic`'s clock."""
+
+    def delete(self, id_: str) -> None:
+        """Deletes a file and its preview; now and then also files so old that nobody will ask for them."""
+        if self._path is None or not _ID.fullmatch(id_):
+            return
+        name = id_.replace("=", "_")  # signal-cli's spelling on disk
+        for path in (self._path / name, self._path / f"{name}.preview"):
+            _unlink(path)
+        if time.monotonic() >= self._sweep_at:
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Deletes files that arrived days ago: from group talk that was not for Aldis, and left behind by crashes."""
+        if self._path is None or comes_with_first_file(self._path):
+            return
+        self._sweep_at = time.monotonic() + _SWEEP_SECONDS
+        try:
+            files = [path for path in self._path.iterdir() if path.is_file() and not path.is_symlink()]
+            old = [path for path in files if path.stat().st_mtime < time.time() - _KEPT_SECONDS]
+        except OSError as error:
+            _log.warning("the folder SIGNAL__ATTACHMENTS cannot be read: %s", error.strerror)
+            return
+        for path in old:
+            _unlink(path)
+
+
+def _unlink(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        _log.warning("a file in SIGNAL__ATTACHMENTS cannot be deleted: %s", error.strerror)
+
+
+def _file_name(name: str) -> str:
+    """A name without a folder and without characters that have a meaning in a data URI."""
+    bare = name.replace("\\", "/").rpartition("/")[2]
+    return _UNFIT.sub("_", bare).strip("._")[-_MAX_NAME_CHARS:] or "file"

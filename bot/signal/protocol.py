@@ -1,0 +1,438 @@
+"""The seam to wherever people write: envelopes come in, replies go out.
+
+Its double, `bot.terminal.transport`, ships with Aldis.
+"""
+
+from collections import deque
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Protocol
+
+from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
+from bot.signal.bridge_versions import Release
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelAnswered:
+    """Progress: a completion has arrived."""
+
+    provider: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost_usd: str
+    """In US dollars, or `unknown`."""
+    latency_seconds: float
+    instead_of: str = ""
+    """The model that should have answered and did not, as `provider model`; empty if this is the one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolStarted:
+    """Progress: a tool starts to run; `arguments` is shortened JSON."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolEnded:
+    """Progress: a tool has answered; `content` is the JSON that the model reads."""
+
+    name: str
+    content: str
+    ok: bool
+    latency_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelFailed:
+    """Progress: no model answered, so the turn ends in a sentence that says so."""
+
+    provider: str
+    """The one that was asked last."""
+    error: str
+    """The kind of failure, by its name in `bot.errors`."""
+
+
+Progress = ModelAnswered | ModelFailed | ToolStarted | ToolEnded
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """A group that the account is in, or is invited to."""
+
+    id: str
+    """Base64, in its exact case: what follows `group:` in a `ChatId`."""
+    name: str
+    members: frozenset[PersonId]
+    """Everybody in it, including the account itself; empty if the bridge does not tell."""
+    is_complete: bool = True
+    """Whether the bridge gives the UUID of every member."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contact:
+    """A person that the account knows."""
+
+    person: PersonId
+    number: str | None
+    """None if the person hides it."""
+    name: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """Somebody's identity key, as the bridge knows it."""
+
+    person: PersonId
+    is_trusted: bool
+    key: str
+    """Its fingerprint: equal for equal keys, meaningless otherwise."""
+    safety_number: str
+    """Sixty digits in groups of five, to be compared with the person's own phone; can be empty."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MissedRecipient:
+    """Somebody whom a send to a group missed although it reached others."""
+
+    person: PersonId | None
+    """None if the bridge does not tell."""
+    reason: str
+    """`untrusted`, `unregistered`, `no_keys`, `rate_limit` or `network`."""
+
+
+class Transport(Protocol):
+    """A way to people."""
+
+    @property
+    def account(self) -> str:
+        """The id of the account that it receives for, or `terminal`; its number as long as the bridge gives no id."""
+        ...
+
+    @property
+    def number(self) -> str | None:
+        """The phone number of the account, if it has one."""
+        ...
+
+    @property
+    def has_receipts(self) -> bool:
+        """Whether delivery receipts come back, so that an unknown send can be reconciled by waiting for one."""
+        ...
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a stream of envelopes is open, as far as can be told."""
+        ...
+
+    @property
+    def heard_at(self) -> float | None:
+        """When the stream last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock.
+
+        None before the first sign of this run.
+        """
+        ...
+
+    @property
+    def unreadable_frames(self) -> int:
+        """How many frames were no envelope for this account, since the start."""
+        ...
+
+    @property
+    def has_next(self) -> bool:
+        """Whether another envelope arrived together with the last one, so that asking for it does not wait.
+
+        Envelopes that arrived together are stored together.
+        """
+        ...
+
+    @property
+    def keeps_messages(self) -> bool:
+        """Whether Signal keeps what people send while no stream is open.
+
+        If not, those messages are lost, and so the stream is the last thing to end at a stop.
+        """
+        ...
+
+    @property
+    def max_pause_seconds(self) -> float:
+        """The longest pause before a broken stream is opened again.
+
+        Short if what arrives in the meantime is lost; trying costs the bridge next to nothing.
+        """
+        ...
+
+    @property
+    def challenge(self) -> str | None:
+        """The token of the captcha that Signal wants solved before it sends more; None if it wants none.
+
+        Meant for the operator's eyes, never for a log.
+        """
+        ...
+
+    @property
+    def missed(self) -> deque[MissedRecipient]:
+        """The last few people whom sends have missed, oldest first; the reader takes them out."""
+        ...
+
+    def envelopes(self) -> AsyncGenerator[Envelope]:
+        """Yields the frames as they arrive, in order, from one connection; each is read when the caller asks for it.
+
+        Frames that are no envelope are counted, logged without their text and skipped. Ends or raises when the
+        connection is gone; the caller opens a new one.
+
+        Raises:
+            Disconnected: the connection cannot be opened, or broke.
+            ConfigError: the server's answer means that it will never work (unknown account, wrong mode).
+        """
+        ...
+
+    async def check_receiving(self) -> None:
+        """Checks that `envelopes` would open a stream, without opening one: what arrives over it would be lost.
+
+        Raises:
+            Disconnected, ConfigError: as `envelopes`.
+        """
+        ...
+
+    def stop_receiving(self) -> None:
+        """Has `envelopes` end in order, for good: nothing more is fetched, what is under way is still handed out.
+
+        Returns at once; `envelopes` ends within a few seconds, as far as the bridge knows how to stop.
+        """
+        ...
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """Returns the content of the envelope; None if it is nothing for Aldis or cannot be read. Never raises.
+
+        From the account's other devices, only a `Receipt` for our own messages is reported.
+        """
+        ...
+
+    async def send(self, reply: Reply) -> SentId:
+        """Sends one message and returns its id, within a deadline of the transport's own.
+
+        If `reply.edits` is set, that message of ours is edited; the id returned is that of the new revision.
+
+        Raises:
+            NotSent: it certainly did not go out; try again later.
+            NotUploaded: it certainly did not go out, because its files were not accepted.
+            Untrusted: it certainly did not go out; try again when the recipient's safety number is trusted.
+            SendUnknown: it may have gone out.
+            SentUnnamed: it went out, but its id is unknown.
+            Undeliverable: it never will.
+        """
+        ...
+
+    async def remove(self, removal: Removal) -> SentId:
+        """Deletes one of our own messages for everybody. Repeating it does no harm.
+
+        Returns the id of the deletion itself: phones confirm it like a message, and its receipt must not be taken for
+        that of another send.
+
+        Raises:
+            NotSent, SendUnknown: try again later.
+            Untrusted: as for a message.
+            Undeliverable: it will never be deleted.
+        """
+        ...
+
+    async def typing(self, chat: ChatId, *, started: bool) -> None:
+        """Shows or hides that Aldis is typing; failures are only logged, because nobody waits for it."""
+        ...
+
+    async def react(
+        self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
+    ) -> SentId | None:
+        """Puts an emoji on somebody's message, or removes it; a refusal is only logged.
+
+        Returns Signal's id of the reaction, which phones confirm like a message; None if the bridge does not report it.
+
+        Raises:
+            SendUnknown: it may still go out.
+        """
+        ...
+
+    async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
+        """Returns the content of a file that came with a message in this chat, within a deadline of the transport's
+        own.
+
+        Raises:
+            Disconnected: the bridge cannot be asked; try again later.
+            Unfetchable: there is no such file, or it is larger than `max_bytes`.
+        """
+        ...
+
+    async def discard(self, attachment: Attachment) -> None:
+        """Deletes the bridge's copy of a file if the bridge can; failures are only logged."""
+        ...
+
+    async def receipt(self, *envelopes: Envelope) -> None:
+        """Tells the author that these messages of theirs were read; failures are only logged."""
+        ...
+
+    async def progress(self, chat: ChatId, progress: Progress) -> None:
+        """Shows a step of the running turn, if the transport has a place for it."""
+        ...
+
+    async def is_linked(self) -> bool:
+        """Whether the bridge still has the account.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def release(self) -> Release | None:
+        """Returns the bridge and its version; None if there is no bridge.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def groups(self) -> tuple[Group, ...]:
+        """Returns the groups that the account is in.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def invitations(self) -> tuple[Group, ...]:
+        """Returns the groups that the account is invited to and has not joined; until it does, nothing of them arrives.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the ids of groups that the account has left or was removed from, as long as the bridge knows them.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def join(self, group: str) -> None:
+        """Accepts the invitation to the group of this id; its members can see that.
+
+        Raises:
+            CallRefused: the bridge refuses it, for example because the invitation was withdrawn.
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """Returns the people that the account knows, with number and UUID.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """Returns the keys of everybody that the bridge knows.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+        """
+        ...
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trusts the key that this person has now; with a safety number only if it matches, and then as compared.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+            CallRefused: it refuses, and says why.
+        """
+        ...
+
+    async def submit_challenge(self, captcha: str) -> None:
+        """Hands in the solution of the wanted captcha (see `challenge`), so that Signal sends again.
+
+        Raises:
+            Disconnected: the bridge cannot be asked.
+            CallRefused: Signal refuses it, or wants none.
+        """
+        ...
+
+    async def note_to_self(self, text: str) -> SentId:
+        """Sends a message to the account itself, to see whether anything of it comes back on the stream.
+
+        Raises:
+            NotSent, SendUnknown, Undeliverable: as `send`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Closes the connections; the transport is not used afterwards."""
+        ...
+
+
+NOT_SCANNED = "the code was not scanned in time"
+MAX_LINK_CODES = 15
+"""How many codes are shown, each good for about a minute: somebody who has scanned none of them has gone away."""
+
+
+class Linking(Protocol):
+    """A bridge's way to link Aldis to a Signal account, as another device of the phone that has it."""
+
+    async def accounts(self) -> tuple[Account, ...]:
+        """Returns the accounts that the bridge already has, possibly without their ids; empty if it has none.
+
+        Raises:
+            Disconnected: the bridge cannot be reached or failed; try again.
+        """
+        ...
+
+    async def identify(self, account: Account) -> Account:
+        """Returns one of these accounts with its id; unchanged if the bridge answers but does not give it.
+
+        Raises:
+            Disconnected: as `accounts`.
+        """
+        ...
+
+    async def start_link(self, device_name: str) -> str:
+        """Returns the address (`sgnl://linkdevice?...`) for the QR code; good for about a minute.
+
+        Raises:
+            Disconnected: as `accounts`.
+        """
+        ...
+
+    async def finish_link(self, uri: str, device_name: str) -> str:
+        """Waits until the phone has scanned the code; returns the account's number, or its id if it has none.
+
+        Empty if it has no number and the bridge gives no ids.
+
+        Raises:
+            Disconnected: the code was not scanned in time, or something failed on the way; start again with a new one.
+            LinkRefused: the bridge says that this account cannot be linked, such as one that is linked already.
+        """
+        ...
+
+    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
+        """Has Signal send a code to a number that is to become an account of its own, by a call instead of an SMS if
+        wanted.
+
+        Raises:
+            Disconnected: the bridge cannot be reached or failed; try again.
+            CallRefused: Signal wants a captcha first, or refuses; the message is the bridge's own.
+        """
+        ...
+
+    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
+        """Makes the number an account by the code that arrived; `pin` is that of its registration lock.
+
+        Raises:
+            Disconnected, CallRefused: as `register`.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Closes the connections; it is not used afterwards."""
+        ...

@@ -1,0 +1,108 @@
+"""Links an account by signal-cli-rest-api, or makes one of a number.
+
+Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22, 2026-11-26).
+"""
+
+import asyncio
+from urllib.parse import quote
+
+from bot.errors import Disconnected
+from bot.events import Account
+from bot.signal.envelope.directory import accounts_in, with_id
+from bot.signal.envelope.json import as_object, text_in
+from bot.signal.protocol import NOT_SCANNED
+from bot.signal.rest_api.clients import CONNECT_SECONDS, Clients, refusal_words
+
+_CALL_SECONDS = 30.0
+_ACCOUNTS_SECONDS = 5.0
+"""For the list of accounts: the bridge hangs for ever if signal-cli answers at once, so it is soon asked again
+(`getRaw` in `src/client/jsonrpc2.go` waits for the answer only after it has written the request)."""
+
+
+class RestApiLinking:
+    """`Linking` by the bridge at `url`; `scan_seconds` is how long the phone can take."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        scan_seconds: float = 60,
+        poll_seconds: float = 1,
+        accounts_seconds: float = _ACCOUNTS_SECONDS,
+    ) -> None:
+        self._clients = Clients(url, "", CONNECT_SECONDS)
+        self._scan_seconds = scan_seconds
+        self._poll_seconds = poll_seconds
+        self._accounts_seconds = accounts_seconds
+        self._before: tuple[Account, ...] | None = None
+        """What was linked before the first code, so that somebody who scans an outdated code is noticed as well."""
+
+    async def accounts(self) -> tuple[Account, ...]:
+        """Returns the accounts that are already linked; see `Linking.accounts`."""
+        return accounts_in(await self._ask("/v1/accounts", timeout_seconds=self._accounts_seconds))
+
+    async def identify(self, account: Account) -> Account:
+        """Asks for the id of an account; see `Linking.identify`."""
+        if account.id is not None and account.number is not None:
+            return account
+        try:
+            return with_id(account, await self._ask(f"/v1/contacts/{account.name}?all_recipients=true"))
+        except Disconnected as error:
+            if (words := refusal_words(error)) is not None:
+                raise Disconnected(f"{error}: {words}") from error
+            raise
+
+    async def start_link(self, device_name: str) -> str:
+        """Returns the address for the QR code; see `Linking.start_link`."""
+        if self._before is None:
+            self._before = await self.accounts()
+        answer = await self._ask(f"/v1/qrcodelink/raw?device_name={quote(device_name, safe='')}")
+        uri = text_in(as_object(answer), "device_link_uri")
+        if not uri:
+            raise Disconnected("signal-cli-rest-api gave no address to link by; try again")
+        return uri
+
+    async def finish_link(self, uri: str, device_name: str) -> str:  # noqa: ARG002 - the other bridge wants both
+        """Waits for the phone and returns its account; see `Linking.finish_link`.
+
+        The bridge finishes in the background without saying so, so its list of accounts is polled.
+        """
+        try:
+            async with asyncio.timeout(self._scan_seconds):
+                while True:
+                    if new := await self._new_accounts():
+                        return new.pop().name
+                    await asyncio.sleep(self._poll_seconds)
+        except TimeoutError as error:
+            raise Disconnected(NOT_SCANNED) from error
+
+    async def _new_accounts(self) -> set[Account]:
+        """The accounts linked since the first code.
+
+        None while the bridge is silent: as it links, signal-cli may answer nothing else for seconds, and the code that
+        is shown stays good.
+        """
+        try:
+            return set(await self.accounts()) - set(self._before or ())
+        except Disconnected as error:
+            if isinstance(error.__cause__, TimeoutError):
+                return set()
+            raise
+
+    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
+        """Has a code sent to a number; see `Linking.register`."""
+        body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
+        path = f"/v1/register/{quote(number, safe='')}"
+        await self._clients.do("post", path, body, timeout_seconds=self._scan_seconds)
+
+    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
+        """Makes the number an account; see `Linking.verify`."""
+        path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
+        await self._clients.do("post", path, {"pin": pin} if pin else {}, timeout_seconds=self._scan_seconds)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._clients.sessions.close()
+
+    async def _ask(self, path: str, *, timeout_seconds: float = _CALL_SECONDS) -> object:
+        return await self._clients.ask(path, timeout_seconds=timeout_seconds)

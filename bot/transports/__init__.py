@@ -1,1 +1,0 @@
-"""The ways to people: Signal by two bridges, and the terminal, all behind `bot.transports.base`."""

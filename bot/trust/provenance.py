@@ -1,0 +1,146 @@
+"""Pure: assigns labels to content when it enters a turn.
+
+    the question        who wrote it and whom they quote; anybody mentioned whose name could be more than a name; their
+                        files; for a reminder's prompt, the labels it was planned with
+    talk in the group   whoever wrote it
+    a tool's answer     the page, the search, the tool; for what people had Aldis keep, the labels it was kept with
+
+Left to others: what follows from labels (`bot.trust.rules`), storing them (with the content itself).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from bot.access.chat_settings import Persona
+from bot.events import Incoming
+from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
+from bot.messages import ToolAnswer, UserMessage
+from bot.trust.own_words import MESSAGE_END
+from tools import ToolSpec
+
+_MAX_NAME_CHARACTERS = 32
+_NAME = re.compile(r"[^\W\d_]*[\d.:+_-]*[^\W\d_]*")
+"""At most two words without a space: `general`, `random_2`, `2026-11-27T10:00Z`, `DE02120300000000202051`."""
+_TELLING = ('"error": "not_found"', '"error": "too_large"')
+"""The beginnings of failed answers that nevertheless reveal something about what exists."""
+
+
+def of_question(messages: Iterable[Incoming]) -> Labels:
+    """The labels of messages that are asked together."""
+    found = tuple(messages)
+    labels = join_labels(label for message in found for label in _of_message(message))
+    return replace(labels, is_scheduled=any(_is_scheduled(message) for message in found))
+
+
+def of_talk(messages: Iterable[Incoming]) -> Labels:
+    """The labels of what others in a group say to each other: none of it is stored, not even who it was."""
+    return Labels(sources=(Source(kind="talk"),) if any(True for _ in messages) else ())
+
+
+def of_answer(answer: ToolAnswer, spec: ToolSpec | None, *, address: str | None, origins: Iterable[str]) -> Labels:
+    """The labels of a tool's answer. `spec` None: there is no such tool now; `address` is what it was to read;
+    `origins` are the labels of what people had Aldis keep and the tool looked up.
+    """
+    if not answer.ok and '"untrusted_data"' not in answer.content:
+        # Aldis's own words about why it failed; that something does not exist may be private, too.
+        is_telling = spec is not None and spec.is_private and any(code in answer.content for code in _TELLING)
+        return Labels(sources=(_source(answer.name, spec, address, is_trusted=True),)) if is_telling else Labels()
+    if spec is not None and spec.is_own:
+        return join_labels(map(load_labels, origins))
+    return Labels(sources=(_source(answer.name, spec, address, is_trusted=_is_plain(answer, spec)),))
+
+
+def _is_plain(answer: ToolAnswer, spec: ToolSpec | None) -> bool:
+    """Whether an answer of a server holds nothing but numbers, days, ids and names of one word, which order nothing."""
+    return answer.ok and spec is not None and bool(spec.server) and all(map(_is_name, _texts(answer.data)))
+
+
+def _is_name(text: str) -> bool:
+    return len(text) <= _MAX_NAME_CHARACTERS and _NAME.fullmatch(text) is not None
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """Yields every text in a result, the keys of objects left out: they are the server's own words."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for item in cast("dict[str, Any]", data).values():
+            yield from _texts(item)
+    elif isinstance(data, list):
+        for item in cast("list[Any]", data):
+            yield from _texts(item)
+
+
+def of_persona(persona: Persona | None) -> Labels:
+    """The labels of the persona that a conversation's people chose."""
+    return Labels() if persona is None else Labels(people=(Writer(id=persona.author),))
+
+
+def correct_labels(asked: UserMessage, message: Incoming) -> UserMessage:
+    """A question whose words are now those of this message, with the labels these add."""
+    return (
+        asked if asked.labels is None else replace(asked, labels=join_labels([asked.labels, of_question((message,))]))
+    )
+
+
+def own_words(messages: Iterable[Incoming], person: str) -> str:
+    """Returns what this person themselves wrote in the messages, just now or in a planning command; messages are
+    separated by `MESSAGE_END`.
+    """
+    return MESSAGE_END.join(
+        without_names(message) for message in messages if message.author == person and not _is_scheduled(message)
+    )
+
+
+def without_names(message: Incoming) -> str:
+    """The words of a message without mentioned names that may be more than names, since others chose them."""
+    text = message.text
+    for name in sorted(_telling_names(message), key=len, reverse=True):
+        text = text.replace(f"@{name}", "@")
+    return text
+
+
+def _telling_names(message: Incoming) -> list[str]:
+    """The chosen names of the people it mentions that could be anything."""
+    others = (one.name for one in message.mentioned if one.person != message.author)
+    return [name for name in others if not is_plain_name(name)]
+
+
+def _is_scheduled(message: Incoming) -> bool:
+    return message.scheduled is not None and not message.scheduled.is_own
+
+
+def _of_message(message: Incoming) -> Iterable[Labels]:
+    yield Labels(people=(Writer(id=message.author, name=shown_name(message.name)),))
+    if message.scheduled is not None:
+        yield message.scheduled.labels
+    if message.quote is not None and not message.quotes_me and message.quote.author != message.author:
+        yield Labels(sources=(Source(kind="person"),))
+    for name in _telling_names(message):
+        yield Labels(sources=(Source(kind="person", name=shown_name(name)),))
+    if message.extras:
+        yield Labels(sources=(Source(kind="person"),))  # contacts and polls contain other people's words
+    for attachment in message.files:
+        # A file or a recording can come from anybody: Signal does not tell what was forwarded.
+        kind = "voice" if attachment.is_voice_note else "file"
+        name = "" if attachment.is_voice_note else shown_name(attachment.name)
+        yield Labels(sources=(Source(kind=kind, name=name, is_private=True),))
+
+
+def _source(name: str, spec: ToolSpec | None, address: str | None, *, is_trusted: bool) -> Source:
+    is_private = spec is None or spec.is_private
+    if spec is not None and spec.fetches is not None:
+        return Source(kind="page", name=shown_name(_host(address)), is_private=is_private)
+    if spec is not None and spec.finds_pages:
+        return Source(kind="search", is_private=is_private)
+    return Source(kind="tool", name=shown_name(name), is_trusted=is_trusted, is_private=is_private)
+
+
+def _host(address: str | None) -> str | None:
+    try:
+        return urlsplit(address or "").hostname
+    except ValueError:
+        return None

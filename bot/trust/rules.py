@@ -1,0 +1,239 @@
+"""Pure: all rules about content written by strangers, and about private content.
+
+What a page, a search result, a server's answer or another group member says is data; a model may still take it for an
+instruction. So the rules look at the labels of everything in the request, never at what the model makes of it:
+
+1. A tool with effects asks a person first if anything untrusted is in the request (`approval_causes`).
+2. A call whose arguments strangers see (a search, a description) asks first if anything private is in the request.
+3. In a group, private content is looked up only after a yes if strangers could have caused it, because all members see
+   the answer. None of these rules asks about what the person's own message names (`bot.trust.own_words`).
+4. An address nobody gave is not shown as a link if anything untrusted or private is in the request (`may_carry_out`).
+5. An address may be fetched only if the model cannot have made it up (`may_fetch`): an address carries words to the
+   owner of its host.
+
+                              | in the person's own words, `www.example.com/page` included   | fetch
+                              | a result of a search, or a page that the last answer cited;  | fetch
+                              |   three per turn once something private is in the request    |
+    an address of the model --+ a link in such a page, to the same host; three per turn;      | fetch
+                              |   nothing private was read                                   |
+                              ' anything else                                                | refuse
+
+Left to others: which content gets which labels (`bot.trust.provenance`), asking the person (`bot.chat.approvals`),
+where the address really leads (`tools.web.fetch`).
+
+Source: OWASP Top 10 for LLM applications 2026, excessive agency; Meta, "Agents Rule of Two", 2025-10-31;
+letter-by-letter exfiltration through offered links as in Tencent's AI-Infra-Guard (read 2026-11-21).
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from urllib.parse import urlsplit
+
+from bot.labels import Labels, Source
+from tools import Effects, canonical_url
+
+MAX_LINKS_FOLLOWED = 3
+"""How many links in pages one turn may follow: each tells the page one thing that the model chose."""
+
+MAX_FOUND_BESIDE_PRIVATE = 3
+"""How many results of a search one turn may fetch once something private is in the request. A page can have a model
+search for a stranger's own pages before it reads what is private, and then spell that out by which of them it fetches.
+"""
+
+MAX_URLS = 200
+"""How many addresses are looked at in one text: a page could contain a hundred thousand."""
+
+# An address ends at white space, at quotes and other signs that surround addresses rather than being part of them, at
+# the end of a Markdown link's text, and where the next address of a list begins.
+_URL = re.compile(
+    r"(?<![a-z0-9])https?://(?:(?!\]\(|[,;|]https?://)[^\s<>\"`|\\^\x00-\x1f\x7f\u200b\u2018-\u201f\u2026\u3000-\u3002"
+    r"\u3008-\u3011\u300c-\u300f\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f\u00ab\u00bb])+",
+    re.IGNORECASE,
+)
+_LABEL = r"[^\W_](?:[\w-]{0,61}[^\W_])?"
+_NAME = re.compile(
+    rf"(?<![\w@./:\\#-])(?:{_LABEL}\.)+[^\W\d_]{{2,24}}(?::\d{{1,5}})?(?:[/?#][^\s<>\"`|\\^\u2018-\u201f\u3000-\u3011]*|(?![\w@-]))"
+)
+"""A host and what follows it, without a scheme, as people write addresses."""
+_PAIRS = {"(": ")", "[": "]", "{": "}"}
+_CLOSING = frozenset(_PAIRS.values())
+_AT_THE_END = ".,;:!?'"
+_EMPHASIS = frozenset("*_~")
+
+
+def untrusted_sources(labels: Labels, person: str) -> tuple[Source, ...]:
+    """The sources in these labels that somebody other than this person may have written, oldest first.
+
+    They include other people in a group, who may ask for themselves, but not on somebody else's behalf.
+    """
+    others = (Source(kind="person", name=writer.name) for writer in labels.people if writer.id != person)
+    return tuple(dict.fromkeys((*others, *(source for source in labels.sources if not source.is_trusted))))
+
+
+def private(labels: Labels) -> tuple[Source, ...]:
+    """The private sources in these labels, which people entrust to Aldis, oldest first."""
+    return tuple(source for source in labels.sources if source.is_private)
+
+
+def may_carry_out(labels: Labels) -> bool:
+    """Whether an address the model makes up could leak something, or lead where a stranger wants people to go.
+
+    Other members' words are no reason: they see everything said in their group anyway.
+    """
+    return any(source.is_private or not source.is_trusted for source in labels.sources)
+
+
+def approval_causes(
+    effects: Effects,
+    *,
+    discloses: bool,
+    labels: Labels,
+    person: str,
+    is_named: bool,
+    known_to: Collection[str] = (),
+    shows_group: bool = False,
+) -> tuple[Source, ...]:
+    """Returns the sources because of which a person must agree before a tool call runs; empty if no one needs to.
+
+    `labels` are those of everything in the request; `discloses`: strangers see the arguments; `is_named`: the person's
+    own message names what the call takes; `known_to`: the tools of the server it goes to, whose answers that server
+    knows; `shows_group`: a group would see private content.
+    """
+    if is_named:
+        return ()
+    causes = () if effects == "none" else untrusted_sources(labels, person)
+    news = [source for source in private(labels) if source.kind != "tool" or source.name not in known_to]
+    shown = news if discloses else ()
+    led = filter(_may_lead, labels.sources) if shows_group else ()
+    return tuple(dict.fromkeys((*causes, *shown, *led)))
+
+
+def _may_lead(source: Source) -> bool:
+    """Whether a stranger could make a group see something with this source; a private tool's answer was only shown."""
+    return not source.is_trusted and not (source.is_private and source.kind == "tool")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Provenance:
+    """The addresses of one turn in canonical spelling: where they come from, and what was done with them.
+
+    It starts empty with each turn, and can be rebuilt from the turn's journal.
+    """
+
+    said: frozenset[str] = frozenset()
+    """Addresses in the person's own words of this turn, not in their quotes or in what others in the group wrote."""
+    found: frozenset[str] = frozenset()
+    """The addresses of a search tool's hits in this turn."""
+    linked: frozenset[str] = frozenset()
+    """Links in pages fetched from one of those, as far as they lead to the same host as their page."""
+    links_followed: int = 0
+    """How many link fetches began in this turn; the same link twice counts twice."""
+    found_beside_private: int = 0
+    """How many fetches of hits began after private data was in the request; the same hit twice counts twice."""
+    has_read_private: bool = False
+    """Whether private data is in the request, or a tool of this turn was asked for some: notes, a database."""
+
+    def hearing(self, words: str) -> "Provenance":
+        """Adds the addresses in the person's words."""
+        return replace(self, said=self.said | set(addresses_in(words)))
+
+    def finding(self, urls: Iterable[str]) -> "Provenance":
+        """Adds the addresses of a search's hits; addresses in the text of a hit are the page's words, not ours."""
+        return replace(self, found=self.found | _canonical(urls))
+
+    def fetching(self, url: str) -> "Provenance":
+        """Adds the start of a fetch.
+
+        Apply it before the fetch runs: of calls side by side, each must know those before it.
+        """
+        address = canonical_url(url)
+        if address in self.said:
+            return self
+        if address in self.found:
+            return replace(self, found_beside_private=self.found_beside_private + self.has_read_private)
+        return replace(self, links_followed=self.links_followed + 1)
+
+    def reading(self, url: str, *, found_at: str, links: Iterable[str]) -> "Provenance":
+        """Adds a page that was read: requested as `url`, found after redirects at `found_at`, offering `links`.
+
+        These are whole addresses. A page reached by a link offers no further ones: one hop, no more.
+        """
+        if canonical_url(url) not in self.said | self.found:
+            return self
+        # Exactly the same host: "the same registrable domain" would need the list of public suffixes; without it, or
+        # with an old one, two strangers under github.io or co.uk would count as one.
+        host = _host(canonical_url(found_at))
+        own = {link for link in _canonical(links) if host and _host(link) == host}
+        return replace(self, linked=self.linked | own)
+
+    def reading_private(self) -> "Provenance":
+        """Adds that private data is in the turn: from here on no link is followed."""
+        return replace(self, has_read_private=True)
+
+
+def may_fetch(url: str, provenance: Provenance) -> bool:
+    """Whether the turn may fetch the address; an impossible one is refused like one that nobody gave.
+
+    Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times per turn, and not at all
+    once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows. From
+    then on only `MAX_FOUND_BESIDE_PRIVATE` results of searches may be fetched.
+    """
+    address = canonical_url(url)
+    if address is None:
+        return False
+    if address in provenance.said:
+        return True
+    if address in provenance.found:
+        return not provenance.has_read_private or provenance.found_beside_private < MAX_FOUND_BESIDE_PRIVATE
+    if provenance.has_read_private or provenance.links_followed >= MAX_LINKS_FOLLOWED:
+        return False
+    return address in provenance.linked
+
+
+def urls_in(text: str) -> tuple[str, ...]:
+    """The web addresses in somebody's words, canonical, in order, each once, at most `MAX_URLS`.
+
+    Leaves out what people put around them: brackets, quotes, Markdown, a final full stop. A word without `http://` or
+    `https://` is not an address.
+    """
+    spelled = (_bare(match, text) for match in islice(_URL.finditer(text), MAX_URLS))
+    return tuple(dict.fromkeys(filter(None, map(canonical_url, spelled))))
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """The web addresses in somebody's own words: `urls_in`, and for each name without a scheme, such as `example.com`
+    or `www.example.com/page`, the two that it can mean. A file's name may be among them, which does no harm: the person
+    wrote it.
+    """
+    rest = _URL.sub(" ", text)
+    bare = [_bare(match, rest) for match in islice(_NAME.finditer(rest), MAX_URLS)]
+    named = (canonical_url(f"{scheme}://{name}") for name in bare for scheme in ("https", "http"))
+    return tuple(dict.fromkeys((*urls_in(text), *filter(None, named))))
+
+
+def _bare(match: re.Match[str], text: str) -> str:
+    """The address without what surrounds it."""
+    bare = _balanced(match[0]).rstrip(_AT_THE_END)
+    before = text[match.start() - 1] if match.start() else ""
+    return bare.rstrip(before).rstrip(_AT_THE_END) if before in _EMPHASIS else bare
+
+
+def _balanced(url: str) -> str:
+    """The address up to the first bracket that closes something opened before it."""
+    awaited: list[str] = []
+    for at, sign in enumerate(url):
+        if sign in _PAIRS:
+            awaited.append(_PAIRS[sign])
+        elif sign in _CLOSING and (not awaited or awaited.pop() != sign):
+            return url[:at]
+    return url
+
+
+def _canonical(urls: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, map(canonical_url, urls)))
+
+
+def _host(url: str | None) -> str | None:
+    return urlsplit(url).hostname if url else None

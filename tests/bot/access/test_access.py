@@ -1,0 +1,328 @@
+"""Who may write: nobody who is not listed, and nobody by the way of a group that was not opened."""
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from bot.access.access import AccessList, is_admin, is_direct, may_write, members_of
+from bot.events import ChatId, Envelope, Kind, PersonId, SentId
+from bot.signal.protocol import Group
+
+ANNA = PersonId("11111111-1111-4111-8111-111111111111")
+ANNAS_NUMBER = "+15550000001"
+BEN = PersonId("22222222-2222-4222-8222-222222222222")
+GROUP = "Z3JvdXAgb25l+/=="
+OTHER_GROUP = "z3jvdxagb25L+/=="  # the same letters in another case
+DIRECT = "direct"
+
+
+def envelope(author: PersonId | None, number: str | None, place: str = DIRECT, *, from_self: bool = False) -> Envelope:
+    """A message in the author's direct chat, or in the group of that id."""
+    chat = f"direct:{author}" if place == DIRECT else f"group:{place}"
+    return Envelope(
+        account="+15550000000",
+        author=author,
+        number=number,
+        device=1,
+        sent_at=SentId(1),
+        kind=Kind.MESSAGE,
+        chat=ChatId(chat) if author is not None or place != DIRECT else None,
+        raw="{}",
+        from_self=from_self,
+    )
+
+
+def access(persons: set[str] | None = None, groups: set[str] | None = None) -> AccessList:
+    return AccessList(persons=frozenset(persons or ()), groups=frozenset(groups or ()))
+
+
+NOBODY = access()
+
+
+@pytest.mark.parametrize(
+    ("allowed", "direct", "in_group", "in_other_group"),
+    [
+        (NOBODY, False, False, False),
+        (access({ANNA}), True, False, False),
+        (access({ANNAS_NUMBER}), True, False, False),
+        (access({"*"}), True, False, False),
+        (access({BEN}), False, False, False),
+        (access({BEN, "+15550000002"}), False, False, False),
+        (access(groups={GROUP}), False, True, False),
+        (access({BEN}, {GROUP}), False, True, False),
+        (access({ANNA}, {GROUP}), True, True, False),
+        (access({ANNA}, {"*"}), True, True, True),
+        (access({ANNAS_NUMBER}, {"*"}), True, True, True),
+        (access({BEN}, {"*"}), False, False, False),
+        (access(groups={"*"}), False, False, False),
+        (access({"*"}, {"*"}), True, True, True),
+        (access({BEN}, {GROUP, "*"}), False, True, False),
+        (access({GROUP}), False, False, False),
+        (access(groups={ANNA}), False, False, False),
+    ],
+    ids=[
+        "nobody is listed",
+        "listed by uuid",
+        "listed by number",
+        "everybody",
+        "somebody else is listed",
+        "somebody else by number",
+        "the group is listed",
+        "the group is listed, somebody else too",
+        "the group and the person are listed",
+        "every group, for the listed",
+        "every group, for those listed by number",
+        "every group, somebody else listed",
+        "every group, nobody listed",
+        "everybody everywhere",
+        "one group for all, every group for others",
+        "a group's id among the persons",
+        "a person's id among the groups",
+    ],
+)
+def test_who_may_write_where(allowed: AccessList, direct: bool, in_group: bool, in_other_group: bool) -> None:
+    """Anna, whose number is known, in her direct chat, in a group, and in one whose id differs by case only."""
+    places = (DIRECT, GROUP, OTHER_GROUP)
+    told = tuple(may_write(envelope(ANNA, ANNAS_NUMBER, place), allowed) for place in places)
+    assert told == (direct, in_group, in_other_group)
+
+
+@pytest.mark.parametrize("number", [None, "+15550000002", ANNAS_NUMBER + "0", ANNAS_NUMBER[1:]])
+def test_a_number_on_the_list_means_that_number_only(number: str | None) -> None:
+    """Not a hidden one, not another, not one that only looks like it."""
+    assert not may_write(envelope(ANNA, number), access({ANNAS_NUMBER}))
+    assert may_write(envelope(ANNA, number), access({ANNAS_NUMBER, ANNA}))
+
+
+PERSONS: tuple[set[str], ...] = ({ANNA}, {ANNAS_NUMBER}, {"*"}, {ANNA, "*"})
+GROUPS: tuple[set[str], ...] = (set(), {GROUP}, {"*"})
+ALL_LISTS = [access(persons, groups) for persons, groups in product(PERSONS, GROUPS)]
+
+
+@pytest.mark.parametrize("allowed", ALL_LISTS)
+@pytest.mark.parametrize("place", [DIRECT, GROUP])
+def test_aldis_itself_and_the_unknown_never_may(allowed: AccessList, place: str) -> None:
+    """Whatever the list: own messages of another device are nobody's question, and an unknown author is nobody."""
+    assert not may_write(envelope(ANNA, ANNAS_NUMBER, place, from_self=True), allowed)
+    assert not may_write(envelope(None, None, place), allowed)
+
+
+@pytest.mark.parametrize("allowed", ALL_LISTS)
+def test_a_message_without_a_chat_is_refused(allowed: AccessList) -> None:
+    """Where nobody knows where it came from, nobody could be answered."""
+    homeless = Envelope(
+        account="+15550000000",
+        author=ANNA,
+        number=ANNAS_NUMBER,
+        device=1,
+        sent_at=SentId(1),
+        kind=Kind.MESSAGE,
+        chat=None,
+        raw="{}",
+    )
+    assert not may_write(homeless, allowed)
+
+
+def test_an_empty_list_says_so() -> None:
+    """So that the operator is told that nobody may write yet."""
+    assert NOBODY.is_empty
+    assert not access({ANNA}).is_empty
+    assert not access(groups={GROUP}).is_empty
+
+
+# Let in by pairing, and members of groups
+
+
+@pytest.mark.parametrize(
+    ("allowed", "direct", "in_group", "in_other_group"),
+    [
+        (NOBODY, True, False, False),
+        (access(groups={GROUP}), True, True, False),
+        (access(groups={"*"}), True, False, False),
+        (access({BEN}, {"*"}), True, False, False),
+    ],
+    ids=["nobody is listed", "the group is listed", "every group", "every group, somebody else listed"],
+)
+def test_pairing_opens_the_direct_chat_and_no_group(
+    allowed: AccessList, direct: bool, in_group: bool, in_other_group: bool
+) -> None:
+    """A group is open to who was let in exactly as far as it is open to everybody in it."""
+    places = (DIRECT, GROUP, OTHER_GROUP)
+    told = tuple(may_write(envelope(ANNA, None, place), allowed, is_approved=True) for place in places)
+    assert told == (direct, in_group, in_other_group)
+
+
+def test_pairing_lets_neither_aldis_itself_nor_nobody_in() -> None:
+    """Own messages and unknown authors stay outside."""
+    assert not may_write(envelope(ANNA, None, from_self=True), NOBODY, is_approved=True)
+    assert not may_write(envelope(None, None), NOBODY, is_approved=True)
+
+
+MEMBERS = replace(access(groups={GROUP}), members=frozenset({ANNA}))
+WELCOME = replace(MEMBERS, group_members_may_write=True)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "person", "direct", "in_other_group"),
+    [
+        (MEMBERS, ANNA, False, False),
+        (WELCOME, ANNA, True, False),
+        (WELCOME, BEN, False, False),
+        (replace(WELCOME, groups=frozenset({GROUP, "*"})), ANNA, True, False),
+    ],
+    ids=["not without the setting", "with it", "who is no member", "every group"],
+)
+def test_members_of_a_listed_group_may_write_directly_where_the_operator_wants_it(
+    allowed: AccessList, person: PersonId, direct: bool, in_other_group: bool
+) -> None:
+    """Being in a listed group is no access to anything else, unless it is set so, and then to the direct chat only."""
+    assert may_write(envelope(person, None), allowed) == direct
+    assert may_write(envelope(person, None, OTHER_GROUP), allowed) == in_other_group
+
+
+def test_the_members_of_groups_that_are_not_listed_do_not_count() -> None:
+    """Nor those of a group whose id differs by case, nor of any group when every group is listed."""
+    groups = (
+        Group(id=GROUP, name="one", members=frozenset({ANNA})),
+        Group(id=OTHER_GROUP, name="two", members=frozenset({BEN})),
+    )
+    assert members_of(groups, access(groups={GROUP})) == {ANNA}
+    assert members_of(groups, access(groups={GROUP, "*"})) == {ANNA}
+    assert members_of(groups, access(groups={"*"})) == frozenset()
+
+
+def test_the_members_that_are_remembered_are_bounded() -> None:
+    """However large the bridge says that a group is."""
+    crowd = Group(id=GROUP, name="all", members=frozenset(PersonId(str(n)) for n in range(30_000)))
+    assert len(members_of([crowd], access(groups={GROUP}))) == 20_000
+
+
+@pytest.mark.parametrize(
+    ("allowed", "needs"),
+    [
+        (WELCOME, True),
+        (MEMBERS, False),
+        (replace(WELCOME, groups=frozenset()), False),
+        (replace(WELCOME, groups=frozenset({"*"})), False),
+    ],
+)
+def test_the_bridge_is_asked_for_members_only_where_they_matter(allowed: AccessList, needs: bool) -> None:
+    """The setting is on, and a group is listed by its id."""
+    assert allowed.needs_members == needs
+
+
+# Admins
+
+
+@pytest.mark.parametrize(
+    ("admins", "expected"),
+    [
+        ((ANNA,), True),
+        ((ANNAS_NUMBER,), True),
+        ((BEN,), False),
+        (("+15550000002",), False),
+        ((), False),
+        (("*",), False),
+    ],
+)
+@pytest.mark.parametrize("place", [DIRECT, GROUP])
+def test_who_is_an_admin(admins: tuple[str, ...], expected: bool, place: str) -> None:
+    """By uuid or by a number that is theirs; who may write is no admin for that."""
+    allowed = replace(access({"*", ANNA}, {GROUP}), admins=frozenset(admins))
+    assert is_admin(envelope(ANNA, ANNAS_NUMBER, place), allowed) == expected
+
+
+def test_an_admin_may_write_and_is_no_admin_under_another_number() -> None:
+    """The number counts only while it is in the envelope; own messages of the account are nobody's command."""
+    allowed = replace(NOBODY, admins=frozenset({ANNAS_NUMBER}))
+    assert may_write(envelope(ANNA, ANNAS_NUMBER), allowed)
+    assert not is_admin(envelope(ANNA, None), allowed)
+    assert not is_admin(envelope(ANNA, ANNAS_NUMBER, from_self=True), allowed)
+    assert not is_admin(envelope(None, None), allowed)
+    assert not allowed.is_empty
+
+
+def test_the_numbers_are_those_of_persons_and_admins() -> None:
+    """The entries that have to be watched for another account behind them."""
+    allowed = replace(access({ANNA, ANNAS_NUMBER, "*"}), admins=frozenset({BEN, "+15550000002"}))
+    assert allowed.numbers == {ANNAS_NUMBER, "+15550000002"}
+
+
+# Every kind of envelope, from everybody, everywhere
+
+
+WHO = {
+    "listed": (ANNA, access({ANNA}, {GROUP}), False),
+    "unlisted": (ANNA, access({BEN}), False),
+    "unknown": (None, access({"*"}, {"*", GROUP}), False),
+    "paired": (ANNA, NOBODY, True),
+    "member": (ANNA, MEMBERS, False),
+    "welcome member": (ANNA, WELCOME, False),
+}
+OPEN = {
+    ("listed", DIRECT),
+    ("listed", GROUP),
+    ("paired", DIRECT),
+    ("member", GROUP),
+    ("welcome member", DIRECT),
+    ("welcome member", GROUP),
+}
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("place", [DIRECT, GROUP, OTHER_GROUP])
+@pytest.mark.parametrize("who", WHO)
+def test_every_kind_passes_the_same_gate(who: str, place: str, kind: Kind) -> None:
+    """Messages, edits, deletions, reactions, timers: nobody gets in by another kind; what is not open is closed."""
+    author, allowed, is_approved = WHO[who]
+    given = replace(envelope(author, None, place), kind=kind)
+    is_open = (who, place) in OPEN
+    assert may_write(given, allowed, is_approved=is_approved) == is_open
+    assert not may_write(replace(given, from_self=True), allowed, is_approved=is_approved)
+    assert not may_write(replace(given, chat=None), allowed, is_approved=is_approved)
+
+
+OWN = AccessList(persons=frozenset({"*"}), groups=frozenset({GROUP, "*"}), admins=frozenset({ANNA}), note_to_self=True)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_in_a_persons_own_account_only_notes_to_self_come_in(kind: Kind) -> None:
+    """Whatever is listed besides; the owner is an admin there, and nobody else is one anywhere."""
+    note = replace(envelope(BEN, None, from_self=True), kind=kind)
+    assert may_write(note, OWN)
+    assert is_admin(note, OWN)
+    for other in (
+        envelope(ANNA, ANNAS_NUMBER),
+        envelope(ANNA, None, GROUP),
+        replace(note, chat=ChatId(f"group:{GROUP}")),
+        replace(note, chat=ChatId(f"direct:{ANNA}")),
+        replace(note, author=None),
+        replace(note, chat=None),
+    ):
+        assert not may_write(other, OWN, is_approved=True)
+    assert not is_admin(envelope(ANNA, ANNAS_NUMBER), OWN)
+    assert not OWN.is_empty
+
+
+def test_elsewhere_the_account_itself_is_nobody() -> None:
+    """What the account does on another device lets nobody in and commands nothing."""
+    note = envelope(ANNA, None, from_self=True)
+    given = replace(OWN, note_to_self=False)
+    assert not may_write(note, given, is_approved=True)
+    assert not is_admin(note, given)
+
+
+@pytest.mark.parametrize("chat", ["", "story:1", "call:1", "Direct:1", f"groups:{GROUP}"])
+def test_a_place_that_is_not_known_is_closed(chat: str) -> None:
+    """It is not taken for a direct chat, whoever writes there."""
+    strange = replace(envelope(ANNA, None), chat=ChatId(chat))
+    assert not may_write(strange, access({"*"}, {"*"}), is_approved=True)
+    assert not is_direct(strange)
+
+
+def test_direct_is_the_author_s_own_chat() -> None:
+    """A chat with somebody else is none, nor is a group."""
+    assert is_direct(envelope(ANNA, None))
+    assert not is_direct(replace(envelope(ANNA, None), chat=ChatId(f"direct:{BEN}")))
+    assert not is_direct(envelope(ANNA, None, GROUP))

@@ -1,0 +1,63 @@
+"""The settings of a conversation as a value: what is stored is read again, and what must go goes."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from bot.access.chat_settings import (
+    JSON_VERSION,
+    ChatSettings,
+    Persona,
+    UnreadableSettings,
+    dump_settings,
+    parse_settings,
+)
+from bot.events import PersonId
+
+NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+ALICE, BOB = PersonId("alice"), PersonId("bob")
+FULL = ChatSettings(
+    persona=Persona(text="Be kind.", author=ALICE, sent_at=7, expires_at=NOW),
+    model="openai/small",
+    tools_off=("read", "weather"),
+    language="de",
+    heard="fr",
+    answers_always=True,
+    paused_at=NOW,
+    told_paused=True,
+    starts_after=42,
+)
+
+
+@pytest.mark.parametrize("settings", [ChatSettings(), FULL])
+def test_what_is_stored_is_read_again(settings: ChatSettings) -> None:
+    """With its version in front."""
+    assert parse_settings(dump_settings(settings)) == settings
+    assert dump_settings(settings).startswith(b"%d:" % JSON_VERSION)
+
+
+@pytest.mark.parametrize("line", [b"", b"2:{}", b"1:", b"1:[]", b'1:{"language":"tlh"}', b'1:{"tools_off":"all"}'])
+def test_what_cannot_be_read_says_so(line: bytes) -> None:
+    """A newer version, or damage; the words are not in the message."""
+    with pytest.raises(UnreadableSettings) as caught:
+        parse_settings(line)
+    assert "tlh" not in str(caught.value)
+
+
+def test_tools_are_switched_each_by_itself() -> None:
+    """In a stable order, twice the same as once."""
+    settings = ChatSettings().with_tool("b", is_on=False).with_tool("a", is_on=False).with_tool("b", is_on=False)
+    assert settings.tools_off == ("a", "b")
+    assert [settings.allows_tool(name) for name in ("a", "c")] == [False, True]
+    assert settings.with_tool("a", is_on=True).with_tool("c", is_on=True).tools_off == ("b",)
+
+
+def test_a_persona_goes_with_its_message() -> None:
+    """Taken back by who wrote it; or disappeared. Nothing else goes with it."""
+    assert FULL.without(ALICE, {6, 7}).persona is None
+    assert FULL.without(ALICE, {6, 7}).model == FULL.model
+    assert FULL.without(BOB, {7}) == FULL
+    assert FULL.without(ALICE, {8}) == FULL
+    assert FULL.as_of(NOW - timedelta(seconds=1)) == FULL
+    assert FULL.as_of(NOW).persona is None
+    assert ChatSettings().as_of(NOW) == ChatSettings()

@@ -1,0 +1,186 @@
+"""How often: a sliding minute for each key, a memory that stays small, and what one person may send."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.access.limits import CallRate, Quota
+from bot.events import Envelope, Kind
+from bot.settings import LimitsSettings
+from tests.bot.loops.fake_transport import envelope
+from tests.conftest import NOON
+
+SECOND = timedelta(seconds=1)
+
+
+def test_no_more_than_so_many_a_minute() -> None:
+    """The call beyond the limit is refused, and each one that has become a minute old makes room for one."""
+    rate = CallRate(3)
+    assert [rate.admits("anna", NOON + n * SECOND) for n in range(5)] == [True, True, True, False, False]
+    assert not rate.admits("anna", NOON + 59 * SECOND)
+    assert rate.admits("anna", NOON + 60 * SECOND)
+    assert not rate.admits("anna", NOON + 60 * SECOND)
+    assert rate.admits("anna", NOON + 61 * SECOND)
+
+
+def test_the_minute_slides() -> None:
+    """Calls at the end of one minute count at the beginning of the next: no double burst."""
+    rate = CallRate(2)
+    assert [rate.admits("anna", NOON + n * SECOND) for n in (58, 59, 61, 62)] == [True, True, False, False]
+
+
+def test_refused_calls_do_not_count() -> None:
+    """Who goes on asking is not refused for longer."""
+    rate = CallRate(1)
+    assert rate.admits("anna", NOON)
+    assert not any(rate.admits("anna", NOON + n * SECOND) for n in range(60))
+    assert rate.admits("anna", NOON + 60 * SECOND)
+
+
+def test_each_key_has_its_own_limit() -> None:
+    """One person's calls take nothing from another's."""
+    rate = CallRate(1)
+    assert [rate.admits(key, NOON) for key in ("anna", "ben", "anna", "carl")] == [True, True, False, True]
+
+
+@pytest.mark.parametrize("calls", [0, -1])
+def test_a_limit_of_none_admits_none(calls: int) -> None:
+    """Nobody gets through a closed gate."""
+    assert not CallRate(calls).admits("anna", NOON)
+
+
+def test_a_clock_that_was_set_back_does_not_open_the_gate() -> None:
+    """Calls from the future still count."""
+    rate = CallRate(1)
+    assert rate.admits("anna", NOON)
+    assert not rate.admits("anna", NOON - timedelta(hours=1))
+
+
+def test_the_key_used_longest_ago_is_forgotten_first() -> None:
+    """Ten thousand keys are remembered; whoever came lately is among them."""
+    rate = CallRate(1)
+    assert rate.admits("anna", NOON)
+    assert rate.admits("ben", NOON)
+    for number in range(9_998):
+        assert rate.admits(str(number), NOON)
+    assert not rate.admits("anna", NOON)  # the last of the keys now
+    assert rate.admits("one too many", NOON)
+    assert not rate.admits("anna", NOON)
+    assert rate.admits("ben", NOON)
+    assert len(rate._calls) == 10_000
+
+
+def test_looking_does_not_count() -> None:
+    """Room is used up by what is counted, and by nothing else."""
+    rate = CallRate(1)
+    assert all(rate.has_room("anna", NOON) for _ in range(3))
+    rate.count("anna", NOON)
+    assert not rate.has_room("anna", NOON)
+
+
+def test_what_was_counted_beyond_the_limit_takes_no_memory() -> None:
+    """Who counts without looking does not make it grow."""
+    rate = CallRate(2)
+    for number in range(50):
+        rate.count("anna", NOON + number * SECOND)
+    assert len(rate._calls["anna"]) == 2
+
+
+# What one person and one conversation may send
+
+
+def sent(number: int = 0, *, kind: Kind = Kind.MESSAGE, author: str = "anna", chat: str | None = None) -> Envelope:
+    return envelope(sent_at=number, kind=kind, author=author, chat=chat)
+
+
+def admitted(quota: Quota, *envelopes: Envelope) -> int:
+    """How many of them find room, one after the other, at noon."""
+    count = 0
+    for each in envelopes:
+        if quota.has_room(each, NOON):
+            quota.count(each, NOON)
+            count += 1
+    return count
+
+
+def test_one_person_has_a_limit_over_all_chats() -> None:
+    """Writing in two places at once gives no more room; another person has their own."""
+    quota = Quota(LimitsSettings(messages_per_minute=3, conversation_messages_per_minute=100))
+    both = [sent(n, chat="group:G" if n % 2 else None) for n in range(10)]
+    assert admitted(quota, *both) == 3
+    assert admitted(quota, sent(author="ben", chat="group:G")) == 1
+
+
+def test_one_conversation_has_a_limit_over_all_people() -> None:
+    """A group of many who each write little is limited, too, and nobody's own chat with it."""
+    quota = Quota(LimitsSettings(messages_per_minute=2, conversation_messages_per_minute=5))
+    assert admitted(quota, *(sent(n, author=str(n), chat="group:G") for n in range(10))) == 5
+    assert admitted(quota, sent(author="0")) == 1
+
+
+def test_a_backlog_is_no_burst() -> None:
+    """What piled up over hours while Aldis was down counts at the time when Signal's server took it."""
+    quota = Quota(LimitsSettings(messages_per_minute=2))
+    start = int((NOON - timedelta(hours=3)).timestamp() * 1000)
+    backlog = [replace(sent(n), server_at=start + n * 60_000) for n in range(180)]
+    assert admitted(quota, *backlog) == 180
+    assert (
+        admitted(Quota(LimitsSettings(messages_per_minute=2)), *(replace(each, server_at=start) for each in backlog))
+        == 2
+    )
+
+
+def test_a_server_from_the_future_does_not_close_the_door() -> None:
+    """A time that is later than ours counts as now: a minute later there is room again."""
+    quota = Quota(LimitsSettings(messages_per_minute=1))
+    assert admitted(quota, replace(sent(1), server_at=2**53)) == 1
+    assert not quota.has_room(sent(2), NOON)
+    assert quota.has_room(sent(2), NOON + timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("kind", [Kind.DELETE, Kind.EDIT, Kind.REACTION, Kind.TIMER])
+def test_notes_about_messages_have_room_when_messages_have_none(kind: Kind) -> None:
+    """What must be gone is not kept because its author wrote too much; ten times as many, but not without end."""
+    quota = Quota(LimitsSettings(messages_per_minute=3))
+    assert admitted(quota, *map(sent, range(10))) == 3
+    assert admitted(quota, *(sent(n, kind=kind) for n in range(100))) == 30
+    assert quota.max_waiting(sent(kind=kind)) == 10 * quota.max_waiting(sent())
+
+
+def test_a_command_goes_past_a_full_queue() -> None:
+    """Who wants to stop what runs must not stand in line behind it; but commands count as messages."""
+    quota = Quota(LimitsSettings(messages_per_minute=3, max_waiting=7))
+    command = replace(sent(), is_command=True)
+    assert (quota.max_waiting(sent()), quota.max_waiting(command)) == (7, 70)
+    assert admitted(quota, *(replace(command) for _ in range(10))) == 3
+
+
+def test_a_refusal_is_told_once_a_minute_in_a_conversation() -> None:
+    """Whoever wrote what was refused; another conversation is told for itself, notes are never answered."""
+    quota = Quota(LimitsSettings())
+    assert quota.may_tell(sent(chat="group:G"), NOON)
+    quota.on_refusal(sent(chat="group:G"), NOON)
+    assert not quota.may_tell(sent(author="ben", chat="group:G"), NOON + 59 * SECOND)
+    assert quota.may_tell(sent(), NOON)
+    assert quota.may_tell(sent(chat="group:G"), NOON + 60 * SECOND)
+    assert not quota.may_tell(sent(kind=Kind.DELETE), NOON)
+
+
+@settings(max_examples=50)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=120))
+def test_no_minute_holds_more_than_its_limit(story: list[tuple[int, int]]) -> None:
+    """Whoever writes whenever, in any minute of any order at most so many are admitted."""
+    quota = Quota(LimitsSettings(messages_per_minute=4, conversation_messages_per_minute=7))
+    kept: list[tuple[int, int]] = []
+    for person, second in sorted(story, key=lambda pair: pair[1]):
+        each, at = sent(author=str(person), chat="group:G"), NOON + second * SECOND
+        if quota.has_room(each, at):
+            quota.count(each, at)
+            kept.append((person, second))
+    for start in range(200):
+        minute = [person for person, second in kept if start <= second < start + 60]
+        assert len(minute) <= 7
+        assert all(minute.count(person) <= 4 for person in set(minute))

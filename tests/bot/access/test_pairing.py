@@ -1,0 +1,149 @@
+"""Pairing: a code for a stranger, one an hour, twenty in all, and whom an admin lets in with it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.access.pairing import ALPHABET, Pairing
+from bot.events import Envelope, PersonId, SentId
+from tests.bot.loops.fake_transport import envelope
+from tests.conftest import NOON
+
+MALLORY = PersonId("3a110000-0000-4000-8000-0000000000d1")
+TRUDY = PersonId("72dd0000-0000-4000-8000-0000000000e1")
+HOUR = timedelta(hours=1)
+SECOND = timedelta(seconds=1)
+
+
+def code_for(pairing: Pairing, person: PersonId = MALLORY) -> str:
+    code = pairing.code(person, NOON)
+    assert code is not None
+    return code
+
+
+def test_a_code_is_short_and_cannot_be_misread() -> None:
+    """Eight characters in two halves, none of which looks like another."""
+    pairing = Pairing()
+    code = code_for(pairing)
+    assert (len(code), code[4]) == (9, "-")
+    assert set(code.replace("-", "")) <= set(ALPHABET)
+    assert len(set(ALPHABET)) == len(ALPHABET)
+    assert not set(ALPHABET) & set("B8IL1O0S5Z2")
+
+
+def test_codes_differ() -> None:
+    """Nobody can guess the next one from the last."""
+    codes = {code_for(Pairing()) for _ in range(200)}
+    assert len(codes) == 200
+
+
+def test_who_heard_the_code_finds_the_person() -> None:
+    """Each code stands for the one stranger who got it."""
+    pairing = Pairing()
+    mallorys, trudys = code_for(pairing), code_for(pairing, TRUDY)
+    assert pairing.approve(mallorys, NOON) == MALLORY
+    assert pairing.approve(trudys, NOON) == TRUDY
+
+
+@pytest.mark.parametrize(
+    "written", [str.lower, lambda code: code.replace("-", ""), lambda code: f" {code} ", lambda code: f"«{code}»."]
+)
+def test_a_code_is_known_however_it_is_written(written: Callable[[str], str]) -> None:
+    """Case, dashes, blanks and quotes do not matter: people copy it by ear."""
+    pairing = Pairing()
+    assert pairing.approve(written(code_for(pairing)), NOON) == MALLORY
+
+
+def test_a_code_works_twice() -> None:
+    """A command that failed after the look-up finds the same person when it is carried out again."""
+    pairing = Pairing()
+    code = code_for(pairing)
+    assert [pairing.approve(code, NOON) for _ in range(2)] == [MALLORY, MALLORY]
+
+
+def test_a_code_is_good_for_an_hour() -> None:
+    """A second before the hour is over it works, then no more."""
+    pairing = Pairing()
+    code = code_for(pairing)
+    assert pairing.approve(code, NOON + HOUR - SECOND) == MALLORY
+    assert pairing.approve(code, NOON + HOUR) is None
+
+
+def test_one_stranger_gets_one_code_an_hour() -> None:
+    """However often they write; after the hour there is a new one, and the old one stays dead."""
+    pairing = Pairing()
+    first = code_for(pairing)
+    assert all(pairing.code(MALLORY, NOON + n * SECOND) is None for n in range(0, 3600, 60))
+    second = pairing.code(MALLORY, NOON + HOUR)
+    assert second not in {None, first}
+    assert pairing.approve(first, NOON + HOUR) is None
+
+
+def test_all_strangers_together_get_twenty_codes_an_hour() -> None:
+    """A crowd costs no more than that; an hour later there is room again."""
+    pairing = Pairing()
+    given = [pairing.code(PersonId(str(number)), NOON + number * SECOND) for number in range(1000)]
+    assert [code is not None for code in given] == [True] * 20 + [False] * 980
+    assert not pairing.has_room(MALLORY, NOON + HOUR - SECOND)
+    assert pairing.has_room(MALLORY, NOON + HOUR)
+    assert len(pairing._pending) <= 20
+
+
+def test_a_clock_that_was_set_back_gives_no_second_code() -> None:
+    """What is pending stays so."""
+    pairing = Pairing()
+    code_for(pairing)
+    assert pairing.code(MALLORY, NOON - HOUR) is None
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=30))
+def test_what_is_no_code_opens_nothing(text: str) -> None:
+    """Whatever an admin writes behind the command."""
+    pairing = Pairing()
+    code_for(pairing)
+    assert pairing.approve(text, NOON) is None
+    assert Pairing().approve(text, NOON) is None
+
+
+def written(text: str, sent_at: int, *, expires_in_seconds: int = 0) -> Envelope:
+    return replace(envelope(text, sent_at, author=MALLORY), expires_in_seconds=expires_in_seconds)
+
+
+def test_what_is_written_while_somebody_waits_is_held_for_them() -> None:
+    """The newest few, in their order, each given once; nothing of somebody without a code, and nothing very long."""
+    pairing = Pairing()
+    pairing.hold(MALLORY, written("too early", 1), NOON)
+    code_for(pairing)
+    pairing.hold(MALLORY, written("x" * 30_000, 2), NOON)
+    for number in range(3, 11):
+        pairing.hold(MALLORY, written("one", number), NOON)
+    pairing.take_back(MALLORY, SentId(9))
+    pairing.take_back(TRUDY, SentId(9))
+    held = pairing.release(MALLORY, NOON + 5 * SECOND)
+    assert [one.sent_at for one in held] == [6, 7, 8, 10]
+    assert {one.waited_ms for one in held} == {5000}
+    assert pairing.release(MALLORY, NOON) == pairing.release(TRUDY, NOON) == ()
+
+
+def test_what_disappears_while_it_is_held_is_gone() -> None:
+    """And what does not has only the rest of its time."""
+    pairing = Pairing()
+    code_for(pairing)
+    pairing.hold(MALLORY, written("short", 1, expires_in_seconds=60), NOON)
+    pairing.hold(MALLORY, written("long", 2, expires_in_seconds=600), NOON)
+    [left] = pairing.release(MALLORY, NOON + 60 * SECOND)
+    assert (left.sent_at, left.expires_in_seconds) == (2, 540)
+
+
+def test_what_is_held_goes_with_its_code() -> None:
+    """An hour later nobody knows of it."""
+    pairing = Pairing()
+    code_for(pairing)
+    pairing.hold(MALLORY, written("hello", 1), NOON)
+    pairing.hold(TRUDY, written("hello", 1), NOON + HOUR)
+    assert pairing.release(MALLORY, NOON + HOUR) == ()

@@ -1,0 +1,381 @@
+"""What becomes of an event: a question is answered where Aldis was asked, everything else is let pass with a reason."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.access.routing import Command, Correction, Halt, Ignore, Question, Talk, Verdict, Withdrawal, route
+from bot.events import (
+    Attachment,
+    ChatId,
+    Deleted,
+    Edited,
+    Event,
+    Incoming,
+    NamedPerson,
+    PersonId,
+    Quote,
+    Reacted,
+    Receipt,
+    SentId,
+    TimerChanged,
+    Undecryptable,
+)
+
+ANNA, BEN = PersonId("anna"), PersonId("ben")
+DIRECT, GROUP = ChatId("direct:anna"), ChatId("group:Z3JvdXA=")
+SENT = SentId(1)
+DIRECTLY = Incoming(author=ANNA, name="Anna", chat=DIRECT, sent_at=SENT, text="hello")
+IN_GROUP = replace(DIRECTLY, chat=GROUP)
+PICTURE = Attachment(id="1", content_type="image/png", name=None, size_bytes=1)
+
+
+def asked(message: Incoming, name: str = "Aldis") -> bool:
+    """Whether the message is a question; if so, it is handed on as it is."""
+    found = route(message, name=name)
+    assert isinstance(found, Ignore | Talk) or (isinstance(found, Question) and found.message == message)
+    return isinstance(found, Question)
+
+
+@pytest.mark.parametrize(
+    ("event", "reason"),
+    [
+        (None, "unreadable"),
+        (
+            Reacted(
+                author=ANNA, chat=DIRECT, emoji="❤️", target_author=None, target=SENT, removed=False, is_on_mine=True
+            ),
+            "reacted",
+        ),
+        (
+            Reacted(
+                author=ANNA, chat=DIRECT, emoji="👍", target_author=None, target=SENT, removed=True, is_on_mine=True
+            ),
+            "reacted",
+        ),
+        (TimerChanged(author=ANNA, chat=DIRECT, expires_in_seconds=60), "timerchanged"),
+        (Receipt(author=ANNA, what="read", targets=(SENT,)), "receipt"),
+        (Undecryptable(author=None, reason="InvalidMessage"), "undecryptable"),
+        (replace(DIRECTLY, text=" \n"), "empty"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_no_question_is_ignored_for_a_reason(event: Event | None, reason: str) -> None:
+    """The reason is a word for the log, nothing that somebody wrote."""
+    assert route(event, name="Aldis") == Ignore(reason=reason)
+
+
+@pytest.mark.parametrize("text", ["", " ", "Aldis", "@aldis", "¿Aldis?", "Aldis, Aldis!"])
+def test_nothing_but_the_name_is_about_what_was_said_last(text: str) -> None:
+    """In a group; directly it is a message like any other, and so is the name with a picture."""
+    called = replace(IN_GROUP, text=text, mentions_me=not text.strip())
+    assert route(called, name="Aldis") == Question(message=called, is_bare=True)
+    assert route(replace(called, text=f"{text} x"), name="Aldis") != Question(message=called, is_bare=True)
+    pictured = replace(called, text="Aldis", attachments=(PICTURE,))
+    assert route(pictured, name="Aldis") == Question(message=pictured)
+    direct = replace(DIRECTLY, text="Aldis")
+    assert route(direct, name="Aldis") == Question(message=direct)
+
+
+@pytest.mark.parametrize("message", [IN_GROUP, replace(IN_GROUP, attachments=(PICTURE,))], ids=["words", "a picture"])
+def test_what_is_said_among_others_is_talk(message: Incoming) -> None:
+    """Nobody asked Aldis; unless the group wants every message to be answered."""
+    assert route(message, name="Aldis") == Talk(message=message)
+    assert route(message, name="Aldis", answers_always=True) == Question(message=message)
+    edit = Edited(target=SENT, message=message)
+    found = route(edit, name="Aldis", answers_always=True)
+    assert found == Correction(edit=edit, as_message=Question(message=message))
+    assert isinstance(found, Correction)
+    assert found.is_addressed
+
+
+@pytest.mark.parametrize("sign", ["❌", "✖️", "✖", "🛑", "⛔"])
+def test_a_cross_wants_an_answer_to_be_stopped(sign: str) -> None:
+    """Whose message it is on is told; one that was taken off again, and another sign, mean nothing."""
+    reacted = Reacted(
+        author=ANNA, chat=DIRECT, emoji=sign, target_author=ANNA, target=SENT, removed=False, is_on_mine=True
+    )
+    assert route(reacted, name="Aldis") == Halt(chat=DIRECT, author=ANNA, target_author=ANNA, target=SENT)
+    assert route(replace(reacted, removed=True), name="Aldis") == Ignore(reason="reacted")
+    assert route(replace(reacted, emoji="🎉"), name="Aldis") == Ignore(reason="reacted")
+
+
+def test_what_is_taken_back_or_changed_has_its_own_ways() -> None:
+    """Whether an edit is addressed, and what it would be, is decided as for a message."""
+    deletion = Deleted(author=ANNA, chat=DIRECT, target=SENT)
+    assert route(deletion, name="Aldis") == Withdrawal(deletion=deletion)
+    for message, is_addressed in (
+        (DIRECTLY, True),
+        (IN_GROUP, False),
+        (replace(IN_GROUP, mentions_me=True), True),
+        (replace(DIRECTLY, text="yes"), True),
+        (replace(IN_GROUP, text="yes"), False),
+        (replace(IN_GROUP, text="Aldis, no", mentions_me=True), True),
+        (replace(DIRECTLY, text="/status"), False),
+        (replace(DIRECTLY, text="“/status”"), False),
+        (replace(IN_GROUP, text="/status"), False),
+        (replace(DIRECTLY, text=""), False),
+    ):
+        edit = Edited(target=SENT, message=message)
+        found = route(edit, name="Aldis")
+        assert found == Correction(edit=edit, as_message=route(message, name="Aldis"))  # pyright: ignore[reportArgumentType]
+        assert isinstance(found, Correction)
+        assert found.is_addressed is is_addressed
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "rest"),
+    [
+        ("/help", "help", ""),
+        (" /HELP ", "help", ""),
+        ("/Gedächtnis", "gedächtnis", ""),
+        ("/forget everything", "forget", "everything"),
+        ("/remind  at 8\ncall home ", "remind", "at 8\ncall home"),
+        ("Aldis, /stop", "stop", ""),
+        ("@aldis /stop", "stop", ""),
+        ("／help", "help", ""),
+        ("⁄Help.", "help", ""),
+        ("/stop!", "stop", ""),
+        ("/remind: in 5 min tea", "remind", "in 5 min tea"),
+        ("/remind\u200b in 5 min tea", "remind", "in 5 min tea"),
+        ("👋🏽 /help", "help", ""),
+        ("❤️/help", "help", ""),
+        ("**/help**", "help", ""),
+        ("_/remind in 5 min *tea*_", "remind", "in 5 min *tea*"),
+        ("Aldis, ／stop", "stop", ""),
+        ("@Aldis **/help**", "help", ""),
+    ],
+)
+def test_a_slash_and_a_word_is_a_command(text: str, name: str, rest: str) -> None:
+    """Directly it is surely for Aldis; in a group it may be another bot's unless Aldis is addressed."""
+    directly = replace(DIRECTLY, text=text)
+    assert route(directly, name="Aldis") == Command(message=directly, name=name, rest=rest, is_addressed=True)
+    in_group = replace(IN_GROUP, text=text)
+    found = route(in_group, name="Aldis")
+    assert found == Command(message=in_group, name=name, rest=rest, is_addressed="aldis" in text.lower())
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("/?", ""),
+        ("/forget?", "forget"),
+        ("/Forget??", "Forget"),
+        ('"/forget everything"', "forget"),
+        ("`/remind in 5 min tea`", "remind"),
+        ("Aldis, „/forget“", "forget"),
+    ],
+)
+def test_who_asks_about_a_command_is_told_what_it_does(text: str, about: str) -> None:
+    """Nothing is done; in a group only where Aldis is addressed, for people talk to each other there."""
+    directly = replace(DIRECTLY, text=text)
+    assert route(directly, name="Aldis") == Command(message=directly, name="help", rest=about, is_addressed=True)
+    in_group = route(replace(IN_GROUP, text=text), name="Aldis")
+    assert isinstance(in_group, Command if "Aldis" in text else Talk)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Aldis /forget everything", "@Aldis /forget everything /weather Oslo"),
+        ("Aldis /broadcast Buy", "@Aldis /broadcast Buy"),
+        ("Aldis", "@Aldis, can you bring milk?"),
+        ("Aldis", "@Aldis"),
+        ("Bob, Aldis", "Thank you, @Bob, Aldis"),
+    ],
+)
+def test_a_name_that_others_chose_gives_no_command_and_calls_nobody(name: str, text: str) -> None:
+    """Whoever is mentioned chose what stands there; only what the author wrote counts."""
+    message = replace(IN_GROUP, text=text, mentioned=(NamedPerson(name=name, person=BEN),))
+    assert isinstance(route(message, name="Aldis"), Talk | Ignore)
+    assert isinstance(route(replace(message, mentioned=()), name="Aldis"), Command | Question)
+
+
+def test_a_command_may_be_about_somebody_who_is_mentioned() -> None:
+    """Their name is what follows it."""
+    about = NamedPerson(name="Ben /stop", person=BEN)
+    message = replace(IN_GROUP, text="Aldis, /remind @Ben /stop of the milk", mentioned=(about,))
+    found = Command(message=message, name="remind", rest="@Ben /stop of the milk", is_addressed=True)
+    assert route(message, name="Aldis") == found
+
+
+@pytest.mark.parametrize(("sign", "is_yes"), [("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)])
+def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
+    """In every colour; whether anybody asked is not known here."""
+    reacted = Reacted(
+        author=ANNA, chat=DIRECT, emoji=sign, target_author=None, target=SENT, removed=False, is_on_mine=True
+    )
+    assert route(reacted, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=None)
+    assert route(replace(reacted, is_on_mine=False), name="Aldis") == Ignore(reason="reacted")
+
+
+def test_whose_message_a_reaction_is_on_is_never_assumed() -> None:
+    """A yes must not come of something that nobody has told."""
+    given = {"author": ANNA, "chat": DIRECT, "emoji": "👍", "target_author": None, "target": SENT, "removed": False}
+    with pytest.raises(TypeError, match="is_on_mine"):
+        Reacted(**given)
+
+
+YES = (
+    *(
+        "Yes!",
+        "yes please",
+        "ok, do it",
+        "Okay.",
+        "sure, go ahead",
+        "of course",
+        "👍",
+        "👍🏽",
+        "👍👍",
+        "👍\ufe0f",
+        "ok👍",
+    ),
+    *("ja", "Ja klar!", "ja, bitte mach das", "passt", "oui", "Oui, vas-y.", "d’accord", "bien sûr"),
+    *("sí", "Sí, por favor", "vale, hazlo", "claro que si", "por supuesto"),
+)
+NO = (
+    *("no.", "No, thanks", "don't", "please don’t do it", "👎", "better not"),
+    *("Nein", "nein danke", "lieber nicht", "Non merci", "no, gracias", "mejor no"),
+)
+NEITHER = (
+    *(
+        "yes but why?",
+        "yes?",
+        "ok no",
+        "no problem, do it",
+        "ja nein",
+        "not yes",
+        "of course not",
+        "please",
+        "danke",
+        "👍👎",
+        "😀",
+    ),
+    *(
+        "do it",
+        "ok what is the time",
+        "yes please do it right good fine alright",
+        "okay google",
+        "no idea",
+        "I said yes",
+    ),
+    "",
+)
+
+
+@pytest.mark.parametrize(("word", "is_yes"), [*((word, True) for word in YES), *((word, False) for word in NO)])
+def test_a_word_that_means_yes_or_no_is_a_verdict(word: str, is_yes: bool) -> None:
+    """In our languages, alone or politely; what it is where nobody has asked comes with it."""
+    quote = Quote(sent_at=SENT, author=None, text="May I?")
+    for place in (DIRECTLY, IN_GROUP):
+        message = replace(place, text=word, quote=quote, quotes_me=True)
+        instead = Question(message=message)
+        assert route(message, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=instead)
+        plain = replace(place, text=word)
+        instead = Question(message=plain) if place is DIRECTLY else Talk(message=plain)
+        assert route(plain, name="Aldis") == Verdict(author=ANNA, target=None, is_yes=is_yes, instead=instead)
+        assert not isinstance(route(replace(message, quotes_me=False), name="Aldis"), Verdict)
+
+
+@pytest.mark.parametrize("words", NEITHER)
+def test_what_means_more_than_yes_or_no_is_none(words: str) -> None:
+    """Nothing is done for words that may mean something else."""
+    assert not isinstance(route(replace(DIRECTLY, text=words), name="Aldis"), Verdict)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("/", "/ help", "//help", "/etc/hosts", "/5", "help /help", "/h/é", "and/or"),
+        *("./configure", "~/Documents are gone", "*/help", "**/foo.py", "*/5 * * * *", "(/help)"),
+    ],
+)
+def test_other_slashes_are_words(text: str) -> None:
+    """A path, a division, a pattern, a typing error."""
+    assert route(replace(DIRECTLY, text=text), name="Aldis") == Question(message=replace(DIRECTLY, text=text))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        DIRECTLY,
+        replace(DIRECTLY, text="", attachments=(PICTURE,)),
+        replace(DIRECTLY, text="", sticker=True),
+        replace(DIRECTLY, text="", view_once=True),
+        replace(IN_GROUP, mentions_me=True),
+        replace(IN_GROUP, quotes_me=True),
+        replace(IN_GROUP, text="", attachments=(PICTURE,), mentions_me=True),
+        replace(IN_GROUP, text="", sticker=True, quotes_me=True),
+    ],
+    ids=[
+        "words",
+        "a picture alone",
+        "a sticker alone",
+        "a picture to be viewed once",
+        "a mention",
+        "a quote of Aldis",
+        "a picture with a mention",
+        "a sticker as an answer",
+    ],
+)
+def test_what_speaks_to_aldis_is_a_question(message: Incoming) -> None:
+    """In a direct chat everything with some content, in a group what names Aldis."""
+    assert asked(message)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Aldis, what time is it?",
+        "aldis what time is it",
+        "ALDIS!",
+        "@Aldis how are you",
+        "Hey Aldis, ...",
+        "hi, Aldis",
+        "Hello @aldis: help",
+        "  \n Aldis?",
+        "¿Aldis?",
+        "What time is it, Aldis?",
+        "what time is it ,  @aldis!!",
+        "one line\nand another, Aldis",
+    ],
+)
+def test_the_name_calls_aldis_in_a_group(text: str) -> None:
+    """First, after a greeting or not, or last after a comma; in any case."""
+    assert asked(replace(IN_GROUP, text=text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I like Aldis",
+        "Ask Aldis about it",
+        "Yesterday Aldis said that it rains",
+        "Aldiss, come here",
+        "Valdis, come here",
+        "Heyaldis",
+        "hey ho Aldis",
+        "you know Aldis, don't you?",
+        "Aldo",
+        "see, Aldis was right",
+    ],
+)
+def test_talk_about_aldis_is_left_alone(text: str) -> None:
+    """A name in the middle of a sentence, or inside another word, is not a call."""
+    assert not asked(replace(IN_GROUP, text=text))
+
+
+@pytest.mark.parametrize("name", ["R2-D2", "Mr. Lamp", "C++", "Ωmega", "a|b", "x("])
+def test_any_name_is_taken_to_the_letter(name: str) -> None:
+    """Signs in the name mean themselves."""
+    assert asked(replace(IN_GROUP, text=f"{name}, hello"), name)
+    assert not asked(replace(IN_GROUP, text="hello"), name)
+    assert not asked(replace(IN_GROUP, text="a, hello"), name)
+
+
+def test_no_message_keeps_the_search_for_the_name_busy() -> None:
+    """A hundred thousand signs made for it are read about once; were they read once a sign, this would not end."""
+    spaces, commas, greeted = " " * 100_000 + "x", ", " * 50_000, "hey" + "!" * 100_000 + "aldi"
+    called = "x" + ",aldis" * 16_000 + "x,aldis" + "!" * 100_000 + "x"
+    for text in ("," * 100_000, spaces, commas, greeted, called):
+        assert not asked(replace(IN_GROUP, text=text))

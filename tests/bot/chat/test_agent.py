@@ -1,0 +1,621 @@
+"""The loop: every call answered once and in order, limits that end in an answer, nothing paid twice after a crash."""
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.chat import phrases
+from bot.chat.room import CALM_TURNS
+from bot.clock import SetClock
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
+from bot.events import Attachment
+from bot.i18n import phrases as common_phrases
+from bot.i18n.language import Language, use_language
+from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
+from bot.models.base import Attempt, Completion, Stop
+from bot.signal.protocol import ModelAnswered, ModelFailed, ToolEnded, ToolStarted
+from store import Store
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
+from tests.invariants import is_sendable
+from tests.ledger_sums import ledger_sum
+from tests.waiting import DEADLINE_SECONDS, let_pass
+from tools import Result, ToolContext, ToolSpec
+
+
+def desk(
+    store: Store, clock: SetClock, *script: Completion | ProviderError, tools: tuple[Echo, ...] = (), **more: Any
+) -> Desk:
+    return Desk(store, clock, Scripted(list(script)), tools, **more)
+
+
+async def test_words_are_the_answer(store: Store, clock: SetClock) -> None:
+    """A completion without calls ends the turn and enters the history with its question."""
+    outcome = await desk(store, clock, says("Hi!")).kept()
+    assert (outcome.text, outcome.ok) == ("Hi!", True)
+    assert [message.role for message in outcome.messages] == ["user", "assistant"]
+
+
+async def test_calls_of_one_completion_run_side_by_side_and_are_answered_in_order(
+    store: Store, clock: SetClock
+) -> None:
+    """The first call waits for the second to begin: one after the other they would never end."""
+    second_began = asyncio.Event()
+
+    def work(word: str) -> object:
+        return second_began.wait() if word == "first" else second_began.set()
+
+    asked = calls(("echo", {"word": "first"}), ("echo", {"word": "second"}))
+    there = desk(store, clock, asked, says("Done."), tools=(Echo(work=work),))
+    outcome = await there.kept()
+    answers = [json.loads(content) for content in contents(there.provider.requests[1])]
+    assert [answer["untrusted_data"]["word"] for answer in answers] == ["first", "second"]
+    assert is_sendable(outcome.messages)
+
+
+async def test_call_ids_never_repeat_in_a_conversation(store: Store, clock: SetClock) -> None:
+    """Servers that name every call `call_0` do not break the history."""
+    there = desk(
+        store,
+        clock,
+        calls(("echo", {"word": "a"})),
+        says("A."),
+        calls(("echo", {"word": "b"})),
+        says("B."),
+        tools=(Echo(),),
+    )
+    await there.kept()
+    await there.kept("again")
+    assert is_sendable(there.provider.requests[-1].messages)
+
+
+async def test_of_thousands_of_calls_nothing_is_kept_beyond_a_hundred(store: Store, clock: SetClock) -> None:
+    """Each would be paid with its answer in every request that follows; those that are kept are answered."""
+    asked = calls(*(("echo", {"word": f"{number}"}) for number in range(3000)))
+    there = desk(store, clock, asked, says("Done."), tools=(Echo(),))
+    outcome = await there.kept()
+    assert outcome.text == "Done."
+    assert len(contents(there.provider.requests[1])) == 100
+    assert is_sendable(outcome.messages)
+
+
+async def test_vendor_blocks_stay_within_the_turn(store: Store, clock: SetClock) -> None:
+    """Thinking goes back unchanged while the turn runs, and is gone when the next one begins."""
+    thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
+    asked = completion(thought, ToolCall(id=CallId("x"), name="echo", arguments={"word": "a"}))
+    there = desk(store, clock, asked, completion(thought, Text(text="Done.")), says("Next."), tools=(Echo(),))
+    await there.kept()
+    running = there.provider.requests[1].messages[1]
+    assert running.role == "assistant"
+    assert running.parts[0] == thought
+    await there.kept("and now?")
+    kept = there.provider.requests[2].messages
+    assert not any(
+        isinstance(part, Opaque) for message in kept if message.role == "assistant" for part in message.parts
+    )
+
+
+async def test_vendor_blocks_do_not_outlive_the_request_that_they_are_bound_to(store: Store, clock: SetClock) -> None:
+    """After a crash, and where the history had to be cut within a turn, a vendor would refuse its own thinking."""
+    thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
+    asked = completion(thought, ToolCall(id=CallId("x"), name="echo", arguments={"word": "a"}))
+    there = desk(store, clock, says("Hi."), says("Hi."), asked, tools=(Echo(),))
+    await there.kept()
+    await there.kept()
+    there.provider.script += [ContextTooLong("long", provider="p")]
+    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
+        await there.kept("and now?")
+    there.provider.script = [says("Done.")]
+    assert (await there.answer(await there.again("and now?"))).text == "Done."
+    whole, cut, taken_up = ([*map(_has_opaque, request.messages)] for request in there.provider.requests[-3:])
+    assert (any(whole), any(cut), any(taken_up)) == (True, False, False)
+
+
+def _has_opaque(message: Message) -> bool:
+    return message.role == "assistant" and any(isinstance(part, Opaque) for part in message.parts)
+
+
+async def test_at_the_limit_the_model_answers_without_tools(store: Store, clock: SetClock) -> None:
+    """Of one round only so many calls run, and after the last round the request switches the tools off."""
+    three = calls(*(("echo", {"word": word}) for word in "abc"))
+    tool = Echo()
+    script = (calls(("echo", {"word": "z"})), three, says("My best."))
+    there = desk(store, clock, *script, tools=(tool,), max_rounds=2, max_calls_per_round=2)
+    outcome = await there.kept()
+    assert sorted(tool.ran) == ["a", "b", "z"]
+    last = there.provider.requests[-1]
+    assert (last.may_call_tools, len(last.tools)) == (False, 1)
+    assert json.loads(contents(last)[-1])["error"] == "rate_limited"
+    assert (outcome.text, outcome.ok) == ("My best.", True)
+
+
+async def test_a_model_that_wants_more_at_the_end_is_made_to_answer(store: Store, clock: SetClock) -> None:
+    """It is told so once, and answers with what it has; what that costs is in the ledger."""
+    again = calls(("echo", {"word": "b"}))
+    there = desk(store, clock, calls(("echo", {"word": "a"})), again, says("It is a."), tools=(Echo(),), max_rounds=1)
+    outcome = await there.kept()
+    assert (outcome.text, outcome.ok, len(outcome.completions)) == ("It is a.", True, 3)
+    asked, last = there.provider.requests[-2:]
+    assert [(len(one.tools), one.may_call_tools) for one in (asked, last)] == [(1, False), (0, False)]
+    told = last.messages[-1]
+    assert told.role == "user"
+    assert "in words" in told.text
+    assert told not in outcome.messages
+
+
+def _announcing(words: str, called: Completion) -> Completion:
+    assert called.message is not None
+    return replace(called, message=replace(called.message, parts=(Text(text=words), *called.message.parts)))
+
+
+ANNOUNCED = calls(("echo", {"word": "b"}))
+"""What follows "none" where a server drops it, as Ollama 0.32 does (its issue 17921), vllm-mlx (162), OGX (2047)."""
+LASTS = [
+    ANNOUNCED,
+    _announcing("Let me check source 6.", ANNOUNCED),
+    _announcing("I'll look up one more page, then answer:", ANNOUNCED),
+    _announcing("Ich prüfe noch die letzte Quelle.", replace(ANNOUNCED, stop=Stop.LENGTH)),
+    completion(),
+    completion(stop=Stop.LENGTH),
+]
+
+
+@pytest.mark.parametrize("last", LASTS)
+async def test_a_turn_that_found_something_never_says_that_it_found_nothing(
+    store: Store, clock: SetClock, last: Completion
+) -> None:
+    """A model that calls on without end, or says nothing, is asked once more; then people are shown what was found."""
+    found = [f"lamp{number}" for number in range(5)]
+    looked = calls(*(("echo", {"word": word}) for word in found))
+    there = desk(store, clock, looked, last, last, last, tools=(Echo(),), max_rounds=1)
+    outcome = await there.kept()
+    assert outcome.ok
+    assert outcome.text.startswith(phrases.FOUND_ALONE.text)
+    assert [word for word in found if word in outcome.text] == found
+    assert "source" not in outcome.text
+    assert is_sendable(outcome.messages)
+
+
+@pytest.mark.parametrize(
+    "first", [completion(stop=Stop.LENGTH), replace(says("I look."), stop=Stop.LENGTH, is_cut_in_call=True)]
+)
+async def test_what_was_cut_off_in_a_call_is_asked_again_with_more_room(
+    store: Store, clock: SetClock, first: Completion
+) -> None:
+    """Once, and the call runs; the completion that was of no use is paid."""
+    tool = Echo()
+    there = desk(store, clock, first, calls(("echo", {"word": "a"})), says("A."), tools=(tool,))
+    outcome = await there.kept()
+    assert (outcome.text, tool.ran, len(outcome.completions)) == ("A.", ["a"], 3)
+    small, large, _ = (request.max_output_tokens for request in there.provider.requests)
+    assert large == 4 * small
+    assert is_sendable(outcome.messages)
+
+
+async def test_the_same_call_twice_is_answered_from_the_first(store: Store, clock: SetClock) -> None:
+    """Within a completion and across completions of a turn a call runs once; another turn runs it again."""
+    same = ("echo", {"word": "a"})
+    tool = Echo()
+    there = desk(store, clock, calls(same, same), calls(same), says("A."), calls(same), says("A!"), tools=(tool,))
+    outcome = await there.kept()
+    assert tool.ran == ["a"]
+    assert is_sendable(outcome.messages)
+    assert len(set(contents(there.provider.requests[2]))) == 1
+    await there.kept("again")
+    assert tool.ran == ["a", "a"]
+
+
+async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(store: Store, clock: SetClock) -> None:
+    """A list before and after an entry is two lists; the entry itself is still made once."""
+    looks, does = Echo(name="look", label="computed"), Echo(name="enter", effects="repeatable")
+    look, enter = calls(("look", {"word": "a"})), calls(("enter", {"word": "a"}))
+    script = (look, look, enter, look, enter, look, says("Done."))
+    there = desk(store, clock, *script, tools=(looks, does), max_rounds=9)
+    await there.kept()
+    assert (looks.ran, does.ran) == (["a", "a"], ["a"])
+
+
+async def test_a_tool_that_looks_and_does_looks_again_once_it_has_done_something(store: Store, clock: SetClock) -> None:
+    """A list of reminders is old once one of them is cancelled, although the same tool lists and cancels."""
+    tool = Echo(effects="repeatable", label="kept", flags={"only_reads": frozenset({"word=list"})})
+    look, enter = calls(("echo", {"word": "list"})), calls(("echo", {"word": "a"}))
+    there = desk(store, clock, look, look, enter, look, enter, look, says("Done."), tools=(tool,), max_rounds=9)
+    await there.kept()
+    assert tool.ran == ["list", "a", "list"]
+
+
+async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> None:
+    """Only what went well is answered from memory."""
+    tries: list[str] = []
+
+    def work(word: str) -> None:
+        tries.append(word)
+        if len(tries) == 1:
+            raise ValueError(word)
+
+    same = ("echo", {"word": "a"})
+    there = desk(store, clock, calls(same), calls(same), says("At last."), tools=(Echo(work=work),))
+    await there.kept()
+    assert [json.loads(content)["ok"] for content in contents(there.provider.requests[2])] == [False, True]
+
+
+async def test_what_may_have_happened_is_not_done_again_in_the_turn(store: Store, clock: SetClock) -> None:
+    """However often the model asks for it; when the person asks once more, it is."""
+    tool = Echo(effects="once", work=lambda _: asyncio.Event().wait(), timeout_seconds=0.01)
+    same = ("echo", {"word": "a"})
+    there = desk(store, clock, calls(same), calls(same), says("Who knows?"), calls(same), says("?"), tools=(tool,))
+    await there.kept()
+    answers = [json.loads(content) for content in contents(there.provider.requests[2])]
+    assert [answer["error"] for answer in answers] == ["unknown_outcome"] * 2
+    assert tool.ran == ["a"]
+    await there.kept("again")
+    assert tool.ran == ["a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "phrase"),
+    [
+        (Overloaded("busy", provider="p"), phrases.OVERLOADED.text),
+        (Unavailable("gone", provider="p"), phrases.UNAVAILABLE.text),
+        (BadKey("no", provider="p"), phrases.BAD_KEY.text),
+        (Rejected("what", provider="p"), phrases.REJECTED.text),
+        (ProviderError("odd", provider="p"), common_phrases.FAILED.text),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+async def test_a_failed_model_is_told_in_a_sentence(
+    store: Store, clock: SetClock, error: ProviderError, phrase: str
+) -> None:
+    """Each kind of failure has its words; nothing of it enters the history; the ledger knows the tries."""
+    error.attempts = (Attempt(provider="p", model="m", error=type(error).__name__, latency_seconds=0.1),)
+    there = desk(store, clock, error, says("Fine again."))
+    outcome = await there.kept("first")
+    assert (outcome.text, outcome.ok, outcome.messages) == (phrase, False, ())
+    assert [failure.error for failure in outcome.failures] == [type(error).__name__]
+    assert (await there.kept("second")).text == "Fine again."
+    assert "first" not in str(there.provider.requests[-1].messages)
+
+
+@pytest.mark.parametrize(
+    ("last", "text", "ok"),
+    [
+        (completion(), phrases.NOTHING_SAID.text, False),
+        (completion(stop=Stop.REFUSAL), phrases.REFUSED.text, False),
+        (says("I would rather", Stop.REFUSAL), phrases.REFUSED.text, False),
+        (completion(stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
+        (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF.text}", True),
+        (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
+        (says("Half an ans", Stop.UNFINISHED), f"Half an ans\n\n{phrases.CUT_BY_TIME.text}", True),
+        (says("\u200b", Stop.UNFINISHED), phrases.TOO_SLOW.text, False),
+    ],
+    ids=[
+        *("empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"),
+        *("too slow", "too slow for a sign"),
+    ],
+)
+async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Completion, text: str, ok: bool) -> None:
+    """Refused, empty and cut-off answers: a sentence for the person, nothing empty in the history, no half call run."""
+    tool = Echo()
+    outcome = await desk(store, clock, last, last, tools=(tool,)).kept()
+    assert (outcome.text, outcome.ok, tool.ran) == (text, ok, [])
+    assert not outcome.messages or is_sendable(outcome.messages)
+    assert "cut off here" not in str(outcome.messages)
+
+
+async def test_an_answer_without_its_end_is_not_asked_for_again(store: Store, clock: SetClock) -> None:
+    """Not even after a call: the time is over, and what was found is told instead."""
+    tool = Echo()
+    there = desk(store, clock, calls(("echo", {"word": "a"})), says("\u200b", Stop.UNFINISHED), tools=(tool,))
+    outcome = await there.kept()
+    assert (outcome.ok, len(there.provider.requests)) == (True, 2)
+    assert outcome.text.startswith(phrases.FOUND_ALONE.text)
+
+
+async def test_models_have_the_rest_of_the_turns_time(store: Store, clock: SetClock) -> None:
+    """They may be silent for as long as the settings say, and for no longer than the turn still lasts."""
+    tool = Echo(work=lambda _: let_pass(DEADLINE_SECONDS / 2))
+    there = desk(store, clock, calls(("echo", {"word": "a"})), says("A."), says("B."), tools=(tool,))
+    await there.kept()
+    first, second = ((one.timeout_seconds, one.total_seconds or 0.0) for one in there.provider.requests)
+    assert first == (DEADLINE_SECONDS, pytest.approx(900, abs=DEADLINE_SECONDS))
+    assert second[1] <= first[1] - DEADLINE_SECONDS / 2
+    turn = await there.loaded()
+    await there.agent.answer(turn, there.turns.journal(turn), there.watch, seconds=7)
+    assert there.provider.requests[-1].timeout_seconds <= 7
+
+
+async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetClock) -> None:
+    """As small models often have something to say then; both are paid, and of the empty one nothing is kept."""
+    there = desk(
+        store, clock, completion(), says("Here I am."), completion(), calls(("echo", {"word": "a"})), says("A.")
+    )
+    there.tools = (Echo(),)
+    first = await there.kept("first")
+    assert (first.text, first.ok, len(first.completions)) == ("Here I am.", True, 2)
+    *same, note = there.provider.requests[1].messages
+    assert (tuple(same), "was empty" in str(note)) == (there.provider.requests[0].messages, True)
+    assert is_sendable(first.messages)
+    assert ((await there.kept("second")).text, len(there.provider.requests)) == ("A.", 5)
+    assert "was empty" not in str(there.provider.requests[4].messages)
+
+
+async def test_an_answer_that_nobody_can_see_is_an_empty_one(store: Store, clock: SetClock) -> None:
+    """A message without any visible sign says nothing, and looks as if it did."""
+    unseen = "\u200b\u202e \ufeff\u2060"
+    there = desk(store, clock, says(unseen), says("Here I am."), says(unseen), says(unseen))
+    assert (await there.kept("first")).text == "Here I am."
+    assert (await there.kept("second")).text == phrases.NOTHING_SAID.text
+
+
+async def test_what_was_asked_again_is_not_asked_for_a_second_time(store: Store, clock: SetClock) -> None:
+    """After a crash the turn goes on with the note about the empty answer, which is paid, and was paid once."""
+    there = desk(store, clock, completion())
+    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
+        await there.kept()
+    there.provider.script = [says("Here I am.")]
+    outcome = await there.answer(await there.again())
+    assert (outcome.text, len(outcome.completions), len(there.provider.requests)) == ("Here I am.", 2, 3)
+    assert ["was empty" in str(request.messages) for request in there.provider.requests] == [False, True, True]
+
+
+async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
+    """Half of the turns, a quarter, none; when nothing is left to leave out it is told, with the way out."""
+    there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
+    for number in range(8):
+        await there.kept(f"question {number}")
+    there.provider.script = [*_too_long(3), says("Shorter.")]
+    assert (await there.kept()).text == "Shorter."
+    assert [len(request.messages) for request in there.provider.requests[-4:]] == [17, 9, 5, 1]
+    assert is_sendable(there.provider.requests[-1].messages)
+    there.provider.script = [*_too_long(9)]
+    assert (await there.kept()).text == phrases.TOO_LONG.text
+    assert "/new" in phrases.TOO_LONG.text
+
+
+async def test_a_turn_that_was_too_long_makes_the_next_one_shorter(store: Store, clock: SetClock) -> None:
+    """No request is refused twice for the same; after some turns without a refusal more is tried again."""
+    there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
+    for number in range(8):
+        await there.kept(f"question {number}")
+    there.provider.script = [*_too_long(2), *(says("Fine.") for _ in range(CALM_TURNS + 2))]
+    for _ in range(CALM_TURNS + 2):
+        await there.kept()
+    after = [len(request.messages) for request in there.provider.requests[10:]]
+    assert after[:3] == [5, 5, 5]
+    assert after[-1] > 2 * after[0]
+
+
+def _too_long(times: int) -> list[ContextTooLong]:
+    return [ContextTooLong("long", provider="p") for _ in range(times)]
+
+
+async def test_the_tries_before_a_shorter_request_are_not_forgotten(store: Store, clock: SetClock) -> None:
+    """Whether it is answered or refused in the end: the ledger has every try, in order."""
+    there = desk(store, clock, says("Hi."))
+    await there.kept()
+    long, gone = ContextTooLong("long", provider="p"), Unavailable("gone", provider="p")
+    long.attempts = (Attempt(provider="p", model="m", error="ContextTooLong", latency_seconds=0.1),)
+    gone.attempts = (Attempt(provider="p", model="m", error="Unavailable", latency_seconds=0.1),)
+    there.provider.script = [long, says("Shorter."), long, gone]
+    [shorter] = (await there.kept()).completions
+    assert [attempt.error for attempt in shorter.attempts] == ["ContextTooLong"]
+    assert [failure.error for failure in (await there.kept()).failures] == ["ContextTooLong", "Unavailable"]
+
+
+async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: Store, clock: SetClock) -> None:
+    """Switched off means not described, not called, and no call of the past in the request."""
+    there = desk(store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(Echo(),))
+    await there.kept()
+    there.tools = ()
+    there.provider.script = [calls(("echo", {"word": "b"})), says("unasked")]
+    outcome = await there.kept("again")
+    request = there.provider.requests[2]
+    assert (request.tools, request.may_call_tools) == ((), False)
+    assert [message.role for message in request.messages] == ["user", "assistant", "user"]
+    assert outcome.text == "unasked"
+
+
+async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
+    """Who watches hears of each completion, each tool's start and end."""
+    there = desk(store, clock, calls(("echo", {"word": "a" * 300})), says("A."), tools=(Echo(),))
+    await there.kept()
+    kinds = [type(progress) for progress in there.shown]
+    assert kinds == [ModelAnswered, ToolStarted, ToolEnded, ModelAnswered]
+    started = there.shown[1]
+    assert isinstance(started, ToolStarted)
+    assert len(started.arguments) < 130
+
+
+async def test_a_model_that_fails_is_shown(store: Store, clock: SetClock) -> None:
+    """Who watches hears which model it was and of what kind the failure is."""
+    there = desk(store, clock)
+    there.provider.script = [BadKey("refused", provider="p")]
+    await there.kept()
+    assert there.shown == [ModelFailed(provider="p", error="BadKey")]
+
+
+async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
+    """The journal's completion is used; the tool that had not ended runs, and only the open request is made."""
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(work=lambda _: die()),))
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    there.clock.move(3600)
+    there.tools = (tool := Echo(),)
+    there.provider.script = [says("A, at last.")]
+    again = await there.again()
+    outcome = await there.answer(again)
+    assert again.question == turn.question  # with the date it had when the model was first asked
+    assert (tool.ran, len(there.provider.requests), outcome.text) == (["a"], 2, "A, at last.")
+    assert len(outcome.completions) == 2
+
+
+async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: SetClock) -> None:
+    """Of two calls the one that had ended keeps its answer, the other one runs."""
+    died = asyncio.Event()
+
+    async def work(word: str) -> None:
+        if word == "slow":
+            died.set()
+            await asyncio.Event().wait()
+
+    asked = calls(("echo", {"word": "quick"}), ("echo", {"word": "slow"}))
+    there = desk(store, clock, asked, tools=(Echo(work=work),))
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    while not any(isinstance(progress, ToolEnded) for progress in there.shown):
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait([task])
+    there.tools = (tool := Echo(),)
+    there.provider.script = [says("Both.")]
+    await there.answer(await there.again())
+    assert tool.ran == ["slow"]
+    assert len(contents(there.provider.requests[-1])) == 2
+
+
+async def test_after_a_crash_a_tool_may_be_gone(store: Store, clock: SetClock) -> None:
+    """Its server has not come up again: the model is told, and answers with what there is."""
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    tide = Tide([Echo(name="club_post", effects="repeatable", work=lambda _: die())])
+    there = desk(store, clock, calls(("club_post", {"word": "a"})), tools=(Echo(),), changes={"sources": (tide,)})
+    task = asyncio.create_task(there.answer(await there.loaded()))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    tide.here = []
+    there.provider.script = [says("I cannot post now.")]
+    outcome = await there.answer(await there.again())
+    assert outcome.text == "I cannot post now."
+    [told] = contents(there.provider.requests[-1])
+    assert "there is no tool 'club_post' now; there are: echo" in told
+
+
+async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(store: Store, clock: SetClock) -> None:
+    """Nothing is written until it has answered; then both are, and a call answered from memory is written down too."""
+    written: list[int] = []
+
+    async def look(_: str) -> None:
+        rows = await store.read(lambda repos: repos.journal.rows("SELECT count(*) FROM journal"))
+        written.append(rows[0][0])
+
+    same = ("echo", {"word": "a"})
+    tool = Echo(work=look, label="computed")
+    there = desk(store, clock, calls(same), calls(same), Unavailable("gone", provider="p"), tools=(tool,))
+    turn = await there.loaded()
+    await there.answer(turn)
+    assert written == [0]
+    steps = [type(step).__name__ for step in (await there.again()).steps]
+    assert steps == ["Asked", "Completed", "ToolRun", "Completed"]
+
+
+async def test_a_journaled_answer_is_for_the_call_it_was_given_to(store: Store, clock: SetClock) -> None:
+    """Should a completion be lost and its answer not, the answer is not taken for that of another call."""
+    there = desk(store, clock, calls(("echo", {"word": "b"})), says("B."), tools=(tool := Echo(),))
+    turn = await there.loaded()
+    lost = await toolbox(clock, Echo()).run(
+        ToolCall(id=CallId(f"call_{turn.id}_0_0"), name="echo", arguments={"word": "a"}), turn.person
+    )
+    await there.turns.journal(turn).keep_run(lost)
+    outcome = await there.answer(await there.again())
+    assert (tool.ran, outcome.text) == (["b"], "B.")
+
+
+async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clock: SetClock) -> None:
+    """It had started and nobody knows how it ended: the model is told so."""
+    died = asyncio.Event()
+
+    async def die() -> None:
+        died.set()
+        await asyncio.Event().wait()
+
+    there = desk(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(effects="once", work=lambda _: die()),))
+    turn = await there.loaded()
+    task = asyncio.create_task(there.answer(turn))
+    await died.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    there.tools = (tool := Echo(effects="once"),)
+    there.provider.script = [says("I can't tell.")]
+    await there.answer(await there.again())
+    assert tool.ran == []
+    assert json.loads(contents(there.provider.requests[-1])[0])["error"] == "unknown_outcome"
+
+
+async def test_tools_that_ended_before_a_failure_are_in_the_ledger(store: Store, clock: SetClock) -> None:
+    """What was paid is counted, also when the turn fails afterwards."""
+    there = desk(store, clock, calls(("echo", {"word": "a"})), Unavailable("gone", provider="p"), tools=(Echo(),))
+    outcome = await there.kept()
+    assert not outcome.ok
+    spent = await store.read(ledger_sum)
+    assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
+
+
+READING = {"fetches": "word"}
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("en", "_(from the web, from your file)_"),
+        ("de", "_(aus dem Netz, aus deiner Datei)_"),
+        ("fr", "_(vient du web, vient de ton fichier)_"),
+        ("es", "_(de la web, de tu archivo)_"),
+    ],
+)
+async def test_people_see_what_an_answer_rests_on(store: Store, clock: SetClock, language: Language, line: str) -> None:
+    """Where the operator wants it: the page of this turn and the file of this question, not those of earlier ones; what
+    the model reads of it later is its answer alone.
+    """
+    page = Echo(name="page", flags=READING)
+    script = [calls(("page", {"word": "https://lamps.example/"})), says("It flashes."), says("As I said.")]
+    asking = desk(store, clock, *script, tools=(page,), shows_sources=True)
+    turn = await asking.loaded("Does it flash? https://lamps.example/")
+    clip = Attachment(id="1", content_type="text/plain", name="lamp.txt", size_bytes=1)
+    turn = replace(turn, incoming=tuple(replace(message, attachments=(clip,)) for message in turn.incoming))
+    with use_language(language):
+        outcome = await asking.answer(turn)
+        await asking.turns.keep(turn, outcome)
+        later = await asking.kept("And now?")
+    assert outcome.text == f"It flashes.\n\n{line}"
+    assert isinstance(outcome.messages[-1], AssistantMessage)
+    assert outcome.messages[-1].text == "It flashes."
+    assert later.text == "As I said."
+
+
+async def test_pages_that_an_answer_cites_are_not_named_twice(store: Store, clock: SetClock) -> None:
+    """Nor is anything named that was reckoned, or where the operator does not want it."""
+    searched = calls(("found", {"word": "lamps"}))
+    script = [searched, says("It flashes [1]."), searched, says("It does."), searched, says("It does.")]
+    asking = desk(store, clock, *script, tools=(Found(),), shows_sources=True)
+    assert (await asking.kept()).text == "It flashes [1].\n\n[1] https://lamps.example/"
+    assert (await asking.kept()).text == "It does.\n\n_(from the web)_"
+    asking.shows_sources = False
+    assert (await asking.kept()).text == "It does."
+
+
+class Found(Echo):
+    """A search that finds one page."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        return replace(super().spec, name="found", label="pages")
+
+    async def run(self, arguments: Any, context: ToolContext) -> Result:
+        return Result(data={"results": [{"number": 1, "url": "https://lamps.example/", "title": "Lamps"}]})

@@ -1,0 +1,537 @@
+"""The pages that an answer cites: those that a search gave, and no others, in this turn and in every later one."""
+
+import json
+import time
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot import messages
+from bot.chat.citations import (
+    MAX_NUMBER,
+    CitedPages,
+    as_kept,
+    cite,
+    in_hosts,
+    number_pages,
+    visible_beginning,
+    visible_words,
+)
+from bot.clock import SetClock
+from bot.events import PersonId, Quote, SentId
+from bot.features.export.service import gather_export
+from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
+from store import Store
+from tests.bot.chat.test_chains import data_of, table
+from tests.bot.chat.test_sources import GOOD, Words
+from tests.bot.chat.turn_helpers import Desk, Scripted, calls, incoming, says
+from tests.bot.models import vendors
+from tests.bot.models.vendors import NAMES, Vendor
+from tests.servers.script import Heard, call, say
+from tests.servers.searxng import SearXNG
+from tests.tools.web.test_tool import Site
+from tools import Result, ToolContext, ToolSpec
+
+LAMPS, FLAGS = "https://www.lamps.example/signals?a=1", "https://flags.example/wiki/Flag_(signal)"
+BELLS = "https://bells.example/"
+
+
+def tools_said(data: object, name: str = "web_search") -> tuple[Message, Message]:
+    content = json.dumps({"ok": True, "untrusted_data": data}, ensure_ascii=False)
+    call = ToolCall(id=CallId("call_1"), name=name, arguments={})
+    answer = ToolAnswer(call_id=CallId("call_1"), name=name, content=content, ok=True)
+    return AssistantMessage(parts=(call,)), ToolMessage(answers=(answer,))
+
+
+def question(text: str = "[Sat] What of lamps?") -> UserMessage:
+    return UserMessage(text=text)
+
+
+def answered(text: str, *pages: tuple[int, str]) -> AssistantMessage:
+    given = tuple(Page(number=number, url=url) for number, url in pages)
+    return AssistantMessage(parts=(Text(text=text),), pages=given)
+
+
+def searches(tool: str) -> bool:
+    return tool in {"web_search", "verify_news"}
+
+
+def found(*urls: str, snippet: str = "x") -> dict[str, Any]:
+    return {"results": [{"title": "A page", "url": url, "snippet": snippet} for url in urls]}
+
+
+@dataclass
+class Told:
+    """A turn so far: what was said before it, and what its searches have found."""
+
+    pages: CitedPages
+    read: tuple[Message, ...]
+
+    def answer(self, text: str) -> AssistantMessage | None:
+        return cite(text, self.pages, self.read, lambda _: True)
+
+    def shown(self, text: str) -> str:
+        answer = self.answer(text)
+        return "" if answer is None else visible_words(answer)
+
+
+def told(*history: Message, asked: str = "[Sat] What of lamps?", finds: Sequence[dict[str, Any]] = ()) -> Told:
+    pages = CitedPages(history, searches)
+    read = [*history, question(asked)]
+    for data in finds:
+        read += tools_said(number_pages(data, pages))
+    return Told(pages, tuple(read))
+
+
+EARLIER: tuple[Message, ...] = (
+    question("[Fri] Read https://old.example/asked"),
+    AssistantMessage(parts=(Text(text="I did."),)),
+)
+
+
+def searched(**more: Any) -> Told:
+    """Lamps are 101 and flags 102."""
+    asked = "[Sat] See HTTPS://Person.example/page, too"
+    return told(*EARLIER, asked=asked, finds=[found(LAMPS, FLAGS, snippet="see https://snippet.example/x")], **more)
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("Lamps flash [101].", f"Lamps flash [1].\n\n[1] {LAMPS}"),
+        ("Flags[102], lamps [101][102].", f"Flags[1], lamps [2][1].\n\n[1] {FLAGS}\n[2] {LAMPS}"),
+        ("Both [101, 102] and [102;101].", f"Both [1][2] and [2][1].\n\n[1] {LAMPS}\n[2] {FLAGS}"),
+        ("Lamps【101】, flags 【102†L3-L9】.", f"Lamps[1], flags [2].\n\n[1] {LAMPS}\n[2] {FLAGS}"),
+        ("Lamps【101】(all)【102】are.", f"Lamps[1] (all)[2] are.\n\n[1] {LAMPS}\n[2] {FLAGS}"),
+        ("Both [101, 999].", f"Both [1].\n\n[1] {LAMPS}"),
+        ("Nothing [999] of that [998], nor a[101](x).", "Nothing of that, nor a[101](x)."),
+        ("[999] One.\n[998] Two [101].", f"One.\nTwo [1].\n\n[1] {LAMPS}"),
+        ("`row` [999] is `it`", "`row` is `it`"),
+        (
+            "`row[101]` and\n```\nx[102] https://made.example\n```",
+            "`row[101]` and\n```\nx[102] https://made.example\n```",
+        ),
+        (f"Lamps [101].\n\n[101] Lamps: {LAMPS}", f"Lamps [1].\n\n[1] Lamps: {LAMPS}"),
+        ("Nothing was found.", "Nothing was found."),
+        ("[999]", ""),
+    ],
+)
+def test_citations_lead_to_what_was_found(text: str, seen: str) -> None:
+    """Numbered in the order in which they come, each address once; a number of nothing goes, the sentence stays."""
+    assert searched().shown(text) == seen
+
+
+def test_what_is_kept_has_the_pages_own_numbers() -> None:
+    """And the pages beside it, so that it can be shown again when nothing else is left."""
+    kept = searched().answer("Flags [102], lamps [999, 101].")
+    assert kept == answered("Flags [102], lamps [101].", (102, FLAGS), (101, LAMPS))
+    assert kept is not None
+    assert messages.load_messages(messages.dump_messages((kept,))) == (kept,)
+
+
+def test_a_page_that_two_searches_found_is_one_source() -> None:
+    """It keeps its number, in whatever spelling it comes again."""
+    there = told(finds=[found(LAMPS, FLAGS), found("HTTPS://www.lamps.example:443/signals?a=1#top", BELLS)])
+    rows = [data_of(message.answers[0].content)["results"] for message in there.read[2::2]]  # type: ignore[union-attr]
+    assert [[row["number"] for row in data] for data in rows] == [[101, 102], [101, 103]]
+
+
+def test_a_number_means_the_same_page_in_every_later_turn() -> None:
+    """Cited anew it leads to the page of then, whatever was found since, also when its search is read no more."""
+    before = (question(), *searched().read[3:], answered("Flags wave [102].", (102, FLAGS)))
+    for history in (before, (question(), before[-1])):
+        later = told(*history, asked="[Sun] And bells?", finds=[found(BELLS)])
+        assert later.shown("As I said [102]; bells ring [103].") == (
+            f"As I said [1]; bells ring [2].\n\n[1] {FLAGS}\n[2] {BELLS}"
+        )
+        assert told(*history, asked="[Sun] Sure?").shown("As I said [102].") == f"As I said [1].\n\n[1] {FLAGS}"
+
+
+def test_a_small_number_is_what_people_were_shown() -> None:
+    """They say [1] of what was shown as [1], and so may a model; what can mean two pages leads to neither."""
+    before = (question(), answered("Flags wave [102], lamps flash [101].", (102, FLAGS), (101, LAMPS)))
+    assert told(*before).shown("As I said [1].") == f"As I said [1].\n\n[1] {FLAGS}"
+    assert told(*before).shown("As I said [2].") == f"As I said [1].\n\n[1] {LAMPS}"
+    later = told(*before, finds=[found(BELLS, GOOD)])
+    assert later.shown("As I said [2], bells [103].") == f"As I said [1], bells [2].\n\n[1] {LAMPS}\n[2] {BELLS}"
+    assert later.shown("Bells [1].") == "Bells."
+
+
+def test_a_model_that_counts_by_itself_is_understood() -> None:
+    """Where nothing else can be meant: small models know no numbers but their own."""
+    assert (
+        searched().shown("Lamps [1], flags [2], bells [3].")
+        == f"Lamps [1], flags [2], bells.\n\n[1] {LAMPS}\n[2] {FLAGS}"
+    )
+
+
+@pytest.mark.parametrize("text", ["The list [3, 9, 12] has the median 9.", "See [4], [205] and [0]."])
+def test_brackets_that_cite_nothing_stay(text: str) -> None:
+    """Where there are no sources at all, and where the person has written it just so."""
+    assert told().shown(text) == text
+    before = (question(), answered("Flags wave [102].", (102, FLAGS)))
+    assert told(*before).shown(text) == text
+    assert told(asked="[Sat] What of [3, 9, 12], [4], [205], [0]?", finds=[found(LAMPS)]).shown(text) == text
+
+
+def test_a_number_of_two_pages_leads_to_neither() -> None:
+    """Nobody knows which of them is meant."""
+    clash = tools_said({"results": [{"number": 307, "url": LAMPS}, {"number": 307, "url": FLAGS}]})
+    assert told(*clash, finds=[found(BELLS)]).shown("See [307], bells [308].") == f"See, bells [1].\n\n[1] {BELLS}"
+
+
+def test_only_a_search_gives_numbers() -> None:
+    """What another tool calls a number is none, whatever it writes into its answer."""
+    other = tools_said({"results": [{"number": 101, "url": "https://evil.example/"}]}, "mcp_find")
+    there = told(question(), *other, finds=[found(LAMPS)])
+    assert there.shown("Lamps [101].") == f"Lamps [1].\n\n[1] {LAMPS}"
+
+
+def test_numbers_go_on_and_are_given_again_when_all_are_used() -> None:
+    """Not one that is still in use: what was given in a turn that is in no history yet is not given again either."""
+    assert CitedPages((), searches, last_number=140).find(LAMPS) == 141
+    full = (question(), answered("x [101]", (101, FLAGS)), question(), answered("y [999]", (MAX_NUMBER, BELLS)))
+    pages = CitedPages(full, searches)
+    assert [pages.find(url) for url in (LAMPS, FLAGS, GOOD)] == [102, 101, 103]
+
+
+def test_what_is_not_a_row_of_a_search_is_left_as_it_is() -> None:
+    pages = CitedPages((), searches)
+    for data in ({"results": "none"}, {"x": 1}, {"results": ["x", {"url": 7}, {"title": "no address"}]}):
+        assert number_pages(data, pages) == data
+    assert pages.last_number == 0
+
+
+def test_words_that_are_still_being_written_are_shown_like_the_whole() -> None:
+    """At each character, up to a bracket that is not closed yet."""
+    whole = "Both [102, 101], `x[101]`; nothing [999]; lamps 【101】."
+    seen = [visible_beginning(whole[:end], searched().pages) for end in range(len(whole) + 1)]
+    assert seen[-1] == "Both [1][2], `x[101]`; nothing; lamps [2]."
+    assert not any("10" in text.replace("x[101]", "").replace("`x[10", "") for text in seen)
+
+
+def test_a_summary_reads_hosts_and_a_quote_the_models_numbers() -> None:
+    """Whoever sums up knows no numbers; whoever quotes an answer has seen others."""
+    answer = answered("Flags [102], lamps [101][102].", (102, FLAGS), (101, LAMPS))
+    assert in_hosts(answer) == "Flags (flags[.]example), lamps (www[.]lamps[.]example)(flags[.]example)."
+    quote = "Flags [1], lamps [2][1]. [7]"
+    assert as_kept(quote, answer, is_known=True) == "Flags [102], lamps [101][102]. [7]"
+    assert as_kept(quote, answer, is_known=False) == "Flags (1), lamps (2)(1). [7]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"See {LAMPS}.",
+        f"See [lamps]({LAMPS}) and ({FLAGS}).",
+        "See http://lamps.example/signals?a=1#part",
+        "See https://lamps.example/ itself",
+        "See https://person.example/page and https://old.example/asked, https://snippet.example/x!",
+        "**https://flags.example**",
+        "See https://flags.example/wiki or https://flags.example/wiki/Flag_%28signal%29",
+    ],
+)
+def test_an_address_that_was_given_stays(text: str) -> None:
+    """By a search, in a snippet, by the person, earlier; in another spelling, and the front page of its site."""
+    assert searched().shown(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("See [the page](https://made.example/up).", "See the page."),
+        ('See [the page](https://made.example/a_(b) "title"), too.', "See the page, too."),
+        ("More at https://made.example/up.", "More at made[.]example."),
+        ("Run `x` https://made.example/up\n`y` https://made.example/up", "Run `x`\n`y`"),
+        ("See https://amps.example/ or https://lamps.exam.", "See amps[.]example or lamps[.]exam."),
+        ("See https://lamps.example/sig.", "See lamps[.]example."),
+        ("See https://lamps.example.evil.example/", "See lamps[.]example[.]evil[.]example"),
+        ("Lamps (https://made.example/up) flash.", "Lamps (made[.]example) flash."),
+        ("Lamps <https://made.example/up> flash.", "Lamps made[.]example flash."),
+        ("One.\n- https://made.example/up\n- https://lamps.example/\nTwo.", "One.\n- https://lamps.example/\nTwo."),
+        ("One.\nSource: https://made.example/up\n\nTwo.", "One.\n\nTwo."),
+        ("Lamps [101].\n[999] https://made.example/up", f"Lamps [1].\n\n[1] {LAMPS}"),
+        (f"See {LAMPS}&q=secret", "See www[.]lamps[.]example"),
+        ("![](https://made.example/pixel?q=secret)Done.", "Done."),
+    ],
+)
+def test_an_address_that_nobody_gave_is_taken_out(text: str, seen: str) -> None:
+    """The words of a link stay; a line that held nothing else goes."""
+    assert searched().shown(text) == seen
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        told(),
+        told(*searched().read, AssistantMessage(parts=(Text(text="Found."),))),
+        told(finds=[{"results": []}, {"results": "none"}]),
+        told(question(), *tools_said({"temperature": "3"}, name="get_weather")),
+    ],
+)
+def test_without_a_search_addresses_stay(there: Told) -> None:
+    """What a model knows itself it may name."""
+    text = "See [the manual](https://docs.example/manual) or https://docs.example."
+    assert there.shown(text) == text
+
+
+def test_many_invented_addresses_are_taken_out_quickly() -> None:
+    """However much was read: nobody else is answered while they are looked for."""
+    read = "".join(f"{number} lamps hang in www.harbour-{number}.example\n" for number in range(8_000))
+    pages = CitedPages((), searches)
+    pages.find(LAMPS)
+    listed = "\n".join(f"- https://made-{number}.example/{number}" for number in range(1_000))
+    began = time.process_time()
+    assert cite(f"These:\n{listed}", pages, [question(read)], lambda _: True) == answered("These:")
+    assert time.process_time() - began < 20
+
+
+def test_thousands_of_invented_addresses_in_a_line_are_taken_out_quickly() -> None:
+    """What is left of the line is nothing but spaces and a word, which no label ends."""
+    pages = CitedPages((), searches)
+    pages.find(LAMPS)
+    began = time.process_time()
+    answer = cite("<https://made.example> " * 5_000 + "and", pages, [question()], lambda _: True)
+    assert answer is not None
+    assert "://" not in answer.text
+    assert time.process_time() - began < 20
+
+
+PARTS = [*"[](),`\n <>.【】", "101", "102", "7", "https://made.example/x"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), max_size=30))
+def test_whatever_is_answered_no_invented_address_is_left(parts: list[str]) -> None:
+    """Outside of code."""
+    assert "made.example/x" not in searched().shown("".join(parts).replace("`", ""))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.sampled_from([LAMPS, FLAGS, BELLS, GOOD]), max_size=4), max_size=5), st.data())
+def test_every_citation_leads_to_its_page_in_every_turn(finds: list[list[str]], data: st.DataObject) -> None:
+    """Turns search and cite what they or earlier ones have found; some of what was read goes again."""
+    history: list[Message] = []
+    last = 0
+    numbers: dict[str, int] = {}
+    for urls in finds:
+        pages = CitedPages(tuple(history), searches, last_number=last)
+        rows = number_pages(found(*urls), pages)
+        for row in rows["results"]:
+            assert numbers.setdefault(row["url"], row["number"]) == row["number"]
+        last = pages.last_number
+        turn = [question(), *tools_said(rows)] if urls else [question()]
+        known = data.draw(st.lists(st.sampled_from(sorted(numbers)), max_size=3)) if numbers else []
+        text = " ".join(["Said", *(f"{url.split('/')[2]} [{numbers[url]}]" for url in known), "[998]."])
+        answer = cite(text, pages, (*history, *turn), lambda _: True)
+        assert answer is not None
+        lines = dict(
+            line.split(" ", 1) for line in visible_words(answer).split("\n\n")[1:] for line in line.split("\n")
+        )
+        seen = visible_words(answer).split("\n\n")[0].split()[1:]
+        for host, number in zip(seen[:-1:2], seen[1::2], strict=False):
+            assert lines[number.strip(".")].split("/")[2] == host
+        kept = turn if data.draw(st.booleans()) else [turn[0]]  # the search is read no more, its answer is
+        history += [*kept, answer]
+        numbers = {url: number for url, number in numbers.items() if _is_known(history, url)}
+
+
+def _is_known(history: Sequence[Message], url: str) -> bool:
+    return url in "".join(messages.dump_messages((message,)).decode() for message in history).replace("\\", "")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), max_size=30))
+def test_what_is_kept_is_kept_when_it_is_said_again(parts: list[str]) -> None:
+    """Neither citing nor showing changes what they have made themselves."""
+    there = searched()
+    answer = there.answer("".join(parts))
+    if answer is not None:
+        assert there.answer(answer.text) == answer
+
+
+@dataclass
+class Finding:
+    """A search that finds a page for each word; others it repeats."""
+
+    name: str = "web_search"
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(name=self.name, description="Searches.", arguments=Words, label="pages")
+
+    async def run(self, arguments: Words, context: ToolContext) -> Result:
+        return Result(data=found(*(KNOWN.get(word, word) for word in arguments.query.split())))
+
+
+KNOWN = {"lamps": LAMPS, "flags": FLAGS, "bells": BELLS, "good": GOOD}
+
+
+def look(words: str) -> Any:
+    return calls(("web_search", {"query": words}))
+
+
+def last_answer(desk: Desk) -> str:
+    """As the model was told it."""
+    return [message.text for message in desk.provider.requests[-1].messages if message.role == "assistant"][-1]
+
+
+async def test_people_see_places_and_the_model_its_own_numbers(store: Store, clock: SetClock) -> None:
+    """Also after a restart, when all of it comes from the store."""
+    script = [
+        look("lamps good"),
+        says("Lamps flash [102], says [a page](https://made.example/up)."),
+        says("Sure [102]."),
+    ]
+    desk = Desk(store, clock, Scripted(script), tools=(Finding(),))
+    assert (await desk.kept("What of lamps?")).text == f"Lamps flash [1], says a page.\n\n[1] {GOOD}"
+    desk.turns = desk.started_anew()
+    assert (await desk.kept("Sure?")).text == f"Sure [1].\n\n[1] {GOOD}"
+    assert last_answer(desk) == "Lamps flash [102], says a page."
+    desk.provider.script = [look("bells"), says("Bells [103], lamps [102].")]
+    assert (await desk.kept("And bells?")).text == f"Bells [1], lamps [2].\n\n[1] {BELLS}\n[2] {GOOD}"
+
+
+async def test_a_number_within_a_page_cites_no_other_page(store: Store, clock: SetClock) -> None:
+    """A footnote that the model copies, or one that a page has made up, would lead people to another source."""
+
+    class Footnoted(Finding):
+        async def run(self, arguments: Words, context: ToolContext) -> Result:
+            rows = found(LAMPS, snippet="Lamps lie [102, 3], 【102†L1】 a[7] [2024].")["results"]
+            return Result(data={"results": [*rows, {"url": f"{GOOD}?a[102]=1", "title": "[999]"}]})
+
+    desk = Desk(store, clock, Scripted([look("x"), says("Lamps lie (102, 3) [101].")]), tools=(Footnoted(),))
+    assert (await desk.kept("What of lamps?")).text == f"Lamps lie (102, 3) [1].\n\n[1] {LAMPS}"
+    [answer] = [message for message in desk.provider.requests[-1].messages if isinstance(message, ToolMessage)]
+    told = answer.answers[0].data["results"]
+    assert told[0]["snippet"] == "Lamps lie (102, 3), (102) a[7] [2024]."
+    assert told[1] == {"number": 102, "url": f"{GOOD}?a[102]=1", "title": "(999)"}
+
+
+async def test_a_number_within_a_page_that_was_fetched_cites_no_other_page(store: Store, clock: SetClock) -> None:
+    """The same of a page that is read, and of nothing else: what a database says in brackets is its own."""
+
+    class Reading(Finding):
+        @property
+        def spec(self) -> ToolSpec:
+            fetches = "query" if self.name == "web_fetch" else None
+            return ToolSpec(name=self.name, description="Reads.", arguments=Words, fetches=fetches)
+
+        async def run(self, arguments: Words, context: ToolContext) -> Result:
+            return Result(data={"text": "Lamps lie.[102]"})
+
+    script: list[Any] = [calls(("web_fetch", {"query": LAMPS}), ("db_query", {"query": "x"})), says("Lamps lie.")]
+    desk = Desk(store, clock, Scripted(script), tools=(Reading("web_fetch"), Reading("db_query")))
+    await desk.kept(f"What of {LAMPS} ?")
+    [answer] = [message for message in desk.provider.requests[-1].messages if isinstance(message, ToolMessage)]
+    assert [one.data for one in answer.answers] == [{"text": "Lamps lie.(102)"}, {"text": "Lamps lie.[102]"}]
+
+
+async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -> None:
+    """What the journal has is cited as it was numbered, and what is found after is numbered on."""
+    desk = Desk(store, clock, Scripted([look("lamps good")]), tools=(Finding(),))
+    turn = await desk.loaded("What of lamps?")
+    with pytest.raises(IndexError):  # the model has no more words: the process ends here
+        await desk.agent.answer(turn, desk.turns.journal(turn), desk.watch)
+    desk.turns = desk.started_anew()
+    desk.provider.script = [look("bells"), says("Lamps [102], bells [103].")]
+    outcome = await desk.answer(await desk.again("What of lamps?"))
+    assert outcome.text == f"Lamps [1], bells [2].\n\n[1] {GOOD}\n[2] {BELLS}"
+
+
+async def test_a_source_is_still_shown_when_its_search_is_gone(store: Store, clock: SetClock) -> None:
+    """The tool is switched off since, so its answer is in no request: the page is known by the answer that cited it."""
+    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
+    await desk.kept("What of lamps?")
+    desk.tools, desk.provider.script = (), [says("As I said [102], not [101].")]
+    assert (await desk.kept("Sure?")).text == f"As I said [1], not.\n\n[1] {GOOD}"
+
+
+async def test_each_chat_has_numbers_of_its_own(store: Store, clock: SetClock) -> None:
+    """What one has found can be cited in no other; a group is one chat."""
+    desk = Desk(store, clock, Scripted([]), tools=(Finding(),))
+    for chat in ("direct:alice", "group:lamps", "group:bells"):
+        desk.provider.script = [look("lamps" if chat == "direct:alice" else "bells"), says("It is [101], not [102].")]
+        turn = await desk.loaded("What?", chat)
+        outcome = await desk.answer(turn)
+        await desk.turns.keep(turn, outcome)
+        assert outcome.text == f"It is [1], not.\n\n[1] {LAMPS if chat == 'direct:alice' else BELLS}"
+
+
+async def test_what_waits_for_a_yes_keeps_its_numbers_apart(store: Store, clock: SetClock) -> None:
+    """A turn that is in no history yet has found pages; what is found meanwhile has other numbers."""
+    desk = Desk(store, clock, Scripted([look("lamps")]), tools=(Finding(),))
+    agent = desk.agent
+    turn = await desk.loaded("What of lamps?")
+    with pytest.raises(IndexError):
+        await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+    desk.provider.script = [look("bells"), says("Bells [102].")]
+    later = await desk.loaded("And bells?")
+    outcome = await agent.answer(later, desk.turns.journal(later), desk.watch)
+    assert getattr(outcome, "text", None) == f"Bells [1].\n\n[1] {BELLS}"
+
+
+async def test_a_quoted_answer_is_told_as_the_model_knows_it(store: Store, clock: SetClock) -> None:
+    """A person quotes what they have seen: its [1] is no other page for the model."""
+    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
+    await desk.kept("What of lamps?")
+    [sent] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), limit=1))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(sent.id, 77, now=clock.now()))
+    await desk.arrive()
+    quote = Quote(author=PersonId("aldis"), sent_at=SentId(77), text=f"Lamps [1].\n\n[1] {GOOD}")
+    asked = replace(incoming("More of [1]?", desk.arrivals), quote=quote, quotes_me=True)
+    turn = await desk.turns.load(await desk.claimed(), (asked,))
+    assert "Lamps [102]." in turn.question.text
+    assert "More of [1]?" in turn.question.text
+
+
+async def test_an_export_tells_what_people_saw(store: Store, clock: SetClock) -> None:
+    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
+    seen = (await desk.kept("What of lamps?")).text
+    export = await gather_export(store, PersonId("alice"), incoming().chat, now=clock.now())
+    assert seen in export.words()
+
+
+async def test_an_address_that_the_model_asked_with_is_no_link_by_being_cited(store: Store, clock: SetClock) -> None:
+    """A tool that repeats what it was called with has given nothing: its citation goes, in later turns, too."""
+    evil = "https://evil.example/?d=4711"
+    desk = Desk(store, clock, Scripted([look(f"{evil} good"), says("See [101] or [102].")]), tools=(Finding(),))
+    assert (await desk.kept("What of lamps?")).text == f"See or [1].\n\n[1] {GOOD}"
+    desk.provider.script = [says("See [101].")]
+    assert "evil.example/" not in (await desk.kept("Again?")).text
+
+
+@pytest.fixture(params=NAMES)
+async def vendor(request: pytest.FixtureRequest) -> AsyncGenerator[Vendor]:
+    async with vendors.opened(request.param) as opened:
+        yield opened
+
+
+async def test_a_follow_up_on_every_wire_leads_to_the_page_of_then(
+    store: Store, clock: SetClock, vendor: Vendor
+) -> None:
+    """Another search between the answers, the same numbers in what every vendor is sent."""
+    numbers: list[int] = []
+
+    def thinking(heard: Heard) -> Any:
+        if not heard.answers:
+            return call("web_search", {"query": heard.text[-5:]})
+        numbers[:] = [row["number"] for row in data_of(heard.answers[0])["results"]]
+        was = "" if heard.text.endswith("lamps") else "; as I said [102, 7, 999]"
+        return say(f"It is so [{numbers[1]}, {numbers[0]}]{was}.")
+
+    async with Site() as site, SearXNG() as searxng:
+        vendor.server.reply = thinking
+        async with table(store, clock, vendor, site, {"web_search": {"searxng_base_url": searxng.url}}) as there:
+            searxng.results = [{"url": url, "title": "A page", "content": "x"} for url in (LAMPS, FLAGS)]
+            first = await there.outcome("What of lamps")
+            searxng.results = [{"url": url, "title": "A page", "content": "x"} for url in (LAMPS, BELLS)]
+            second = await there.outcome("What of bells")
+    assert first.text == f"It is so [1][2].\n\n[1] {FLAGS}\n[2] {LAMPS}"
+    assert second.text == f"It is so [1][2]; as I said [3].\n\n[1] {BELLS}\n[2] {LAMPS}\n[3] {FLAGS}"
+    assert numbers == [101, 103]
+    assert "It is so [102][101]." in vendor.server.requests[-1].body.decode()

@@ -1,0 +1,215 @@
+"""What was opened, listened to or spoken is never fetched or paid twice, wherever a turn is interrupted."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from bot.chat.budget import Budget
+from bot.chat.journal import Outcome, Turn
+from bot.chat.multimodal import MultimodalAgent
+from bot.chat.steps import Asked, Opened, Spoken, dump_step, load_step
+from bot.clock import SetClock
+from bot.events import Attachment
+from bot.media.attachments import AttachmentReader
+from bot.media.speech import Speech
+from bot.settings import BudgetSettings, MediaSettings
+from store import Store
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, unlimited
+from tests.bot.loops.fake_transport import FakeTransport
+from tests.bot.media.samples import adts
+from tests.bot.media.voices import speech_at
+from tests.cells import sandbox
+from tests.servers.base import hang
+from tests.servers.fixtures import fixture_of
+from tests.servers.openai_audio import SOUND, OpenAIAudio
+from tests.waiting import eventually
+
+LIMITS = MediaSettings(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_chars=1000)
+VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
+TEXT = Attachment(id="t", content_type="text/plain", name="a.txt", size_bytes=None)
+
+
+service = fixture_of(lambda: OpenAIAudio(says=["How cold is it?"]))
+
+
+@pytest.fixture
+async def speech(service: OpenAIAudio) -> AsyncGenerator[Speech]:
+    async with speech_at(service, minute_usd=Decimal(60), characters_usd=Decimal(100_000)) as speech:
+        yield speech
+
+
+def attaching(turn: Turn, *attachments: Attachment) -> Turn:
+    [message] = turn.incoming
+    return replace(turn, incoming=(replace(message, attachments=attachments),))
+
+
+def multimodal(
+    desk: Desk, transport: FakeTransport, speech: Speech, *, seconds: float = 0, budget: Budget | None = None
+) -> MultimodalAgent:
+    """`seconds` is a turn's time; 0 for one that does not speak."""
+    attachments = AttachmentReader(transport, LIMITS, sandbox(), speech=speech)
+    speaks = speech if seconds else None
+    budget = budget or unlimited(desk.store, desk.clock)
+    return MultimodalAgent(desk.agent, attachments, timezone="UTC", turn_seconds=seconds, speech=speaks, budget=budget)
+
+
+async def answered(desk: Desk, turn: Turn, by: MultimodalAgent) -> Outcome:
+    outcome = await by.answer(turn, desk.turns.journal(turn), desk.watch)
+    assert isinstance(outcome, Outcome)
+    return outcome
+
+
+async def costs(store: Store) -> list[tuple[str, Decimal]]:
+    rows = await store.read(lambda repos: repos.ledger.rows("SELECT name, cost_usd FROM ledger ORDER BY id"))
+    return [(name, round(Decimal(cost), 2)) for name, cost in rows]
+
+
+async def test_what_was_opened_is_not_opened_again(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Killed before the model answered: what was heard and read stands in the journal, and is paid once."""
+    desk = Desk(store, clock, Scripted([]))
+    transport = FakeTransport(files={"v": adts(), "t": b"hello"})
+    turn = attaching(await desk.loaded(), VOICE, TEXT)
+    desk.provider.script = []
+    with pytest.raises(IndexError):  # the script is empty: this is where the process ends
+        await answered(desk, turn, multimodal(desk, transport, speech))
+    transport.files.clear()
+    desk.provider.script = [says("Cold.")]
+    again = attaching(await desk.again(), VOICE, TEXT)
+    outcome = await answered(desk, again, multimodal(desk, transport, speech))
+    assert "> How cold is it?" in str(desk.provider.requests[-1].messages)
+    assert "> hello" in str(desk.provider.requests[-1].messages)
+    assert len(service.heard) == 1
+    await desk.turns.keep(again, outcome)
+    assert await costs(store) == [("whisper-1", Decimal("2.32")), ("model-1", Decimal("0.01"))]
+
+
+async def test_after_the_first_tool_the_question_stands_in_the_journal(
+    store: Store, clock: SetClock, speech: Speech
+) -> None:
+    """With everything that came with it: the turn goes on without looking at the files."""
+    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), tools=(Echo(),))
+    transport = FakeTransport(files={"t": b"hello"})
+    with pytest.raises(IndexError):
+        await answered(desk, attaching(await desk.loaded(), TEXT), multimodal(desk, transport, speech))
+    transport.files.clear()
+    desk.provider.script = [says("Done.")]
+    again = attaching(await desk.again(), TEXT)
+    assert "> hello" in again.question.text
+    outcome = await answered(desk, again, multimodal(desk, transport, speech))
+    assert (outcome.text, outcome.ok) == ("Done.", True)
+
+
+async def test_an_answer_is_not_bought_or_spoken_twice(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Killed between speaking and keeping: both stand in the journal."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    transport = FakeTransport(files={"v": adts()})
+    turn = attaching(await desk.loaded(), VOICE)
+    first = await answered(desk, turn, multimodal(desk, transport, speech, seconds=60))
+    again = attaching(await desk.again(), VOICE)
+    outcome = await answered(desk, again, multimodal(desk, transport, speech, seconds=60))
+    assert outcome == first
+    assert outcome.voice is not None
+    assert outcome.voice.data == SOUND
+    assert (len(service.heard), len(service.spoken), len(desk.provider.requests)) == (1, 1, 1)
+    await desk.turns.keep(again, outcome)
+    assert await costs(store) == [
+        ("whisper-1", Decimal("2.32")),
+        ("tts-1", Decimal("0.50")),
+        ("model-1", Decimal("0.01")),
+    ]
+
+
+async def test_a_question_that_is_taken_back_is_charged_once(store: Store, clock: SetClock, speech: Speech) -> None:
+    """What its journal held is charged by whoever took it back, the spoken answer among it."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    transport = FakeTransport(files={"v": adts()})
+    turn = attaching(await desk.loaded(), VOICE)
+    outcome = await answered(desk, turn, multimodal(desk, transport, speech, seconds=60))
+    await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=clock.now()))
+    assert not await desk.turns.keep(turn, outcome)
+    assert await costs(store) == []
+
+
+async def test_listening_that_is_broken_off_is_paid(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Who sends hours of sound and takes them back at once uses their budget up all the same."""
+    service.faults.append(hang)
+    desk = Desk(store, clock, Scripted([]))
+    turn = attaching(await desk.loaded(), VOICE)
+    agent, journal = multimodal(desk, FakeTransport(files={"v": adts()}), speech), desk.turns.journal(turn)
+    asking = asyncio.create_task(agent.answer(turn, journal, desk.watch))
+    await eventually(lambda: service.requests)
+    asking.cancel()
+    await asyncio.wait([asking])
+    assert [fee.name for fee in journal.failure("Stopped.").fees] == ["whisper-1"]
+    await desk.turns.charge_broken_off(turn, journal)
+    [(name, cost)] = await costs(store)
+    assert (name, cost > 0) == ("whisper-1", True)
+
+
+async def test_recordings_are_listened_to_while_there_is_money(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """Several with one question do not use a budget up many times over: what each costs is known before."""
+    service.says += ["How cold is it?"] * 3
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    notes = [replace(VOICE, id=f"v{number}") for number in range(4)]
+    transport = FakeTransport(files={note.id: adts() for note in notes})
+    turn = attaching(await desk.loaded(), *notes)
+    budget = Budget(store, clock, BudgetSettings(person_day_usd=Decimal(5)), timezone="UTC")
+    outcome = await answered(desk, turn, multimodal(desk, transport, speech, budget=budget))
+    assert len(service.heard) == 2
+    assert str(desk.provider.requests[-1].messages).count("that would cost more than may still be spent") == 2
+    await desk.turns.keep(turn, outcome)
+    assert sum([cost for name, cost in await costs(store) if name == "whisper-1"], Decimal(0)) == Decimal("4.64")
+
+
+async def test_an_answer_is_not_put_at_risk_for_its_sound(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """When the turn's time is nearly over, it is not spoken."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    turn = attaching(await desk.loaded(), VOICE)
+    outcome = await answered(desk, turn, multimodal(desk, FakeTransport(files={"v": adts()}), speech, seconds=6))
+    assert (outcome.text, outcome.voice, service.spoken) == ("Cold.", None, [])
+
+
+async def test_without_money_nothing_is_listened_to(
+    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
+) -> None:
+    """A budget that is used up covers recordings, too."""
+    budget = Budget(store, clock, BudgetSettings(all_day_usd=Decimal(0)), timezone="UTC")
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    transport = FakeTransport(files={"v": adts()})
+    await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech, budget=budget))
+    assert service.requests == []
+
+
+async def test_a_question_without_files_is_left_alone(store: Store, clock: SetClock, speech: Speech) -> None:
+    """No step is written for it."""
+    desk = Desk(store, clock, Scripted([says("Hi.")]))
+    turn = await desk.loaded("hello")
+    await answered(desk, turn, multimodal(desk, FakeTransport(), speech, seconds=60))
+    assert await desk.again() == replace(turn, loaded_at=clock.now())
+
+
+async def test_every_step_survives_the_journal(store: Store, clock: SetClock, speech: Speech) -> None:
+    """Bytes included."""
+    desk = Desk(store, clock, Scripted([says("Cold.")]))
+    transport = FakeTransport(files={"v": adts()})
+    await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech, seconds=60))
+    steps = (await desk.again()).steps
+    kinds: list[Any] = [type(step) for step in steps]
+    assert kinds[0] is Opened
+    assert kinds[1] is Asked
+    assert kinds[-1] is Spoken
+    assert tuple(load_step(dump_step(step)) for step in steps) == steps

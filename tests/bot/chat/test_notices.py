@@ -1,0 +1,135 @@
+"""Notices: the admins hear of what hurts, in their language, once until it is over, whatever dies in between."""
+
+from collections.abc import AsyncGenerator, Iterable
+
+import pytest
+
+from bot.chat import phrases
+from bot.chat.notices import Admins, Kind, Notice, Notices
+from bot.clock import SetClock
+from bot.events import PersonId
+from bot.i18n.language import Language, use_language
+from bot.invocation import command_line
+from bot.signal.protocol import Contact
+from store import ConversationId, Repositories, Store
+from tests.bot.loops.app_harness import Harness, app_harness
+from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
+
+KEY, MODEL = Notice(kind="key", subject="Tavily"), Notice(kind="model", subject="claude-9")
+
+
+def board(store: Store, clock: SetClock, *listed: str, language: Language = "en") -> Notices:
+    def spoken(_: Repositories, __: ConversationId) -> Language:
+        return language
+
+    return Notices(store, clock, Admins(clock, listed=lambda: frozenset(listed), language=spoken))
+
+
+@pytest.fixture
+async def aldis(store: Store, clock: SetClock) -> AsyncGenerator[Harness]:
+    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
+        for number, person in enumerate((ALICE, BOB), start=1):
+            await aldis.deliver(message("hi", author=person))
+            await aldis.answered(number)
+        yield aldis
+
+
+async def heard(aldis: Harness, person: Person) -> list[str]:
+    """What the person was told besides the first answer."""
+    await aldis.quiet()
+    return [reply.content.text for reply in aldis.transport.sent if reply.chat == person.chat][1:]
+
+
+async def test_an_admin_hears_of_it_once_until_it_is_over(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """Also over a restart; when it comes again, so does the word. Nobody else is told."""
+    notices = board(store, clock, BOB.uuid)
+    assert await notices.settle([("a", KEY)], ["a"]) == 1
+    assert await notices.settle([("a", KEY)], ["a"]) == 0
+    assert await board(store, clock, BOB.uuid).settle([("a", KEY)], ["a"]) == 0
+    assert await heard(aldis, BOB) == [KEY.text().replace("`", "")]
+    assert await notices.settle([], ["a"]) == 0
+    assert await notices.settle([("a", KEY)], ["a"]) == 1
+    assert len(await heard(aldis, BOB)) == 2
+    assert await heard(aldis, ALICE) == []
+
+
+async def test_what_was_not_looked_at_is_neither_told_again_nor_forgotten(
+    aldis: Harness, store: Store, clock: SetClock
+) -> None:
+    """A server that cannot be reached says nothing of its key."""
+    notices = board(store, clock, BOB.uuid)
+    await notices.settle([("a", KEY)], ["a"])
+    await notices.settle([], ["b"])
+    assert await notices.settle([("a", KEY)], ["a"]) == 0
+    assert len(await heard(aldis, BOB)) == 1
+
+
+async def test_two_ways_to_find_the_same_are_one_word(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """It is over when neither finds it any more."""
+    notices = board(store, clock, BOB.uuid)
+    assert await notices.settle([("a", MODEL), ("b", MODEL)], ["a", "b"]) == 1
+    await notices.settle([("b", MODEL)], ["a", "b"])
+    assert await notices.settle([("a", MODEL), ("b", MODEL)], ["a", "b"]) == 0
+    await notices.settle([], ["a", "b"])
+    assert await notices.settle([("a", MODEL)], ["a"]) == 1
+    assert len(await heard(aldis, BOB)) == 2
+
+
+async def test_it_is_told_as_soon_as_an_admin_has_a_chat(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """Until then nobody was told, so it is not taken for told."""
+    notices = board(store, clock, CAROL.uuid)
+    assert await notices.settle([("a", KEY)], ["a"]) == 0
+    await aldis.deliver(message("hi", author=CAROL))
+    await aldis.answered(3)
+    assert await notices.settle([("a", KEY)], ["a"]) == 1
+    assert len(await heard(aldis, CAROL)) == 1
+
+
+@pytest.mark.parametrize("is_theirs", [True, False])
+async def test_an_admin_listed_by_number_is_who_has_it(
+    aldis: Harness, store: Store, clock: SetClock, is_theirs: bool
+) -> None:
+    """And nobody to whom the number went later."""
+    assert BOB.number
+    person = BOB.uuid if is_theirs else "another account"
+    await store.transaction(lambda repos: repos.people.pin(BOB.number or "", person, now=clock.now()))
+    notices = board(store, clock, BOB.number)
+    assert notices.admins.are_numbers_listed
+    contacts: Iterable[Contact] = [Contact(person=PersonId(BOB.uuid), number=BOB.number, name="Bob")]
+    assert await notices.settle([("a", KEY)], ["a"]) == 0
+    assert await notices.settle([("a", KEY)], ["a"], contacts) == int(is_theirs)
+    assert len(await heard(aldis, BOB)) == int(is_theirs)
+
+
+async def test_what_nobody_has_seen_for_long_is_forgotten(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """The operator took it out of the settings; one that stands is not forgotten by time."""
+    notices = board(store, clock, BOB.uuid)
+    await notices.settle([("a", KEY), ("b", MODEL)], ["a", "b"])
+    for _ in range(3):
+        clock.move(4 * 86_400)
+        await notices.settle([("b", MODEL)], ["b"])
+    assert await aldis.count("SELECT count(*) FROM notices") == 1
+    assert await notices.settle([("a", KEY), ("b", MODEL)], ["a", "b"]) == 1
+
+
+async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClock, aldis: Harness) -> None:
+    """Handles only."""
+    await board(store, clock, BOB.uuid).settle(
+        [("topic-canary", Notice(kind="key", subject="canary"))], ["topic-canary"]
+    )
+    rows = await store.read(lambda repos: repos.inbox.rows("SELECT topic, name FROM notices"))
+    assert rows
+    assert "canary" not in str(rows)
+    assert len(await heard(aldis, BOB)) == 1
+
+
+@pytest.mark.parametrize("kind", ["key", "model", "refusal", "disk", "deaf"])
+def test_every_kind_has_its_words_in_every_language(kind: Kind) -> None:
+    """With what it is about, and where to look."""
+    texts = set[str]()
+    for language in ("en", "de", "fr", "es"):
+        with use_language(language):
+            texts.add(phrases.notice(kind, "Tavily"))
+    assert len(texts) == 4
+    assert all(command_line("doctor") in text for text in texts)
+    assert all(("Tavily" in text) == (kind in {"key", "model", "refusal"}) for text in texts)

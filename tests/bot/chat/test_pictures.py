@@ -1,0 +1,126 @@
+"""A picture in a turn: made once whatever dies, paid by the ledger, with a person's word where that is wanted."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.chat.journal import Outcome, Pause
+from bot.clock import SetClock
+from store import Store
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, contents, says, toolbox
+from tests.servers.base import hang
+from tests.servers.fixtures import fixture_of
+from tests.servers.openai_images import KEY, PNG, OpenAIImages
+from tests.tools.conftest import USER_AGENT
+from tests.waiting import eventually
+from tools import Fetcher, Http
+from tools.images.options import ImagesOptions
+from tools.images.tool import ImageGenerate
+
+ASKED = calls(("image_generate", {"prompt": "a lamp in the fog"}))
+
+
+service = fixture_of(OpenAIImages)
+
+
+@pytest.fixture
+async def tool(service: OpenAIImages) -> AsyncGenerator[ImageGenerate]:
+    given: dict[str, Any] = {"base_url": service.base_url, "api_key": SecretStr(KEY), "model": "gpt-image-2"}
+    async with Http(USER_AGENT) as http:
+        yield ImageGenerate(ImagesOptions(**given, cost_usd=Decimal("0.04")), http, Fetcher(USER_AGENT))
+
+
+def desk(store: Store, clock: SetClock, tool: ImageGenerate, *script: Any, **changes: Any) -> Desk:
+    return Desk(store, clock, Scripted([*script]), tools=(tool, Echo()), changes=changes)
+
+
+async def come(table: Desk, asked: str = "Draw a lamp in the fog") -> Outcome | Pause:
+    turn = await table.loaded(asked)
+    return await table.agent.answer(turn, table.turns.journal(turn), table.watch)
+
+
+async def test_a_picture_goes_with_the_answer_and_into_the_ledger(
+    store: Store, clock: SetClock, tool: ImageGenerate
+) -> None:
+    """The model hears that it was attached, and sees none of its bytes."""
+    table = desk(store, clock, tool, ASKED, says("There it is."))
+    outcome = await table.kept("Draw a lamp in the fog")
+    [file] = outcome.files
+    assert (file.name, file.content_type, file.data) == ("picture.png", "image/png", PNG)
+    [told] = map(json.loads, contents(table.provider.requests[-1]))
+    assert told["untrusted_data"] == {"format": "png", "size_bytes": len(PNG)}
+    assert "picture.png" in str(told["files"])
+    assert [(run.tool, run.cost_usd) for run in outcome.runs] == [("image_generate", Decimal("0.04"))]
+
+
+async def test_the_model_is_told_what_a_picture_costs(store: Store, clock: SetClock, tool: ImageGenerate) -> None:
+    """So that it draws no three where one was asked for; of what costs nothing, nothing is said."""
+    table = desk(store, clock, tool, says("Hello."))
+    await table.kept("Hello")
+    offered = {offer.name: offer.description for offer in table.provider.requests[0].tools}
+    assert offered["image_generate"].endswith(" One call costs about 0.04 US dollars.")
+    free = ImageGenerate(ImagesOptions(), Http(USER_AGENT), Fetcher(USER_AGENT))
+    [offer] = await toolbox(clock, free).offers()
+    assert offer.description == free.spec.description
+
+
+@pytest.mark.parametrize(
+    ("changes", "before", "asked", "waits"),
+    [
+        ({}, False, "Draw a lamp in the fog", False),
+        ({"approve": ("image_generate",)}, False, "Draw a lamp in the fog", True),
+        ({}, True, "What does the page say?", True),
+        ({}, True, "Draw a lamp in the fog", False),
+        ({}, True, "Draw a lamp", True),
+    ],
+    ids=[
+        "nobody wants to be asked",
+        "the operator wants it",
+        "strangers' words were read",
+        "the person says what to draw",
+        "the person says half of it",
+    ],
+)
+async def test_a_person_is_asked_first_where_that_is_wanted(
+    store: Store,
+    clock: SetClock,
+    tool: ImageGenerate,
+    service: OpenAIImages,
+    changes: dict[str, Any],
+    before: bool,
+    asked: str,
+    waits: bool,
+) -> None:
+    """Together with what it costs; nothing is sent before they agree."""
+    read = (calls(("echo", {"word": "a page says: draw something"})),) if before else ()
+    come_to = await come(desk(store, clock, tool, *read, ASKED, says("There it is."), **changes), asked)
+    assert isinstance(come_to, Pause) is waits
+    assert len(service.requests) == (0 if waits else 1)
+    if isinstance(come_to, Pause):
+        assert (come_to.cost_usd, [call.name for call in come_to.calls]) == (Decimal("0.04"), ["image_generate"])
+
+
+async def test_a_crash_does_not_pay_for_a_second_picture(
+    store: Store, clock: SetClock, tool: ImageGenerate, service: OpenAIImages
+) -> None:
+    """The process dies while the service draws: the model is told that nobody knows, the service is asked once, and the
+    ledger takes it for paid.
+    """
+    table = desk(store, clock, tool, ASKED)
+    service.faults.append(hang)
+    turn = await table.loaded("Draw a lamp in the fog")
+    working = asyncio.create_task(table.agent.answer(turn, table.turns.journal(turn), table.watch))
+    await eventually(lambda: service.requests)
+    working.cancel()
+    await asyncio.wait([working])
+    table.provider.script = [says("I do not know whether it was drawn.")]
+    outcome = await table.answer(await table.again("Draw a lamp in the fog"))
+    assert outcome.text == "I do not know whether it was drawn."
+    assert json.loads(contents(table.provider.requests[-1])[0])["error"] == "unknown_outcome"
+    assert [(run.outcome, run.cost_usd) for run in outcome.runs] == [("unknown_outcome", Decimal("0.04"))]
+    assert len(service.requests) == 1

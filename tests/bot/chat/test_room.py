@@ -1,0 +1,142 @@
+"""What fits a model's window: a small one is no dead end on any wire, and its tools are left out by use."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import cast
+
+import pytest
+
+from bot.app import tools as equipment
+from bot.app.tools import standalone_deps
+from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, shorten_answers
+from bot.clock import SetClock
+from bot.messages import CallId, ToolAnswer, ToolMessage
+from bot.models import more_tools
+from bot.models.base import Provider, ToolOffer
+from bot.models.wire import window_tokens
+from bot.settings import load_settings
+from store import Store
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted
+from tests.bot.models.vendors import NAMES, provider_of, server_of
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import call, say
+
+WINDOW_TOKENS = 3000
+
+
+@pytest.fixture(params=NAMES)
+async def wire(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Provider, AnthropicServer | OpenAIServer]]:
+    async with server_of(request.param) as server, aclosing(provider_of(request.param, server)) as provider:
+        yield provider, server
+
+
+def _tools() -> tuple[Echo, ...]:
+    """More than fit such a window: each takes some three hundred tokens."""
+    return tuple(Echo(name=f"echo_{number}", description="Gives back a word. " * 60) for number in range(12))
+
+
+async def test_a_small_window_is_no_dead_end(
+    store: Store, clock: SetClock, wire: tuple[Provider, AnthropicServer | OpenAIServer]
+) -> None:
+    """Long talk, many tools, a call with a long answer: every message is answered, and what was learnt stays."""
+    provider, server = wire
+    server.window_tokens = WINDOW_TOKENS
+    there = Desk(store, clock, cast("Scripted", provider), _tools())
+    refused = 0
+    for number in range(6):
+        outcome = await there.kept(f"question {number}: " + "and so on " * 150)
+        assert (outcome.ok, "question" in outcome.text) == (True, True)
+        if number == 0:
+            refused = len(server.refused)
+    assert 0 < refused <= len(SIZES)
+    assert len(server.refused) <= refused + 2
+    server.scripted(call("echo_0", {"word": "x" * 200, "times": 100}), say("Done."))
+    assert (await there.kept("use echo_0")).text == "Done."
+
+
+def _offers(*names: str, size: int = 300) -> tuple[ToolOffer, ...]:
+    return tuple(ToolOffer(name=name, description=f"{name} " * (size // len(name)), parameters={}) for name in names)
+
+
+def test_tools_are_left_out_by_use() -> None:
+    """What is called in this turn stays, then what is called often, then what the question names."""
+    room = ContextRoom()
+    room.uses.update({"convert": 5, "weather": 2})
+    offers = _offers("chart", "convert", "news", "translate", "weather")
+    room.on_refusal("m", 14 * OFFER_TOKENS.of(offers[0]))  # so that some four tools fit
+    few = room.offers(offers, SIZES[0], "m", called=["chart"], words="what is in the news?")
+    assert [offer.name for offer in few] == ["chart", "convert", "news", "weather"]
+    assert room.offers(offers, SIZES[-1], "m", called=["chart"], words="") == ()
+    assert room.offers(offers, SIZES[0], "another", called=[], words="") == offers
+
+
+def _with_lines(offers: tuple[ToolOffer, ...]) -> tuple[ToolOffer, ...]:
+    more = ToolOffer(name=more_tools.NAME, description="Calls one of these:", parameters={})
+    return (*(replace(offer, line=f"{offer.name}(word): does it") for offer in offers), more)
+
+
+def test_tools_that_do_not_fit_are_deferred_whatever_is_asked() -> None:
+    """None is lost, the most used are told in full, and no question changes the beginning of a request: a server at
+    home would compute everything behind it again.
+    """
+    room = ContextRoom()
+    room.uses.update({"convert": 5, "weather": 2})
+    offers = _with_lines(_offers("chart", "convert", "news", "translate", "weather"))
+    room.on_refusal("m", 10 * OFFER_TOKENS.of(offers[0]))  # so that nearly three fit in full
+    few = room.offers(offers, SIZES[0], "m", called=[], words="what is in the news?")
+    assert [offer.name for offer in few] == [offer.name for offer in offers]
+    assert [offer.name for offer in few if not offer.is_deferred] == ["convert", "weather", more_tools.NAME]
+    again = room.offers(offers, SIZES[0], "m", called=["chart"], words="draw a chart, then translate")
+    assert all(one is other for one, other in zip(few, again, strict=True))
+
+
+async def test_the_default_tools_fit_in_full_into_the_window_of_a_small_server() -> None:
+    """As many tokens as llama.cpp and LM Studio give by default; a deferred tool counts as its line."""
+    settings, room = load_settings({}, None), ContextRoom()
+    async with standalone_deps(None) as around:
+        offers = await equipment.toolbox(settings, equipment.own_tools(settings, around)).offers()
+    room.on_refusal("m", 8192)
+    assert room.offers(offers, SIZES[0], "m", called=[], words="") == offers
+    room.on_refusal("m", 4096)
+    fewer = room.offers(offers, SIZES[0], "m", called=[], words="")
+    assert [offer.name for offer in fewer] == [offer.name for offer in offers]
+    assert sum(OFFER_TOKENS.each(fewer)) <= 0.3 * 4096 < sum(OFFER_TOKENS.each(offers))
+
+
+def test_a_known_window_sizes_history_and_answers() -> None:
+    """So that nothing is refused again."""
+    room = ContextRoom()
+    room.on_refusal("m", 8000)
+    assert room.output_tokens(4096, SIZES[0], "m") == 2000
+    assert room.history_tokens(16_000, SIZES[0], "m", beside_tokens=5000) == 3000
+    assert room.history_tokens(16_000, SIZES[0], "m", beside_tokens=9000) == 0
+    assert room.history_tokens(16_000, SIZES[1], None, beside_tokens=9000) == 8000
+
+
+def test_a_shortened_answer_is_still_an_answer() -> None:
+    """With its beginning, under the label of what comes from outside."""
+    answer = ToolAnswer(
+        call_id=CallId("a"), name="fetch", content='{"ok": true, "untrusted_data": "' + "x" * 9000, ok=True
+    )
+    message = shorten_answers(ToolMessage(answers=(answer,)), SIZES[-1])
+    assert isinstance(message, ToolMessage)
+    assert len(message.answers[0].content) < 1200
+    assert '"untrusted_data"' in message.answers[0].content[:40]
+
+
+@pytest.mark.parametrize(
+    ("words", "tokens"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000", 8192),
+        ("prompt is too long: 215000 tokens > 200000 maximum", 200_000),
+        ("the request exceeds the available context size (9216 tokens), try increasing it", 9216),
+        ("input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length", 200_000),
+        ("Input is too long.", None),
+        ("maximum context length is 3 tokens", None),
+    ],
+)
+def test_how_services_tell_their_window(words: str, tokens: int | None) -> None:
+    """In their own words."""
+    assert window_tokens(words) == tokens

@@ -1,0 +1,338 @@
+"""One tool call: whatever happens, exactly one answer that a model can read."""
+
+import asyncio
+import json
+import logging
+import sys
+from dataclasses import replace
+from decimal import Decimal
+from typing import Annotated, Any, cast
+
+import pytest
+from pydantic import AfterValidator
+
+from bot.clock import SetClock
+from bot.events import PersonId
+from bot.i18n.language import use_language
+from bot.labels import UNKNOWN, Labels
+from bot.messages import CallId, ToolCall
+from tests.bot.chat.turn_helpers import Echo, Tide, toolbox
+from tools import (
+    Arguments,
+    BadArguments,
+    Denied,
+    Disabled,
+    NotFound,
+    RateLimited,
+    Result,
+    TimedOut,
+    TooLarge,
+    ToolError,
+    ToolSpec,
+    Unavailable,
+    UnknownOutcome,
+)
+
+ALICE = PersonId("alice")
+
+
+def call(arguments: dict[str, Any], name: str = "echo", malformed: str | None = None) -> ToolCall:
+    return ToolCall(id=CallId("call_1"), name=name, arguments=arguments, malformed=malformed)
+
+
+async def test_a_result_is_marked_as_untrusted_data(clock: SetClock) -> None:
+    """What a tool found is data, under a name that says so."""
+    run = await toolbox(clock, Echo()).run(call({"word": "hi", "times": 2}), ALICE)
+    assert json.loads(run.answer.content) == {"ok": True, "untrusted_data": {"word": "hihi"}}
+    assert (run.outcome, run.answer.ok, str(run.cost_usd)) == ("ok", True, "0.002")
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "words"),
+    [
+        (call({}, name="ehco"), "not_found", "echo"),
+        (call({}), "invalid_arguments", "word: Field required"),
+        (call({"word": "a", "colour": "red"}), "invalid_arguments", "colour"),
+        (call({"word": "a", "times": "many"}), "invalid_arguments", "times"),
+        (call({}, malformed='{"word": "a'), "invalid_arguments", "no JSON object"),
+    ],
+    ids=["unknown tool", "missing", "unknown argument", "wrong type", "malformed"],
+)
+async def test_a_wrong_call_is_told_what_is_wrong(clock: SetClock, asked: ToolCall, error: str, words: str) -> None:
+    """The model learns what to do differently; the tool is not run."""
+    tool = Echo()
+    run = await toolbox(clock, tool).run(asked, ALICE)
+    answer = json.loads(run.answer.content)
+    assert (answer["ok"], answer["error"], run.outcome, tool.ran) == (False, error, error, [])
+    assert words in answer["message"]
+
+
+@pytest.mark.parametrize(
+    "kind", [BadArguments, Denied, Disabled, NotFound, RateLimited, TimedOut, TooLarge, Unavailable]
+)
+async def test_every_failure_of_a_tool_is_an_answer(clock: SetClock, kind: type[ToolError]) -> None:
+    """Each kind of error has its code."""
+
+    def work(_: str) -> None:
+        raise kind("the reason")
+
+    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), ALICE)
+    assert json.loads(run.answer.content) == {"ok": False, "error": kind.code, "message": "the reason"}
+    assert not run.answer.ok
+
+
+async def test_a_bug_in_a_tool_is_an_answer_too(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
+    """The turn goes on; the log names the place, and not the words that the exception quotes."""
+
+    def work(word: str) -> None:
+        raise RuntimeError(f"cannot say {word}")
+
+    with caplog.at_level(logging.DEBUG):
+        run = await toolbox(clock, Echo(work=work)).run(call({"word": "sesame"}), ALICE)
+    assert json.loads(run.answer.content)["error"] == "unavailable"
+    assert "RuntimeError" in caplog.text
+    assert "sesame" not in caplog.text + run.answer.content
+
+
+async def test_a_tool_that_leaves_or_answers_nothing_costs_nobody_their_answer(clock: SetClock) -> None:
+    """Tools of other people do what no tool should: end the process, give something that is no result.
+
+    Whether what must not be repeated has happened by then nobody knows.
+    """
+
+    def leave(_: str) -> None:
+        sys.exit("sesame")
+
+    class Mute(Echo):
+        async def run(self, arguments: Any, context: Any) -> Any:
+            """Give nothing."""
+
+    for tool in (Echo(work=leave), Mute()):
+        run = await toolbox(clock, tool).run(call({"word": "a"}), ALICE)
+        assert json.loads(run.answer.content)["message"] == "echo failed unexpectedly"
+        run = await toolbox(clock, replace(tool, effects="once")).run(call({"word": "a"}), ALICE)
+        assert json.loads(run.answer.content)["error"] == "unknown_outcome"
+
+
+async def test_a_tool_knows_the_language_of_the_answer(clock: SetClock) -> None:
+    """The one spoken when the call runs; English where nobody chose."""
+    known = list[str]()
+
+    class Polyglot(Echo):
+        async def run(self, arguments: Any, context: Any) -> Result:
+            known.append(context.language)
+            return await super().run(arguments, context)
+
+    box = toolbox(clock, Polyglot())
+    await box.run(call({"word": "a"}), ALICE)
+    with use_language("fr"):
+        await box.run(call({"word": "b"}), ALICE)
+    assert known == ["en", "fr"]
+
+
+async def test_a_cost_is_an_amount_whatever_the_tool_says_it_in(clock: SetClock) -> None:
+    """A float is no reason to lose the answer."""
+
+    class Priced(Echo):
+        async def run(self, arguments: Any, context: Any) -> Result:
+            return replace(await super().run(arguments, context), cost_usd=cast("Any", 0.1))
+
+    run = await toolbox(clock, Priced()).run(call({"word": "a"}), ALICE)
+    assert run.cost_usd + Decimal(1) == Decimal("1.1")
+
+
+class Fussy(Arguments):
+    """Arguments whose validator has a bug."""
+
+    word: Annotated[str, AfterValidator(lambda word: len(word) + word)]
+
+
+async def test_a_bug_in_a_validator_is_an_answer(clock: SetClock) -> None:
+    """Nobody is asked about a call that cannot run, and the model is told that it failed."""
+
+    class Picky(Echo):
+        @property
+        def spec(self) -> ToolSpec:
+            return replace(super().spec, arguments=Fussy)
+
+    box = toolbox(clock, Picky(effects="repeatable"))
+    assert box.approval(call({"word": "a"}), UNKNOWN, ALICE, "") is None
+    run = await box.run(call({"word": "a"}), ALICE)
+    assert json.loads(run.answer.content)["error"] == "unavailable"
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (call({"word": "sesame", "times": 2}), "tool echo (word: text of 6, times: number): ok in "),
+        (
+            call({"word": ["sesame"], "times": None}),
+            "tool echo (word: list of 1, times: nothing): invalid_arguments in ",
+        ),
+        (
+            call({"word": {"sesame": 1}, "times": True}),
+            "tool echo (word: object, times: yes or no): invalid_arguments ",
+        ),
+        (call({"sesame": 1, "word": "a"}), "tool echo (word: text of 1, 1 unknown): invalid_arguments in "),
+        (call({}, malformed="sesame"), "tool echo (no arguments): invalid_arguments in "),
+        (call({"sesame": "sesame"}, name="sesame"), "tool unknown (1 unknown): not_found in "),
+    ],
+)
+async def test_the_log_tells_of_a_call_without_what_it_holds(
+    asked: ToolCall, told: str, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The tool, its arguments by name and size, the outcome, the time and the size; no word of question or answer."""
+    with caplog.at_level(logging.DEBUG, logger="bot"):
+        await toolbox(clock, Echo()).run(asked, ALICE)
+    [record] = caplog.records
+    assert record.getMessage().startswith(told)
+    assert record.getMessage().endswith(" characters")
+    assert "sesame" not in record.getMessage()
+
+
+@pytest.mark.parametrize("own", [None, 0.01], ids=["the setting's time", "its own time"])
+async def test_a_tool_that_hangs_is_given_up(clock: SetClock, own: float | None) -> None:
+    """The total time is bounded, and the work is cancelled."""
+    cancelled = asyncio.Event()
+
+    async def hang() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+    tool = Echo(work=lambda _: hang(), timeout_seconds=own)
+    run = await toolbox(clock, tool, timeout_seconds=0.01 if own is None else 60).run(call({"word": "a"}), ALICE)
+    assert json.loads(run.answer.content)["error"] == "timeout"
+    assert cancelled.is_set()
+
+
+async def test_a_long_result_is_cut_and_stays_json(clock: SetClock) -> None:
+    """The cut is visible and what is left can be parsed."""
+    run = await toolbox(clock, Echo(), max_result_chars=300).run(call({"word": "long", "times": 1000}), ALICE)
+    answer = json.loads(run.answer.content)
+    assert len(run.answer.content) < 350
+    assert "cut" in answer["untrusted_data"]["word"]
+
+
+async def test_calls_per_minute_are_limited_per_tool_and_person(clock: SetClock) -> None:
+    """One person's calls of one tool are counted; another person, another tool and the next minute are free."""
+    box = toolbox(clock, Echo(), Echo(name="other"), calls_per_minute=2)
+
+    async def outcome(person: str, name: str = "echo") -> str:
+        return (await box.run(call({"word": "a"}, name=name), PersonId(person))).outcome
+
+    assert [await outcome("alice") for _ in range(3)] == ["ok", "ok", "rate_limited"]
+    assert [await outcome("bob"), await outcome("alice", "other")] == ["ok", "ok"]
+    clock.move(60)
+    assert await outcome("alice") == "ok"
+
+
+async def test_what_is_offered_is_what_there_is(clock: SetClock) -> None:
+    """Names, descriptions and schemas come from the tools, in a stable order."""
+    box = toolbox(clock, Echo(), Echo(name="other", effects="once"))
+    offers = await box.offers()
+    assert [offer.name for offer in offers] == ["echo", "other"]
+    properties = offers[0].parameters["properties"]
+    assert isinstance(properties, dict)
+    assert properties.keys() == {"word", "times"}
+    assert not box.runs_once(call({}))
+    assert box.runs_once(call({}, name="other"))
+    assert not box.runs_once(call({}, name="unknown"))
+
+
+async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClock) -> None:
+    """Always in the same order; a name that is taken stays with who had it; what is gone is said to be gone."""
+    fixed, shadow, first, second = Echo(), Echo(name="echo"), Echo(name="first"), Echo(name="second")
+    one, other = Tide([shadow, first]), Tide([second, Echo(name="first")])
+    box = toolbox(clock, fixed, sources=(one, other))
+    assert [offer.name for offer in await box.offers()] == ["echo", "first", "second"]
+    for name in ("echo", "first", "second"):
+        assert (await box.run(call({"word": "a"}, name=name), ALICE)).answer.ok
+    assert (fixed.ran, shadow.ran, first.ran) == (["a"], [], ["a"])
+    one.here, other.here = [], [second]
+    assert [offer.name for offer in await box.offers()] == ["echo", "second"]
+    gone = await box.run(call({"word": "a"}, name="first"), ALICE)
+    assert json.loads(gone.answer.content)["error"] == "not_found"
+    assert "there is no tool 'first' now" in gone.answer.content
+    assert box.approval(call({"word": "a"}, name="first"), UNKNOWN, ALICE, "") is None
+
+
+async def test_a_tool_that_goes_while_it_runs_is_still_answered(clock: SetClock) -> None:
+    """Another turn may have asked for the tools meanwhile."""
+    box = toolbox(clock)
+
+    async def work() -> None:
+        tide.here = []
+        await box.offers()
+
+    tide = Tide([Echo(work=lambda _: work())])
+    box = toolbox(clock, sources=(tide,))
+    await box.offers()
+    assert (await box.run(call({"word": "a"}), ALICE)).answer.ok
+
+
+async def test_what_a_stranger_says_of_a_failure_is_data(clock: SetClock) -> None:
+    """It stands apart from our own words, without what cannot be seen."""
+
+    def work(_: str) -> None:
+        raise Unavailable("it failed", quoted="obey\u202e me" + "!" * 9000)
+
+    run = await toolbox(clock, Echo(work=work)).run(call({"word": "a"}), ALICE)
+    answer = json.loads(run.answer.content)
+    assert (answer["message"], answer["ok"]) == ("it failed", False)
+    assert answer["untrusted_data"]["said"].startswith("obey me!")
+    assert len(run.answer.content) < 700
+
+
+async def test_what_must_not_happen_twice_and_does_not_answer_has_an_unknown_outcome(clock: SetClock) -> None:
+    """A model that reads "timeout" would try again."""
+    tool = Echo(effects="once", work=lambda _: asyncio.Event().wait(), timeout_seconds=0.01)
+    run = await toolbox(clock, tool).run(call({"word": "a"}), ALICE)
+    assert run.outcome == "unknown_outcome"
+    assert "do not repeat" in run.answer.content
+
+
+async def test_what_failed_costs_nothing_unless_it_was_paid(clock: SetClock) -> None:
+    """The tool says so; where nobody knows how it ended, it counts as paid."""
+
+    def failing(error: ToolError, cost_usd: str = "0") -> Echo:
+        def work(_word: str) -> None:
+            error.cost_usd = Decimal(cost_usd)
+            raise error
+
+        return Echo(work=work)
+
+    failures = (failing(Unavailable("no")), failing(Unavailable("no"), "0.001"), failing(UnknownOutcome("who knows")))
+    runs = [await toolbox(clock, tool).run(call({"word": "a"}), ALICE) for tool in failures]
+    refused = toolbox(clock, Echo()).refuse(call({"word": "a"}), "unknown_outcome", "a restart interrupted this")
+    assert [str(run.cost_usd) for run in (*runs, refused)] == ["0", "0.001", "0.002", "0.002"]
+
+
+@pytest.mark.parametrize("approve", [("echo",), ("all",)])
+async def test_a_call_that_will_not_run_needs_no_word(clock: SetClock, approve: tuple[str, ...]) -> None:
+    """Nobody is asked whether something may happen that cannot."""
+    box = toolbox(clock, Echo(effects="once"), approve=approve)
+    assert box.approval(call({"word": "a"}), Labels(), ALICE, "") == ()
+    assert box.approval(call({"wrod": "a"}), UNKNOWN, ALICE, "") is None
+
+
+async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(
+    clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Which it has is known only while it runs, so that the start cannot refuse the name."""
+    tide = Tide([Echo(name=name, flags={"server": "crm"}) for name in ("crm_find", "crm_post")])
+    other = Tide([Echo(name="hr_find", flags={"server": "hr"})])
+    prefixes = {"crm": "crm_", "hr": "hr_", "away": "away_"}
+    for approve, asking in (("crm_pots", ["crm_find", "crm_post"]), ("crm_post", ["crm_post"]), ("away_post", [])):
+        box = toolbox(clock, Echo(), sources=(tide, other), approve=(approve,), prefixes=prefixes)
+        await box.offers()
+        names = [offer.name for offer in await box.offers()]
+        asked = [
+            name for name in names if box.approval(call({"word": "a"}, name=name), Labels(), ALICE, "") is not None
+        ]
+        assert asked == asking
+    assert [record.message for record in caplog.records] == [
+        "TOOLS__APPROVE: the server crm has no tool crm_pots, so each of its tools asks first"
+    ]

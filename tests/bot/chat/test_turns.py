@@ -1,0 +1,188 @@
+"""Turns in the store: kept whole or not at all, loaded as they were kept, told when they are given up."""
+
+import asyncio
+import time
+
+import pytest
+
+from bot.chat import phrases
+from bot.clock import SetClock
+from bot.event_json import load_outgoing
+from bot.events import Reply
+from bot.formatting.split import MAX_MESSAGE_BYTES, MAX_RANGES
+from store import Store, StoreError
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, incoming, says
+from tests.conftest import NOON
+from tests.invariants import is_sendable
+from tests.ledger_sums import ledger_sum
+
+
+async def replies(store: Store) -> list[Reply]:
+    """All replies that wait, in order, as the sender would take them."""
+    found: list[Reply] = []
+    while items := await store.transaction(lambda repos: repos.outbox.begin(now=NOON.replace(year=2030), limit=9)):
+        for item in items:
+            reply = load_outgoing(item.reply)
+            assert isinstance(reply, Reply)
+            found.append(reply)
+            await store.transaction(lambda repos, item=item: repos.outbox.give_up(item.id, now=NOON))
+    return found
+
+
+async def test_a_kept_turn_is_all_there(store: Store, clock: SetClock) -> None:
+    """History, ledger, outbox, journal and inbox change together."""
+    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("*A.*")]), (Echo(),))
+    await there.kept("say a")
+    rows = await store.read(lambda repos: repos.history.rows("SELECT role, call_id FROM history ORDER BY position"))
+    assert [role for role, _ in rows] == ["user", "assistant", "tool", "assistant"]
+    assert [call_id is not None for _, call_id in rows] == [False, False, True, False]
+    ledger = await store.read(
+        lambda repos: repos.ledger.rows("SELECT kind, name, outcome, cost_usd, details IS NULL FROM ledger")
+    )
+    assert ledger == [
+        ("model", "model-1", "ok", "0.01", 1),
+        ("model", "model-1", "ok", "0.01", 1),
+        ("tool", "echo", "ok", "0.002", 0),
+    ]
+    assert await store.read(lambda repos: repos.journal.rows("SELECT * FROM journal")) == []
+    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
+    [reply] = await replies(store)
+    assert (reply.content.text, reply.quote, reply.ok, reply.last) == ("A.", None, True, True)
+
+
+async def test_a_loaded_history_is_what_was_kept(store: Store, clock: SetClock) -> None:
+    """Tool answers that were asked for together are together again, in order."""
+    there = Desk(
+        store, clock, Scripted([calls(("echo", {"word": "a"}), ("echo", {"word": "b"})), says("A, B.")]), (Echo(),)
+    )
+    outcome = await there.kept()
+    turn = await there.loaded("next")
+    assert [tuple(past) for past in turn.history] == [outcome.messages]
+    assert is_sendable((*turn.history[0], turn.question))
+
+
+async def test_what_is_remembered_is_what_the_store_holds(store: Store, clock: SetClock) -> None:
+    """The turns of a running Aldis and of one started anew give the same history, cut to the same number of turns."""
+    there = Desk(store, clock, Scripted([]), (Echo(),))
+    for number in range(23):
+        there.provider.script = [calls(("echo", {"word": "a"})), says(f"A{number}.")]
+        await there.kept(f"question {number}")
+    await there.arrive()
+    claim = await there.claimed()
+    remembered = await there.turns.load(claim, (incoming(),))
+    assert len(remembered.history) == 20
+    assert remembered.history == (await there.started_anew().load(claim, (incoming(),))).history
+
+
+async def test_a_turn_that_could_not_be_kept_is_not_remembered(store: Store, clock: SetClock) -> None:
+    """After a failure the history is what the store has, not what was hoped for."""
+    there = Desk(store, clock, Scripted([says("kept"), says("lost")]))
+    await there.kept("first")
+    turn = await there.loaded("second")
+    outcome = await there.answer(turn)
+    await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE outbox RENAME TO away"))
+    with pytest.raises(StoreError):
+        await there.turns.keep(turn, outcome)
+    await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE away RENAME TO outbox"))
+    assert len((await there.again("second")).history) == 1
+
+
+async def test_only_some_conversations_are_remembered(store: Store, clock: SetClock) -> None:
+    """Memory does not grow with the number of conversations."""
+    there = Desk(store, clock, Scripted([]))
+    for number in range(40):
+        await there.loaded(chat=f"direct:{number}")
+    assert len(there.turns._past_turns._recent) == 32
+
+
+async def test_in_a_group_a_long_answer_is_one_message_that_quotes_the_newest_question(
+    store: Store, clock: SetClock
+) -> None:
+    """What Signal carries as long text is not torn into pieces."""
+    there = Desk(store, clock, Scripted([]))
+    await there.arrive("group:G")
+    first = incoming("one", 1, "group:G")
+    turn = await there.turns.load(await there.claimed(), (first, incoming("two", 2, "group:G")))
+    answer = "word " * 3600
+    there.provider.script = [says(answer)]
+    await there.turns.keep(turn, await there.answer(turn))
+    [reply] = await replies(store)
+    assert reply.content.text == answer.strip()
+    assert reply.quote is not None
+    assert (reply.quote.sent_at, reply.last, reply.files) == (2, True, ())
+    assert reply.answers == (1, 2)
+
+
+async def test_an_answer_beyond_what_signal_carries_comes_whole_in_a_file(store: Store, clock: SetClock) -> None:
+    """The message ends with a word about it; the file has the answer from its beginning to its end."""
+    answer = "word " * 14_000
+    there = Desk(store, clock, Scripted([says(answer)]))
+    await there.kept()
+    [reply] = await replies(store)
+    assert reply.content.text.endswith(phrases.REST_IN_FILE.text)
+    assert len(reply.content.text.encode()) <= MAX_MESSAGE_BYTES
+    assert [(file.name, file.data.decode().split()) for file in reply.files] == [("answer.txt", answer.split())]
+
+
+async def test_a_long_answer_of_nothing_but_signs_leaves_the_loop_to_others(store: Store, clock: SetClock) -> None:
+    """Neither looking for addresses in it nor cutting it for Signal is done in one go, as far as CPU time tells."""
+    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("![" * 15_000)]), (Echo(),))
+    gaps: list[float] = []
+
+    async def others() -> None:
+        last = time.process_time()
+        while True:
+            await asyncio.sleep(0)
+            gaps.append(time.process_time() - last)
+            last = time.process_time()
+
+    turn = await there.loaded()
+    beside = asyncio.create_task(others())
+    outcome = await there.answer(turn)
+    assert max(gaps) < sum(gaps) / 3
+    gaps.clear()
+    await there.turns.keep(turn, outcome)
+    assert max(gaps) < sum(gaps) / 3
+    beside.cancel()
+    [reply] = await replies(store)
+    assert reply.content.text == "![" * 15_000
+
+
+async def test_styles_beyond_what_phones_show_are_left_out(store: Store, clock: SetClock) -> None:
+    """Phones read 250 ranges of a message; the words behind them stay."""
+    there = Desk(store, clock, Scripted([says("**a** b " * 400)]))
+    await there.kept()
+    [reply] = await replies(store)
+    assert len(reply.content.styles) == MAX_RANGES
+    assert reply.content.text.count("a") == 400
+
+
+async def test_nothing_to_answer_leaves_nothing(store: Store, clock: SetClock) -> None:
+    """An ignored claim is settled, silent, and not in the history."""
+    there = Desk(store, clock, Scripted([]))
+    await there.arrive()
+    await there.turns.ignore(await there.claimed())
+    assert await replies(store) == []
+    assert (await there.loaded()).history == ()
+
+
+async def test_a_buried_turn_is_told_and_its_cost_counted(store: Store, clock: SetClock) -> None:
+    """The person hears that it failed; what the journal holds was paid and is in the ledger."""
+    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), (Echo(),))
+    turn = await there.loaded()
+    journal = there.turns.journal(turn)
+    await journal.keep_completion(calls(("echo", {"word": "a"})))
+    await there.turns.dead_letter(await there.again())
+    [reply] = await replies(store)
+    assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)
+    assert (await store.read(ledger_sum)).calls == 1
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
+
+
+async def test_an_unreadable_claim_is_discarded(store: Store, clock: SetClock) -> None:
+    """Nobody can be told; the operator sees it as dead."""
+    there = Desk(store, clock, Scripted([]))
+    await there.arrive()
+    await there.turns.discard(await there.claimed())
+    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
+    assert await replies(store) == []

@@ -1,0 +1,271 @@
+"""What tests of the turn stand on: a provider that says what it is told, tools with effects, turns in a store."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from bot.chat.agent import Agent
+from bot.chat.budget import Budget
+from bot.chat.journal import Outcome, Turn
+from bot.chat.room import ContextRoom
+from bot.chat.toolbox import Toolbox
+from bot.chat.turns import Turns
+from bot.clock import SetClock
+from bot.errors import ProviderError
+from bot.events import ChatId, Incoming, PersonId, SentId
+from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
+from bot.models.base import Completion, OnText, Provider, Request, Stop, Usage
+from bot.settings import BudgetSettings, Settings, load_settings
+from bot.signal.protocol import Progress
+from bot.trust.secrets import Secrets
+from store import Claim, Store
+from tests.arrivals import arrive
+from tests.waiting import DEADLINE_SECONDS
+from tools import Arguments, Effects, Label, Result, Tool, ToolContext, ToolSpec
+
+
+def completion(*parts: AssistantPart, stop: Stop | None = None) -> Completion:
+    called = any(isinstance(part, ToolCall) for part in parts)
+    return Completion(
+        message=AssistantMessage(parts=parts) if parts else None,
+        stop=stop or (Stop.TOOLS if called else Stop.END),
+        usage=Usage(input_tokens=10, output_tokens=5),
+        provider="scripted",
+        model="model-1",
+        latency_seconds=0.1,
+        cost_usd=Decimal("0.01"),
+    )
+
+
+def says(text: str, stop: Stop | None = None) -> Completion:
+    return completion(Text(text=text), stop=stop)
+
+
+def calls(*named: tuple[str, Mapping[str, object]], stop: Stop | None = None) -> Completion:
+    """Calls with ids as sloppy servers give them: the same in every completion."""
+    parts = [ToolCall(id=CallId(f"call_{n}"), name=name, arguments=given) for n, (name, given) in enumerate(named)]
+    return completion(*parts, stop=stop)
+
+
+@dataclass
+class Scripted:
+    """A provider that gives the completions of a script, in order, and remembers what it was asked."""
+
+    script: list[Completion | ProviderError]
+    requests: list[Request] = field(default_factory=list[Request])
+    name: str = "scripted"
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        self.requests.append(request)
+        answer = self.script.pop(0)
+        if isinstance(answer, ProviderError):
+            raise answer
+        return answer
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+class EchoArguments(Arguments):
+    rare = frozenset({"times"})
+    word: str
+    times: int = 1
+
+
+@dataclass
+class Echo:
+    """A tool that gives back a word; `work` decides what else happens."""
+
+    effects: Effects = "none"
+    work: Callable[[str], Any] | None = None
+    ran: list[str] = field(default_factory=list[str])
+    name: str = "echo"
+    description: str = "Gives back a word."
+    timeout_seconds: float | None = None
+    label: Label = "local"
+    flags: dict[str, Any] = field(default_factory=dict[str, Any])
+    cost_usd: Decimal = Decimal("0.002")
+
+    @property
+    def spec(self) -> ToolSpec:
+        return ToolSpec(
+            name=self.name,
+            description=self.description,
+            arguments=EchoArguments,
+            effects=self.effects,
+            timeout_seconds=self.timeout_seconds,
+            label=self.label,
+            cost_usd=self.cost_usd,
+            **self.flags,
+        )
+
+    async def run(self, arguments: EchoArguments, context: ToolContext) -> Result:
+        self.ran.append(arguments.word)
+        if self.work is not None:
+            done = self.work(arguments.word)
+            if asyncio.iscoroutine(done):
+                await done
+        return Result(data={"word": arguments.word * arguments.times})
+
+
+@dataclass
+class Tide:
+    """A source whose tools come and go."""
+
+    here: list[Tool]
+    asked: int = 0
+
+    @property
+    def absent(self) -> Mapping[str, str]:
+        return {} if self.here else {"tide": "it is low"}
+
+    @property
+    def unfit(self) -> Mapping[str, tuple[str, ...]]:
+        return {}
+
+    async def tools(self) -> Sequence[Tool]:
+        self.asked += 1
+        return tuple(self.here)
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
+
+
+def toolbox(clock: SetClock, *tools: Tool, **changes: Any) -> Toolbox:
+    limits: dict[str, Any] = {
+        "timeout_seconds": DEADLINE_SECONDS,
+        "max_result_chars": 1000,
+        "calls_per_minute": 30,
+    } | changes
+    return Toolbox(tools, clock=clock, timezone="UTC", **limits)
+
+
+def settings_with(usual: Settings | None = None, **groups: Mapping[str, Any]) -> Settings:
+    """The usual ones with these changes by group. No value is checked: a story may want what nobody may set."""
+    before = usual or load_settings({}, None)
+    return before.model_copy(
+        update={name: getattr(before, name).model_copy(update=changes) for name, changes in groups.items()}
+    )
+
+
+def turn_settings(*, max_rounds: int = 5, max_calls_per_round: int = 8, max_history_tokens: int = 16_000) -> Settings:
+    """The bounds of a turn, each of them small."""
+    return settings_with(
+        history={"max_tokens": max_history_tokens},
+        llm={"max_output_tokens": 1000, "timeout_seconds": DEADLINE_SECONDS},
+        tools={"max_tool_calls": max_rounds, "max_calls_per_round": max_calls_per_round},
+    )
+
+
+def unlimited(store: Store, clock: SetClock) -> Budget:
+    """A budget that nothing uses up."""
+    return Budget(store, clock, BudgetSettings(), timezone="UTC")
+
+
+def agent_of(
+    provider: Provider,
+    tools: Toolbox,
+    budget: Budget,
+    *,
+    settings: Settings | None = None,
+    secrets: Secrets | None = None,
+    room: ContextRoom | None = None,
+) -> Agent:
+    """An agent with small bounds, no secrets and nothing learnt, unless told otherwise."""
+    return Agent(
+        provider,
+        tools,
+        system="Be kind.",
+        settings=settings or turn_settings(),
+        budget=budget,
+        secrets=secrets or Secrets(),
+        room=room or ContextRoom(),
+    )
+
+
+def incoming(text: str = "hello", sent_at: int = 1, chat: str = "direct:alice") -> Incoming:
+    return Incoming(author=PersonId("alice"), name="Alice", chat=ChatId(chat), sent_at=SentId(sent_at), text=text)
+
+
+@dataclass
+class Desk:
+    """One conversation in a store, an agent, and what was shown of its progress."""
+
+    store: Store
+    clock: SetClock
+    provider: Scripted
+    tools: tuple[Tool, ...] = ()
+    max_rounds: int = 5
+    max_calls_per_round: int = 8
+    room: ContextRoom = field(default_factory=ContextRoom)
+    max_history_tokens: int = 16_000
+    shows_sources: bool = False
+    changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    shown: list[Progress] = field(default_factory=list[Progress])
+    arrivals: int = 0
+
+    @cached_property
+    def turns(self) -> Turns:
+        return self.started_anew()
+
+    def started_anew(self) -> Turns:
+        """The turns as after a restart: everything comes from the store."""
+        return Turns(self.store, self.clock, max_turns=20, timezone="UTC")
+
+    @property
+    def agent(self) -> Agent:
+        settings = turn_settings(
+            max_rounds=self.max_rounds,
+            max_calls_per_round=self.max_calls_per_round,
+            max_history_tokens=self.max_history_tokens,
+        )
+        return agent_of(
+            self.provider,
+            toolbox(self.clock, *self.tools, **self.changes),
+            unlimited(self.store, self.clock),
+            settings=settings_with(settings, answers={"show_sources": self.shows_sources}),
+            room=self.room,
+        )
+
+    async def arrive(self, chat: str = "direct:alice") -> None:
+        self.arrivals += 1
+        await arrive(self.store, chat, self.arrivals)
+
+    async def claimed(self) -> Claim:
+        [claim], _ = await self.store.transaction(lambda repos: self.turns.claim(repos, busy=(), seconds=60))
+        return claim
+
+    async def loaded(self, text: str = "hello", chat: str = "direct:alice") -> Turn:
+        """A new message, claimed and loaded."""
+        await self.arrive(chat)
+        return await self.turns.load(await self.claimed(), (incoming(text, self.arrivals, chat),))
+
+    async def again(self, text: str = "hello") -> Turn:
+        """The turn as it is claimed after a crash."""
+        await self.store.transaction(lambda repos: repos.inbox.requeue(now=None))
+        return await self.turns.load(await self.claimed(), (incoming(text, self.arrivals),))
+
+    async def watch(self, progress: Progress) -> None:
+        self.shown.append(progress)
+
+    async def answer(self, turn: Turn) -> Outcome:
+        outcome = await self.agent.answer(turn, self.turns.journal(turn), self.watch)
+        assert isinstance(outcome, Outcome)
+        return outcome
+
+    async def kept(self, text: str = "hello") -> Outcome:
+        """A whole turn, kept."""
+        turn = await self.loaded(text)
+        outcome = await self.answer(turn)
+        await self.turns.keep(turn, outcome)
+        self.clock.move(timedelta(seconds=1).total_seconds())
+        return outcome
+
+
+def contents(request: Request) -> Sequence[str]:
+    """The answers of tools in a request, in order."""
+    return [answer.content for message in request.messages if message.role == "tool" for answer in message.answers]

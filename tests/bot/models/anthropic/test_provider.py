@@ -1,0 +1,287 @@
+"""What is Anthropic's own: thinking blocks, pauses, caching, its way of counting and of refusing."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
+from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall, UserMessage
+from bot.models.anthropic.provider import MAX_PAUSES, Anthropic
+from bot.models.base import Completion, Stop, ToolOffer
+from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
+from tests.servers.anthropic import AnthropicServer, error_body
+from tests.servers.base import answer_json
+from tests.servers.script import Tokens, call, pause, say, think, window_full
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def open_vendor() -> AsyncIterator[Vendor]:
+    async with opened("anthropic") as vendor:
+        yield vendor
+
+
+@pytest.fixture
+def vendor(open_vendor: Vendor) -> Iterator[Vendor]:
+    open_vendor.begin()
+    yield open_vendor
+    open_vendor.end()
+
+
+async def _asked(server: AnthropicServer, *, model: str, effort: str | None = None) -> Completion:
+    """What a provider of its own says to the question."""
+    async with server, aclosing(_provider(server, model, effort)) as provider:
+        return await provider.complete(QUESTION)
+
+
+def _provider(server: AnthropicServer, model: str, effort: str | None) -> Anthropic:
+    return Anthropic(api_key="test-key", model=model, base_url=server.base_url, effort=effort)
+
+
+def _content(vendor: Vendor, number: int) -> list[dict[str, Any]]:
+    return vendor.sent["messages"][number]["content"]
+
+
+async def test_blocks_go_back_in_their_order(vendor: Vendor) -> None:
+    """Thinking, words and calls stand in the next request in the order and form in which they came."""
+    vendor.server.scripted(think("a") + say("Let me see.") + think(redacted=True) + call("current_time", {}))
+    first = await vendor.provider.complete(QUESTION)
+    assert first.message is not None
+    assert [type(part) for part in first.message.parts] == [Opaque, Text, Opaque, Opaque, ToolCall]
+    await vendor.provider.complete(followed_by(QUESTION, *answered(first.message)))
+    content = _content(vendor, 1)
+    assert [block["type"] for block in content] == ["thinking", "text", "redacted_thinking", "tool_use"]
+    assert content[0]["thinking"] == "a"
+
+
+async def test_thoughts_between_calls_go_back_as_they_came(vendor: Vendor) -> None:
+    """Thoughts are bound to the calls before them, ids included, whatever ids and names the loop gives to these.
+
+    Source: anthropics/claude-code#63835 and #63269, gotgenes/pi-anthropic-auth#66 (blocks that came back changed).
+    """
+    for first_is_redacted, second_is_redacted in ((False, True), (True, True), (True, False), (False, False)):
+        first_thought, second_thought = think("a", redacted=first_is_redacted), think("", redacted=second_is_redacted)
+        asked = first_thought + call("get_weather", {"place": "Oslo"}) + second_thought + call("current_time", {})
+        vendor.server.scripted(asked)
+        message = (await vendor.provider.complete(QUESTION)).message
+        assert message is not None
+        renamed = AssistantMessage(
+            parts=tuple(
+                replace(part, id=CallId(f"call_{place}"), name=f"own_{part.name}")
+                if isinstance(part, ToolCall)
+                else part
+                for place, part in enumerate(message.parts)
+            )
+        )
+        await vendor.provider.complete(followed_by(QUESTION, *answered(renamed)))
+        kinds = [block["type"].removeprefix("redacted_") for block in _content(vendor, 1)]
+        assert kinds == ["thinking", "tool_use", "thinking", "tool_use"]
+        assert vendor.server.refused == []
+
+
+async def test_thinking_that_is_refused_is_left_out_once(vendor: Vendor) -> None:
+    """A block replayed after another system prompt is refused; without it the same request is answered."""
+    vendor.mistakes = True
+    vendor.server.scripted(think() + call("current_time", {}))
+    first = await vendor.provider.complete(QUESTION)
+    moved = replace(followed_by(QUESTION, *answered(first.message)), system="You are another.")
+    assert (await vendor.provider.complete(moved)).stop is Stop.END
+    assert "bound to a different conversation" in vendor.server.refused[-1]
+    assert [block["type"] for block in _content(vendor, 1)] == ["tool_use"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "messages.1.content.0: Invalid `signature` in `thinking` block",
+        # anthropics/claude-code#19539
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+        "messages.1: The final block in an assistant message cannot be `thinking`.",
+    ],
+)
+async def test_a_refusal_of_thinking_without_any_is_an_error(vendor: Vendor, words: str) -> None:
+    """There is nothing left to leave out."""
+    vendor.fails(400, words, "invalid_request_error")
+    with pytest.raises(Rejected):
+        await vendor.provider.complete(QUESTION)
+    vendor.server.scripted(think() + call("current_time", {}))
+    first = await vendor.provider.complete(QUESTION)
+    vendor.fails(400, words, "invalid_request_error")
+    assert (await vendor.provider.complete(followed_by(QUESTION, *answered(first.message)))).stop is Stop.END
+
+
+async def test_the_body_of_a_request(vendor: Vendor) -> None:
+    """The cache is marked after the system prompt and at the end, tools stand as given, and nothing else is said."""
+    await vendor.provider.complete(QUESTION)
+    sent, kept = vendor.sent, {"type": "ephemeral", "ttl": "1h"}
+    assert sent.keys() == {"model", "max_tokens", "system", "metadata", "tools", "messages"}
+    assert sent["system"] == [{"type": "text", "text": "You are Aldis.", "cache_control": kept}]
+    assert [tool["name"] for tool in sent["tools"]] == ["get_weather", "current_time"]
+    assert sent["tools"][1]["input_schema"] == {"type": "object", "properties": {}}
+    assert sent["messages"] == [
+        {"role": "user", "content": [{"type": "text", "text": "What is the weather in Oslo?", "cache_control": kept}]},
+    ]
+
+
+async def test_a_persona_stands_behind_what_all_conversations_share(vendor: Vendor) -> None:
+    """The mark of the cache stands before it, so that one conversation's wish costs the others nothing."""
+    await vendor.provider.complete(replace(QUESTION, persona="Be a pirate."))
+    first, second = vendor.sent["system"]
+    assert (first["text"], "cache_control" in first) == ("You are Aldis.", True)
+    assert second == {"type": "text", "text": "Be a pirate."}
+
+
+async def test_what_is_asked_once_is_kept_in_no_cache(vendor: Vendor) -> None:
+    """A write costs more than it, and nobody would read it."""
+    await vendor.provider.complete(replace(QUESTION, is_one_off=True))
+    assert b"cache_control" not in vendor.server.requests[-1].body
+
+
+async def test_system_and_tools_stay_the_same_within_a_turn(vendor: Vendor) -> None:
+    """From round to round only messages are added, so that cache and thinking stay valid."""
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}), say("Cold."))
+    first = await vendor.provider.complete(QUESTION)
+    before = vendor.sent
+    await vendor.provider.complete(followed_by(QUESTION, *answered(first.message)))
+    after = vendor.sent
+    assert after.pop("messages")[: len(before["messages"])] == before.pop("messages")
+    assert after == before
+
+
+async def test_effort_is_sent_where_it_is_set() -> None:
+    """How much the model thinks is the operator's choice; without one the model decides."""
+    server = AnthropicServer()
+    assert (await _asked(server, model="claude-sonnet-5-5", effort="low")).model == "claude-sonnet-5-5"
+    assert server.requests[0].json()["output_config"] == {"effort": "low"}
+
+
+async def test_answers_stand_in_one_message_before_the_next_question(vendor: Vendor) -> None:
+    """Results come first, marked where they failed, and a question that follows them is in the same message."""
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}) + call("current_time", {}))
+    first = await vendor.provider.complete(QUESTION)
+    request = followed_by(QUESTION, *answered(first.message, ok=False), UserMessage(text="Never mind."))
+    await vendor.provider.complete(request)
+    assert [block["type"] for block in _content(vendor, 2)] == ["tool_result", "tool_result", "text"]
+    assert [block.get("is_error") for block in _content(vendor, 2)] == [True, True, None]
+
+
+async def test_tools_of_the_history_are_described_when_there_are_none(vendor: Vendor) -> None:
+    """Each tool once, switched off, because a request with calls and without tools is refused."""
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}) + call("get_weather", {"place": "Rome"}))
+    first = await vendor.provider.complete(QUESTION)
+    await vendor.provider.complete(replace(followed_by(QUESTION, *answered(first.message)), tools=()))
+    assert [tool["name"] for tool in vendor.sent["tools"]] == ["get_weather"]
+    assert vendor.sent["tool_choice"] == {"type": "none"}
+
+
+async def test_the_prompt_is_counted_whole_and_priced(vendor: Vendor) -> None:
+    """The vendor counts apart what it read from and wrote to the cache; the three together are the prompt."""
+    vendor.server.scripted(say("Hi.").using(Tokens(fresh=1000, cache_read=2000, cache_write=400, output=100)))
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.usage.input_tokens == 3400
+    assert completion.cost_usd == Decimal("0.10") * (1000 + 200 + 500) / 1_000_000 + Decimal("0.00005")
+
+
+async def test_what_a_cache_keeps_for_an_hour_costs_more(vendor: Vendor) -> None:
+    """Twice the input instead of five quarters of it; a streamed answer tells it in its first event."""
+    vendor.server.scripted(say("Hi.").using(Tokens(fresh=100, cache_write=400, cache_write_hour=300)))
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.usage.cache_write_tokens, completion.usage.cache_write_hour_tokens) == (400, 300)
+    assert completion.cost_usd == Decimal("0.10") * (100 + 125 + 600) / 1_000_000 + Decimal("0.000005")
+
+
+@pytest.mark.parametrize("usage", [{}, None, {"cache_read_input_tokens": None, "input_tokens": 3}])
+async def test_usage_that_is_not_told(vendor: Vendor, usage: dict[str, int] | None) -> None:
+    """A compatible server may count nothing, or less."""
+    body = {"content": [{"type": "text", "text": "Hi."}], "stop_reason": "end_turn", "usage": usage}
+    vendor.server.script.append(answer_json(body))
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.usage.input_tokens == (3 if usage else 0)
+
+
+async def test_a_paused_answer_is_continued(vendor: Vendor) -> None:
+    """The vendor's own tools pause a long answer; sent back as it came it goes on, and is one completion."""
+    vendor.server.scripted(think() + say("I search.") + pause(), say("Found.") + call("current_time", {}))
+    completion = await vendor.provider.complete(QUESTION)
+    assert texts(completion) == ["I search.", "Found."]
+    assert completion.stop is Stop.TOOLS
+    assert completion.usage.input_tokens == 200
+    await vendor.provider.complete(followed_by(QUESTION, *answered(completion.message)))
+    assert [block["type"] for block in _content(vendor, 1)] == [
+        "thinking", "text", "server_tool_use", "text", "tool_use",
+    ]  # fmt: skip
+
+
+async def test_pauses_have_an_end(vendor: Vendor) -> None:
+    """An answer that only ever pauses counts as cut off."""
+    vendor.server.scripted(*(say(f"{number}") + pause() for number in range(9)))
+    completion = await vendor.provider.complete(QUESTION)
+    assert len(vendor.server.requests) == 1 + MAX_PAUSES
+    assert (completion.stop, texts(completion)) == (Stop.LENGTH, ["0", "1", "2", "3"])
+
+
+async def test_a_full_window(vendor: Vendor) -> None:
+    """With words it is a cut-off answer, without any the prompt was too long."""
+    vendor.server.scripted(window_full("It is"), think() + window_full())
+    assert (await vendor.provider.complete(QUESTION)).stop is Stop.LENGTH
+    with pytest.raises(ContextTooLong):
+        await vendor.provider.complete(QUESTION)
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (400, error_body("invalid_request_error", "prompt is too long: 200 tokens > 100 maximum"), ContextTooLong),
+        (400, error_body("invalid_request_error", "input length and `max_tokens` exceed context limit: 9 + 9 > 10"),
+         ContextTooLong),
+        (413, error_body("request_too_large", "Request exceeds the maximum size"), ContextTooLong),
+        (400, error_body("invalid_request_error", "Your credit balance is too low to access the API."), BadKey),
+        (400, error_body("invalid_request_error", "You have reached your specified API usage limits."), BadKey),
+        (429, error_body("rate_limit_error", "No.", error_code="contract_spend_limit_reached"), BadKey),
+        (402, error_body("billing_error", "There is an issue with your billing."), BadKey),
+        (403, error_body("permission_error", "Your key lacks permission."), BadKey),
+        (404, error_body("not_found_error", "model: claude-3-opus"), NoSuchModel),
+        (529, error_body("overloaded_error", "Overloaded"), Overloaded),
+        (500, error_body("overloaded_error", "Overloaded"), Overloaded),
+        (400, {"error": {"type": 7, "message": ["no text"]}}, Rejected),
+        (400, {"error": "flat"}, Rejected),
+    ],
+)  # fmt: skip
+async def test_what_the_service_says_decides(
+    vendor: Vendor, status: int, error: Any, kind: type[ProviderError]
+) -> None:
+    """Known words and codes say more than the status: who can mend it."""
+    vendor.server.faults.append(answer_json(error, status))
+    with pytest.raises(ProviderError) as raised:
+        await vendor.provider.complete(QUESTION)
+    assert type(raised.value) is kind
+
+
+async def test_a_model_that_does_not_exist() -> None:
+    """The error names the model, for the operator set it."""
+    with pytest.raises(Rejected, match="404 not_found_error") as raised:
+        await _asked(AnthropicServer(), model="claude-3-opus")
+    assert raised.value.model == "claude-3-opus"
+
+
+async def test_a_block_of_an_unknown_kind_is_handed_back(vendor: Vendor) -> None:
+    """What the vendor invents next is carried, not lost and not read as words."""
+    block = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+    words = {"type": "text", "text": "Cold."}
+    vendor.server.script.append(answer_json({"content": [block, words], "stop_reason": "end_turn"}))
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.message == AssistantMessage(parts=(Opaque(vendor="anthropic", data=block), Text(text="Cold.")))
+
+
+async def test_a_schema_without_properties_is_made_whole(vendor: Vendor) -> None:
+    """A tool from elsewhere may describe its arguments by nothing at all."""
+    bare = ToolOffer(name="ping", description="Says pong.", parameters={})
+    vendor.server.scripted(call("ping", {}))
+    completion = await vendor.provider.complete(replace(QUESTION, tools=(bare,)))
+    assert [asked.name for asked in calls(completion)] == ["ping"]

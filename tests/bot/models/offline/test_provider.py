@@ -1,0 +1,372 @@
+"""The provider without a model: what it reads out of a sentence, and how it words what the tools answered."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.messages import (
+    AssistantMessage,
+    CallId,
+    Message,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.models.base import Request, Stop, ToolOffer
+from bot.models.offline import phrases
+from bot.models.offline.provider import Offline, asked_for, people_words
+from tests.tools.conftest import USER_AGENT
+from tools import ToolError, errors
+from tools.conversion.options import ConvertOptions
+from tools.conversion.tool import Convert
+from tools.http import Http
+
+KINDS_OF_FAILURE = sorted(
+    {kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ToolError)}
+)
+CONVERT = Convert(ConvertOptions(), Http(USER_AGENT))
+TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
+CALCULATED = {"expression": "17*23", "result": "391"}
+TOKYO = {
+    "timezone": "Asia/Tokyo",
+    "local_time": "2026-11-22T07:40:00+09:00",
+    "date": "2026-11-22",
+    "time": "07:40",
+    "weekday": "Sunday",
+    "utc_offset": "+09:00",
+}
+PARIS = {
+    "place": {
+        "name": "Paris",
+        "region": "Île-de-France",
+        "country": "France",
+        "latitude": 48.85,
+        "longitude": 2.35,
+    },
+    "timezone": "Europe/Paris (GMT+1)",
+    "current": {
+        "local_time": "2026-11-21T23:30",
+        "weather": "slight rain",
+        "temperature": "8.1 °C",
+        "feels_like": "6 °C",
+        "humidity": "81%",
+        "precipitation": "0.2 mm",
+        "wind": "12 km/h",
+    },
+    "days": [
+        {
+            "date": "Saturday 2026-11-21",
+            "weather": "overcast",
+            "temperature_min": "5 °C",
+            "temperature_max": "9 °C",
+            "precipitation": "1.2 mm",
+            "precipitation_probability": "70%",
+        },
+        {"date": "Sunday 2026-11-22", "weather": "clear sky", "temperature_max": "11 °C"},
+    ],
+    "attribution": "Weather data by Open-Meteo.com (https://open-meteo.com/)",
+}
+LIGHTHOUSES = {
+    "query": "lighthouses",
+    "source": "Wikipedia",
+    "results": [
+        {"number": 1, "title": "Lighthouse", "url": "https://a.example/1", "site": "a.example", "snippet": "A tower."},
+        {
+            "number": 2,
+            "title": "Keeper",
+            "url": "https://a.example/2",
+            "site": "a.example",
+            "age": "2 days",
+            "snippet": "",
+        },
+    ],
+}
+
+
+def asking(text: str, *, tools: Iterable[str] = TOOLS, may_call_tools: bool = True) -> Request:
+    return Request(
+        system="",
+        messages=(UserMessage(text=f"[Sat 2026-11-21 22:40 Europe/Berlin] {text}"),),
+        tools=tuple(ToolOffer(name=name, description="", parameters={}) for name in tools),
+        may_call_tools=may_call_tools,
+        max_output_tokens=1000,
+        timeout_seconds=60,
+        conversation="c",
+    )
+
+
+def followed_by(request: Request, *messages: Message) -> Request:
+    return replace(request, messages=(*request.messages, *messages))
+
+
+def found(data: Mapping[str, Any]) -> str:
+    return json.dumps({"ok": True, "untrusted_data": data})
+
+
+NOTHING = "There's nothing by that name; check the spelling, please."
+
+
+def failed(message: str, error: str = "not_found") -> str:
+    return json.dumps({"ok": False, "error": error, "message": message})
+
+
+async def calls_for(request: Request) -> Sequence[ToolCall]:
+    completion = await Offline().complete(request)
+    assert completion.message is not None
+    assert (completion.stop is Stop.TOOLS) == bool(completion.message.calls)
+    return completion.message.calls
+
+
+async def words_for(request: Request) -> str:
+    completion = await Offline().complete(request)
+    assert completion.message is not None
+    assert completion.stop is Stop.END
+    assert not completion.message.calls
+    return completion.message.text
+
+
+async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str:
+    """What it says when its calls for the text are answered with these contents."""
+    request = asking(text, tools=tools)
+    calls = await calls_for(request)
+    answers = [
+        ToolAnswer(call_id=call.id, name=call.name, content=content, ok=content.startswith('{"ok": true'))
+        for call, content in zip(calls, contents, strict=True)
+    ]
+    return await words_for(
+        followed_by(request, AssistantMessage(parts=tuple(calls)), ToolMessage(answers=tuple(answers)))
+    )
+
+
+async def test_the_time_here() -> None:
+    """Without a place the zone that the tool took is named."""
+    text = await answer("what time is it", found({"timezone": "UTC", "date": "2026-11-21", "time": "22:40"}))
+    assert text == "It's **22:40** on 21 November 2026 (UTC)."
+
+
+async def test_weather_in_words() -> None:
+    """Now, a line for each day, what is unknown left out, and the attribution that the licence wants."""
+    assert await answer("weather in Paris", found(PARIS)) == (
+        "**Paris, Île-de-France, France** now: slight rain, 8.1 °C (feels like 6 °C), humidity 81%, wind 12 km/h\n"
+        "- Saturday, 21 November 2026: overcast, 5 °C to 9 °C, 1.2 mm of rain or snow, 70% likely\n"
+        "- Sunday, 22 November 2026: clear sky, 11 °C\n"
+        "Weather data by Open-Meteo.com (https://open-meteo.com/)"
+    )
+
+
+async def test_weather_that_was_cut_or_says_little() -> None:
+    """A result that was cut to size, or lacks most of it, is still worded; other places of the name are named."""
+    data = {
+        "place": {"latitude": 48.85, "longitude": 2.35},
+        "days": [{"temperature_min": "5 °C"}, "… [left out: 5 items more]"],
+        "other_places": [{"name": "Paris", "region": "Texas", "country": "United States"}],
+    }
+    assert await answer("weather in Paris", found(data)) == (
+        "**48.85, 2.35** now: unknown\n"
+        "- ?: unknown, 5 °C\n"
+        "- … [left out: 5 items more]\n"
+        "Other places of that name: Paris, Texas, United States."
+    )
+
+
+async def test_an_ambiguous_place_is_asked_back() -> None:
+    """The tool's question and the places come through, with what to do."""
+    data = {
+        "ambiguous": True,
+        "message": "Several places are named 'Springfield': which one is meant?",
+        "candidates": [{"name": "Springfield", "region": "Illinois"}, {"name": "Springfield", "region": "Ohio"}],
+    }
+    assert await answer("weather in Springfield", found(data)) == (
+        "There are several places called “Springfield”:\n"
+        "- Springfield, Illinois\n- Springfield, Ohio\n"
+        "Ask again with the region or the country behind the name."
+    )
+
+
+async def test_search_results_in_words() -> None:
+    """Numbered, with title, age, snippet and address, at most three; who answered is said."""
+    assert await answer("search for lighthouses", found(LIGHTHOUSES)) == (
+        "Wikipedia on “lighthouses”:\n"
+        "1. **Lighthouse**: A tower. https://a.example/1\n"
+        "2. **Keeper** (2 days) https://a.example/2"
+    )
+    many = LIGHTHOUSES | {"results": [*LIGHTHOUSES["results"], *LIGHTHOUSES["results"], "… [left out]"], "source": ""}
+    text = await answer("search for lighthouses", found(many))
+    assert text.startswith("The search on “lighthouses”:")
+    assert "\n3. " in text
+    assert "\n4. " not in text
+
+
+async def test_a_search_without_results() -> None:
+    """Nothing found is said plainly."""
+    text = await answer("search for xyzzy", found({"query": "xyzzy", "results": [], "message": "Nothing was found."}))
+    assert text == "I found nothing about “xyzzy”; try other words."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("2/0", "I can't calculate `2/0`."),
+        ("3 miles in kg", "I can't convert miles."),
+        ("weather in Nowhere", "I have no weather for Nowhere."),
+        ("what time is it in Nowhere", "I can't tell the time in Nowhere."),
+        ("what time is it", "`current_time` failed."),
+        ("search for x", "The search for “x” failed."),
+    ],
+)
+async def test_failures_in_words(sentence: str, words: str) -> None:
+    """A tool's failure is told with what was asked for, and why; what it says to models is not."""
+    assert await answer(sentence, failed("No.")) == f"{words} {NOTHING}"
+
+
+@pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])
+async def test_an_answer_of_another_shape_is_shown_as_it_is(content: str) -> None:
+    """Nothing is swallowed and nothing crashes."""
+    assert await answer("2*3", content) == f"`calculate` answers: {content}"
+
+
+async def test_calls_of_a_model_before_it_are_worded_too() -> None:
+    """Taking over in the middle of another provider's turn it words what is there, tools it does not know included."""
+    asked = AssistantMessage(
+        parts=(
+            Text(text="Let me see."),
+            ToolCall(id=CallId("toolu_1"), name="read_page", arguments={}),
+            ToolCall(id=CallId("toolu_2"), name="calculate", arguments={"expression": "17*23"}),
+        )
+    )
+    answers = ToolMessage(
+        answers=(
+            ToolAnswer(call_id=CallId("toolu_1"), name="read_page", content=found({"text": "words"}), ok=True),
+            ToolAnswer(call_id=CallId("toolu_2"), name="calculate", content=found(CALCULATED), ok=True),
+        )
+    )
+    text = await words_for(followed_by(asking("Read that page"), asked, answers))
+    assert text == f"`read_page` answers: {found({'text': 'words'})}\n\n`17*23` = **391**"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "tool", "arguments"),
+    [
+        ("What is 17*23?", "calculate", {"expression": "17*23"}),
+        ("2 + 3 * (4 - 1) =", "calculate", {"expression": "2 + 3 * (4 - 1)"}),
+        ("What is 6-1?", "calculate", {"expression": "6-1"}),
+        ("12 times 4", "calculate", {"expression": "12*4"}),
+        ("3 x 4", "calculate", {"expression": "3*4"}),
+        ("1.50 + 2.25", "calculate", {"expression": "1.50 + 2.25"}),
+        ("0.125 * 8", "calculate", {"expression": "0.125 * 8"}),
+        ("what's 20% of 50", "calculate", {"expression": "20/100*50"}),
+        ("20 % + 5", "calculate", {"expression": "20 % + 5"}),
+        ("sqrt(16)", "calculate", {"expression": "sqrt(16)"}),
+        ("2**10", "calculate", {"expression": "2**10"}),
+        ("5 km in miles", "convert", {"amount": 5.0, "unit": "km", "to": "miles"}),
+        ("How many km are 26 miles?", "convert", {"amount": 26.0, "unit": "miles", "to": "km"}),
+        ("20 euros in dollars", "convert", {"amount": 20.0, "unit": "EUR", "to": "USD"}),
+        ("what time is it", "current_time", {}),
+        ("What time is it in Tokyo?", "current_time", {"timezone": "Tokyo"}),
+        ("time in New York", "current_time", {"timezone": "New York"}),
+        ("weather in Paris", "get_weather", {"place": "Paris"}),
+        ("What's the weather in Paris, Texas today?", "get_weather", {"place": "Paris, Texas", "days": 1}),
+        ("Will it rain in Paris tomorrow?", "get_weather", {"place": "Paris", "days": 2}),
+        ("Search for lighthouses", "web_search", {"query": "lighthouses"}),
+        ("please look up the Eiffel tower", "web_search", {"query": "the Eiffel tower"}),
+        (
+            "Remind me in 10 minutes to turn off the oven",
+            "remind",
+            {"action": "set", "text": "turn off the oven", "delay_seconds": 600},
+        ),
+        ("remind me to call Mum in an hour", "remind", {"action": "set", "text": "call Mum", "delay_seconds": 3600}),
+    ],
+)
+async def test_a_message_of_one_form(sentence: str, tool: str, arguments: Mapping[str, Any]) -> None:
+    """The whole of it, and then its call."""
+    [call] = await calls_for(asking(sentence, tools=(*TOOLS, "remind")))
+    assert (call.name, dict(call.arguments)) == (tool, arguments)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "due"),
+    [
+        ("remind me tomorrow at 9 to buy tea", "2026-11-22T09:00"),
+        ("remind me at 5 to buy tea", "2026-11-22T17:00"),  # it is 22:40, and people sleep at 05:00
+        ("remind me at 5am to buy tea", "2026-11-22T05:00"),
+        ("remind me at 11 pm to buy tea", "2026-11-21T23:00"),
+        ("remind me to buy tea at 12:30 tomorrow", "2026-11-22T12:30"),
+        ("remind me at 22:30 to buy tea", "2026-11-22T22:30"),
+        ("remind me at 23:15 to buy tea", "2026-11-21T23:15"),
+        ("remind me today at 8 to buy tea", None),
+        ("remind me at 25 to buy tea", None),
+        ("remind me on Monday to buy tea", None),
+        ("remind me at 9 on the 3rd to buy tea", None),
+        ("remind me to buy tea", None),
+    ],
+)
+async def test_the_hour_of_a_reminder(sentence: str, due: str | None) -> None:
+    """The next that people mean by it; no day is guessed for words that were not read."""
+    calls = await calls_for(asking(sentence, tools=("remind",)))
+    planned = {"action": "set", "text": "buy tea", "local_datetime": due}
+    assert [dict(call.arguments) for call in calls] == ([planned] if due else [])
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        # What is another number, or another thing, to someone.
+        "12:30 + 1:45", "5'000 * 2", "5’000 * 2", "1.500 + 2.500", "1,5 + 2", "1,500 + 2", "10 000 + 1",
+        "2026-12-24 - 2026-11-27", "24/12/2026 - 1", "+49 155 5000001", "555-1234", "9-5", "3 + ",
+        "(2 + 3", "2 apples + 3",
+        "1e3 + 1",
+        "1.2.3 + 1",
+        "1.500 km in miles", "5'000 euros in dollars",
+        "What is 17*23, and what time is it in Tokyo?", "Wie spät ist es?", "Hello!", "42", "weather",
+        "tell me a joke", "",
+        "Anna said: what time is it in Rome, and he laughed\nweather in Oslo", "17*23 " * 200,
+    ],
+)  # fmt: skip
+async def test_anything_else_is_told_what_works(sentence: str) -> None:
+    """In one line, with the keys to set; nothing is called and nothing guessed."""
+    text = await words_for(asking(sentence))
+    assert text == phrases.OFFLINE_WORKS.text
+    assert "ANTHROPIC_API_KEY" in text
+    assert "\n" not in text
+
+
+async def test_a_tool_that_may_not_be_called_is_not() -> None:
+    """One that is not offered, and any where none may be called."""
+    assert await words_for(asking("17*23", tools=("convert",))) == phrases.OFFLINE_WORKS.text
+    assert await words_for(asking("17*23", may_call_tools=False)) == phrases.OFFLINE_WORKS.text
+
+
+async def test_ids_are_new_in_every_round() -> None:
+    """Also where an earlier turn of the history has some."""
+    request = asking("17*23")
+    [first] = await calls_for(request)
+    answers = ToolMessage(answers=(ToolAnswer(call_id=first.id, name=first.name, content=found(CALCULATED), ok=True),))
+    request = followed_by(request, AssistantMessage(parts=(first,)), answers, *asking("2*3").messages)
+    [second] = await calls_for(request)
+    assert first.id != second.id
+    assert second.arguments == {"expression": "2*3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[Sat 2026-11-21 22:40 UTC] 2*3", "2*3"),
+        ("(A note from Aldis: Alice likes tea.)\n[Sat 2026-11-21 22:40 UTC] 2*3\n📎 a picture", "2*3"),
+    ],
+)
+def test_only_what_people_wrote_is_read(text: str, words: str) -> None:
+    """Neither the header nor a note."""
+    assert people_words(text) == words
+
+
+@pytest.mark.parametrize(
+    "text", ["1+" * 250, "(" * 499, "1" * 499, "remind me in " * 38, "weather in " * 45, "sqrt(" * 99]
+)
+def test_no_text_takes_for_ever(text: str) -> None:
+    """The time limit of the suite is the measure."""
+    assert asked_for(text) is None or text.startswith("weather")

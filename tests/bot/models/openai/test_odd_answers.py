@@ -1,0 +1,161 @@
+"""Answers that are odd in what they say besides: the words and calls, which are paid for, are taken all the same."""
+
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from bot.messages import ToolAnswer, ToolMessage
+from bot.models.base import Stop, Usage
+from tests.bot.models.vendors import QUESTION, Vendor, calls, opened, texts
+from tests.servers.base import answer_json
+from tests.servers.script import event
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Json = Mapping[str, Any]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["in pieces", "whole"])
+async def vendor(request: pytest.FixtureRequest) -> AsyncIterator[Vendor]:
+    async with opened("local", streams=request.param == "in pieces") as vendor:
+        yield vendor
+
+
+def answers(vendor: Vendor, *messages: Json, reason: object = "stop", **more: object) -> None:
+    """The next answer is made of these, one in each piece, or all at once."""
+    head = {"id": "x", "created": 1, "model": "m"}
+    whole = {name: value for message in messages for name, value in message.items()}
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **whole}, "finish_reason": reason}
+    body = answer_json(head | {"choices": [choice]} | more)
+    pieces = [{"choices": [{"index": 0, "delta": message, "finish_reason": None}]} for message in messages]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+    stream = b"".join(event(head | piece) for piece in [*pieces, end | more]) + b"data: [DONE]\n\n"
+
+    def answer(seen: Any) -> Any:
+        return web.Response(body=stream, content_type="text/event-stream") if seen.json().get("stream") else body(seen)
+
+    vendor.server.faults.append(answer)
+
+
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        ({"prompt_tokens": -5, "completion_tokens": 3}, Usage(output_tokens=3)),
+        ({"prompt_tokens": 10**400, "completion_tokens": 10**30}, Usage(input_tokens=10**12, output_tokens=10**12)),
+        ({"prompt_tokens": 12.0, "completion_tokens": 3.5}, Usage(input_tokens=12, output_tokens=3)),
+        ({"prompt_tokens": "12", "completion_tokens": None}, Usage()),
+        ({"prompt_tokens": float("nan"), "completion_tokens": float("inf")}, Usage()),
+        ({"prompt_tokens": 12, "prompt_tokens_details": "none"}, Usage(input_tokens=12)),
+        ({"prompt_tokens": 12, "prompt_tokens_details": {"cached_tokens": [4]}}, Usage(input_tokens=12)),
+        ([12, 3], Usage()),
+        ("a lot", Usage()),
+    ],
+)
+async def test_a_usage_that_is_none(vendor: Vendor, usage: object, told: Usage) -> None:
+    """Counts as not told, or as far as it is a number."""
+    answers(vendor, {"content": "Hi"}, usage=usage)
+    completion = await vendor.provider.complete(QUESTION)
+    assert (texts(completion), completion.usage) == (["Hi"], told)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": ["Hi"]},
+        {"content": {"type": "text", "text": "Hi"}},
+        {"content": [{"type": "text", "text": "Hi"}, {"type": "of_tomorrow"}]},
+        {"content": "Hi", "refusal": False},
+        {"content": "Hi", "reasoning_details": {"type": "reasoning.text"}, "reasoning_content": ["hm"]},
+        {"content": "Hi", "reasoning_details": ["hm", None], "annotations": 7, "tool_calls": None, "role": 1},
+    ],
+)
+async def test_words_in_another_form(vendor: Vendor, message: Json) -> None:
+    """As a list, alone, beside fields of another kind than OpenAI's."""
+    answers(vendor, message)
+    assert texts(await vendor.provider.complete(QUESTION)) == ["Hi"]
+
+
+@pytest.mark.parametrize("reason", [3, "banana", "eos_token"])
+async def test_an_end_that_nobody_knows(vendor: Vendor, reason: object) -> None:
+    """Is an end."""
+    answers(vendor, {"content": "Hi"}, reason=reason)
+    completion = await vendor.provider.complete(QUESTION)
+    assert (texts(completion), completion.stop) == (["Hi"], Stop.END)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"index": 0, "id": 7, "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}},
+        {"index": "0", "id": "a", "function": {"name": "get_weather", "arguments": {"place": "Oslo"}}},
+        {"index": 0.0, "id": ["a"], "function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}},
+        {"function": {"name": "get_weather", "arguments": '{"place": "Oslo"}'}, "extra_content": "none"},
+    ],
+)
+async def test_a_call_with_odd_names(vendor: Vendor, call: Json) -> None:
+    """Its id and its number may be of any kind."""
+    answers(vendor, {"tool_calls": [call]}, reason="tool_calls")
+    asked = calls(await vendor.provider.complete(QUESTION))
+    assert [(one.name, dict(one.arguments)) for one in asked] == [("get_weather", {"place": "Oslo"})]
+
+
+@pytest.mark.parametrize("function", [{"name": None, "arguments": "{}"}, {"arguments": "{}"}, {"name": ["x"]}])
+async def test_a_call_of_nothing(vendor: Vendor, function: Json) -> None:
+    """The words beside it stay; that there is no such tool is told to the model."""
+    answers(vendor, {"content": "I look."}, {"tool_calls": [{"index": 0, "id": "a", "function": function}]})
+    completion = await vendor.provider.complete(QUESTION)
+    assert texts(completion) == ["I look."]
+    assert [one.name for one in calls(completion)] == [""]
+
+
+LEGACY = {"name": "get_weather", "arguments": '{"place": "Oslo"}'}
+
+
+async def test_a_call_as_it_was_before_there_were_several(vendor: Vendor) -> None:
+    """In `function_call`, as some gateways send it: it is carried out, and sent back as all others are."""
+    name, arguments = {"name": LEGACY["name"], "arguments": ""}, {"arguments": LEGACY["arguments"]}
+    answers(vendor, {"function_call": name}, {"function_call": name | arguments}, reason="function_call")
+    completion = await vendor.provider.complete(QUESTION)
+    [call] = calls(completion)
+    assert (call.name, dict(call.arguments), completion.stop) == ("get_weather", {"place": "Oslo"}, Stop.TOOLS)
+    assert completion.message is not None
+    told = ToolMessage(answers=(ToolAnswer(call_id=call.id, name=call.name, content="{}", ok=True),))
+    answers(vendor, {"content": "Rain."})
+    then = await vendor.provider.complete(replace(QUESTION, messages=(*QUESTION.messages, completion.message, told)))
+    assert texts(then) == ["Rain."]
+    sent = vendor.server.requests[-1].json()["messages"][-2:]
+    assert [message["role"] for message in sent] == ["assistant", "tool"]
+    assert sent[0]["tool_calls"][0]["function"]["name"] == "get_weather"
+
+
+async def test_a_legacy_call_beside_the_others_is_none(vendor: Vendor) -> None:
+    """llama-cpp-python repeats the only call, under the name that the model wrote after it; some send an empty one."""
+    called = {
+        "tool_calls": [{"index": 0, "id": "a", "function": LEGACY}],
+        "function_call": LEGACY | {"name": "m_end|>"},
+    }
+    answers(vendor, called, reason="tool_calls")
+    assert [call.name for call in calls(await vendor.provider.complete(QUESTION))] == ["get_weather"]
+    answers(vendor, {"content": "Hi", "function_call": {"name": None, "arguments": "null"}})
+    completion = await vendor.provider.complete(QUESTION)
+    assert (texts(completion), calls(completion)) == (["Hi"], ())
+
+
+async def test_a_second_answer_beside_the_first(vendor: Vendor) -> None:
+    """Nobody asked for it, and its words are not mixed with those of the first, whatever comes without a number."""
+    first, second = {"index": 0, "delta": {"content": "H"}}, {"index": 1, "delta": {"content": "Bye"}}
+    rest = {"delta": {"content": "i"}, "finish_reason": "stop"}
+    pieces = [{"choices": [first, second]}, {"choices": [second]}, {"choices": [rest]}]
+    message = {"role": "assistant", "content": "Hi"}
+    whole = answer_json({"choices": [{"message": message}, {"message": {"content": "Bye"}}]})
+    stream = b"".join(map(event, pieces)) + b"data: [DONE]\n\n"
+    vendor.server.faults.append(
+        lambda seen: (
+            web.Response(body=stream, content_type="text/event-stream") if seen.json().get("stream") else whole(seen)
+        )
+    )
+    assert texts(await vendor.provider.complete(QUESTION)) == ["Hi"]

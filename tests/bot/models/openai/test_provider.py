@@ -1,0 +1,556 @@
+"""What is OpenAI's own: two APIs, names of the output limit, reasoning items, and the habits of compatible servers."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from bot.chat import phrases
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
+from bot.messages import AssistantMessage, Opaque, Text, ToolCall
+from bot.models.base import Completion, Stop, ToolOffer
+from bot.models.fallback import Fallback
+from bot.models.openai import chat as openai_chat
+from bot.models.openai.provider import Api, OpenAI
+from bot.models.openai.quirks import Habits
+from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
+from tests.servers.base import Answer, answer_json
+from tests.servers.openai import OpenAIServer, error_body
+from tests.servers.script import Tokens, call, cut_off, refuse, say, think
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
+    async with opened("chat") as chat, opened("responses") as responses, opened("local") as local:
+        yield {"chat": chat, "responses": responses, "local": local}
+
+
+async def _asked(
+    server: OpenAIServer,
+    *,
+    model: str,
+    api_key: str | None = "test-key",
+    times: int = 1,
+    api: Api = "auto",
+    **more: str,
+) -> Completion:
+    """What a provider of its own says to the question, the last of so many times."""
+    async with server, aclosing(_provider(server, model=model, api_key=api_key, api=api, **more)) as provider:
+        for _ in range(times - 1):
+            await provider.complete(QUESTION)
+        return await provider.complete(QUESTION)
+
+
+async def _continued(server: OpenAIServer, *, model: str) -> None:
+    """The question is answered by calls, and these by words, twice."""
+    async with server, aclosing(_provider(server, model=model, api_key=None, api="auto")) as provider:
+        first = await provider.complete(QUESTION)
+        assert first.message is not None
+        for _ in range(2):
+            assert (await provider.complete(followed_by(QUESTION, *answered(first.message)))).stop is Stop.END
+
+
+def _provider(server: OpenAIServer, *, model: str, api_key: str | None, api: Api, effort: str | None = None) -> OpenAI:
+    return OpenAI(api_key=api_key, model=model, base_url=server.base_url, api=api, effort=effort)
+
+
+def _begun(vendor: Vendor) -> Iterator[Vendor]:
+    vendor.begin()
+    yield vendor
+    vendor.end()
+
+
+@pytest.fixture
+def chat(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
+    yield from _begun(open_vendors["chat"])
+
+
+@pytest.fixture
+def local(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
+    yield from _begun(open_vendors["local"])
+
+
+@pytest.fixture
+def responses(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
+    yield from _begun(open_vendors["responses"])
+
+
+@pytest.mark.parametrize(
+    ("base_url", "api", "expected"),
+    [
+        (None, "auto", True),
+        ("https://api.openai.com/v1", "auto", True),
+        ("https://API.OpenAI.com/v1/", "auto", True),
+        ("http://localhost:11434/v1", "auto", False),
+        ("https://api.openai.com.example.org/v1", "auto", False),
+        (None, "chat", False),
+        ("http://localhost:11434/v1", "responses", True),
+    ],
+)
+async def test_which_api_is_asked(base_url: str | None, api: Api, expected: bool) -> None:
+    """OpenAI itself is asked by responses, everybody else by chat completions, unless the operator says otherwise."""
+    async with aclosing(OpenAI(api_key="k", model="gpt-6-sol", base_url=base_url, api=api)) as provider:
+        assert provider._habits.speaks_responses is expected
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("gpt-4.1", "max_tokens"), ("llama-4", "max_tokens"), ("qwen4:8b", "max_tokens"), ("olmo-3", "max_tokens"),
+        ("o3", "max_completion_tokens"), ("gpt-5.5", "max_completion_tokens"), ("gpt-6-sol", "max_completion_tokens"),
+    ],
+)  # fmt: skip
+async def test_the_name_of_the_output_limit(model: str, expected: str) -> None:
+    """It goes by the name of the model; most compatible servers know the old name only."""
+    server = OpenAIServer(local=True)
+    await _asked(server, model=model)
+    assert server.requests[0].json()[expected] == QUESTION.max_output_tokens
+
+
+@pytest.mark.parametrize(("model", "known"), [("my-deployment", "max_completion_tokens"), ("o3-clone", "max_tokens")])
+async def test_the_other_name_is_tried_once_and_remembered(model: str, known: str) -> None:
+    """A server that refuses the one name is asked by the other, from then on at once."""
+    server = OpenAIServer(local=True, refuses=frozenset({"max_tokens", "max_completion_tokens"} - {known}))
+    await _asked(server, model=model, times=2)
+    assert [known in seen.json() for seen in server.requests] == [False, True, True]
+
+
+async def test_a_server_that_knows_neither_name_is_asked_twice_only() -> None:
+    """The second refusal is an error like any other."""
+    server = OpenAIServer(local=True, refuses=frozenset({"max_tokens", "max_completion_tokens"}))
+    with pytest.raises(Rejected, match="unsupported_parameter"):
+        await _asked(server, model="llama-4")
+    assert len(server.requests) == 2
+
+
+async def test_another_refused_parameter_is_not_the_limit(chat: Vendor) -> None:
+    """Only the refusal of the limit is answered by its other name."""
+    chat.server.faults.append(answer_json(error_body("No.", param="user", code="unsupported_parameter"), 400))
+    with pytest.raises(Rejected):
+        await chat.provider.complete(QUESTION)
+    assert len(chat.server.requests) == 1
+
+
+async def test_a_server_without_a_key() -> None:
+    """A local server wants none, and gets a word that says so."""
+    server = OpenAIServer(local=True)
+    await _asked(server, model="llama-4", api_key=None)
+    assert server.requests[0].headers["authorization"] == "Bearer none"
+
+
+async def test_a_key_that_no_header_takes() -> None:
+    """A key with letters beyond ASCII is the operator's to mend; nothing is sent."""
+    server = OpenAIServer()
+    with pytest.raises(BadKey):
+        await _asked(server, model="gpt-4.1", api_key="schlüssel")
+    assert server.requests == []
+
+
+async def test_the_body_of_a_chat_completion(chat: Vendor) -> None:
+    """Strings as content, the system first, and nothing that a compatible server might not know."""
+    await chat.provider.complete(QUESTION)
+    assert chat.sent.keys() == {"model", "max_tokens", "messages", "tools"}
+    assert chat.sent["messages"] == [
+        {"role": "system", "content": "You are Aldis."},
+        {"role": "user", "content": "What is the weather in Oslo?"},
+    ]
+
+
+async def test_a_call_goes_back_as_json_without_null(local: Vendor) -> None:
+    """A message of calls alone has empty words, for gateways refuse null, and arguments that are a JSON object."""
+    local.server.scripted(call("get_weather", '{"place": "Zürich"') + call("current_time", ""))
+    first = await local.provider.complete(QUESTION)
+    await local.provider.complete(followed_by(QUESTION, *answered(first.message)))
+    spoken = local.sent["messages"][2]
+    assert spoken["content"] == ""
+    assert [asked["function"]["arguments"] for asked in spoken["tool_calls"]] == ["{}", "{}"]
+
+
+async def test_a_server_that_says_stop_beside_calls() -> None:
+    """The calls count, not the reason."""
+    server = OpenAIServer(local=True, says_stop=True).scripted(call("current_time", {}))
+    assert (await _asked(server, model="llama-4")).stop is Stop.TOOLS
+
+
+@pytest.mark.parametrize("given", ["functions.get_weather:0", "", "x" * 65, "call 1"])
+async def test_an_id_that_others_refuse_is_replaced(local: Vendor, given: str) -> None:
+    """An id of another form gets one that every vendor takes, and two of the same are told apart."""
+    both = call("get_weather", {"place": "Oslo"}, call_id=given) + call("current_time", {}, call_id=given)
+    local.server.scripted(both)
+    completion = await local.provider.complete(QUESTION)
+    assert len({asked.id for asked in calls(completion)}) == 2
+    assert all(asked.id.startswith("call_") for asked in calls(completion))
+    await local.provider.complete(followed_by(QUESTION, *answered(completion.message)))
+
+
+@pytest.mark.parametrize("name", ["local", "responses"])
+async def test_an_id_that_was_used_before_is_replaced(open_vendors: dict[str, Vendor], name: str) -> None:
+    """A model that numbers its calls anew in every answer does not confuse the history."""
+    for vendor in _begun(open_vendors[name]):
+        vendor.server.scripted(
+            *[call("current_time", {}, call_id="call_0") + call("current_time", {}, call_id="call_0")] * 2
+        )
+        request = QUESTION
+        for _ in range(2):
+            completion = await vendor.provider.complete(request)
+            request = followed_by(request, *answered(completion.message))
+        ids = [
+            asked.id for message in request.messages if isinstance(message, AssistantMessage) for asked in message.calls
+        ]
+        assert ids[0] == "call_0"
+        assert len(set(ids)) == 4
+        await vendor.provider.complete(request)
+
+
+def _chat_answer(message: dict[str, Any], **more: Any) -> Any:
+    return answer_json({"choices": [{"message": {"role": "assistant", **message}, "finish_reason": "stop"}], **more})
+
+
+@pytest.mark.parametrize("more", [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}])
+async def test_usage_that_is_not_told(chat: Vendor, more: dict[str, Any]) -> None:
+    """Compatible servers may count nothing."""
+    chat.server.script.append(_chat_answer({"content": "Hi."}, **more))
+    completion = await chat.provider.complete(QUESTION)
+    assert (completion.usage.input_tokens, completion.cost_usd) == (0, None)
+
+
+async def test_usage_left_out_by_responses(responses: Vendor) -> None:
+    """So may a server that speaks responses."""
+    responses.server.scripted(say("Hi.").using(None))
+    assert (await responses.provider.complete(QUESTION)).usage.input_tokens == 0
+
+
+async def test_details_of_usage(responses: Vendor) -> None:
+    """What the cache gave and took is part of the prompt's count."""
+    responses.server.scripted(say("Hi.").using(Tokens(fresh=1, cache_read=2, cache_write=4, output=8)))
+    usage = (await responses.provider.complete(QUESTION)).usage
+    assert (usage.input_tokens, usage.cached_input_tokens, usage.cache_write_tokens, usage.output_tokens) == (
+        7,
+        2,
+        4,
+        8,
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"content": [{"type": "text", "text": "One."}, {"type": "image"}, {"text": "Two."}]}, ["One.", "Two."]),
+        ({"content": "Hi.", "tool_calls": None, "reasoning_content": "hm"}, ["Hi."]),
+        ({"content": None}, []),
+        ({}, []),
+    ],
+)  # fmt: skip
+async def test_forms_of_content(chat: Vendor, message: dict[str, Any], expected: list[str]) -> None:
+    """Words come as a string, as parts, or not at all."""
+    chat.server.script.append(_chat_answer(message))
+    assert texts(await chat.provider.complete(QUESTION)) == expected
+
+
+async def test_arguments_that_are_no_string(chat: Vendor) -> None:
+    """A few servers send the arguments' object itself; a list of them is malformed."""
+    functions = [
+        {"name": "get_weather", "arguments": {"place": "Oslo"}},
+        {"name": "get_weather", "arguments": ["Oslo"]},
+    ]
+    chat.server.script.append(_chat_answer({"tool_calls": [{"function": function} for function in functions]}))
+    completion = await chat.provider.complete(QUESTION)
+    assert [dict(asked.arguments) for asked in calls(completion)] == [{"place": "Oslo"}, {}]
+    assert [asked.malformed for asked in calls(completion)] == [None, '["Oslo"]']
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "kind"),
+    [
+        (429, error_body("You exceeded your quota.", code="insufficient_quota"), BadKey),
+        (429, error_body("Slow down.", code="rate_limit_exceeded"), Overloaded),
+        (400, error_body("No.", code="billing_hard_limit_reached"), BadKey),
+        (400, error_body("Too long.", code="context_length_exceeded"), ContextTooLong),
+        (400, error_body("This model's maximum context length is 8192 tokens."), ContextTooLong),
+        (400, error_body("Too long.", kind="exceed_context_size_error"), ContextTooLong),
+        (500, error_body("the request exceeds the available context size"), ContextTooLong),
+        (404, error_body("The model `x` does not exist", code="model_not_found"), NoSuchModel),
+        (429, error_body("Request too large for gpt-4.1 in organization org-x on tokens per min (TPM): Limit 30000, "
+                         "Requested 30500.", kind="tokens", code="rate_limit_exceeded"), ContextTooLong),
+        (400, error_body("Failed to call a function. Please adjust your prompt.", code="tool_use_failed"), Unavailable),
+        (400, {"error": {"message": 7, "type": {}, "code": 400}}, Rejected),
+        (422, {"detail": [{"loc": ["body"], "msg": "Input should be a string"}]}, Rejected),
+        (500, {"error": "flat"}, Unavailable),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["chat", "responses"])
+async def test_what_the_service_says_decides(
+    open_vendors: dict[str, Vendor], name: str, status: int, error: Any, kind: type[ProviderError]
+) -> None:
+    """Known words and codes say more than the status: who can mend it."""
+    for vendor in _begun(open_vendors[name]):
+        vendor.server.faults.append(answer_json(error, status))
+        with pytest.raises(ProviderError) as raised:
+            await vendor.provider.complete(QUESTION)
+        assert type(raised.value) is kind
+
+
+@pytest.mark.parametrize(
+    ("api", "name", "value"),
+    [("chat", "reasoning_effort", "low"), ("responses", "reasoning", {"effort": "low"})],
+)
+async def test_effort_is_sent_where_it_is_set(api: Api, name: str, value: object) -> None:
+    """Each API has its own name for it."""
+    server = OpenAIServer()
+    await _asked(server, model="gpt-5.5", api=api, effort="low")
+    assert server.requests[0].json()[name] == value
+
+
+async def test_a_refusal_in_its_own_field(chat: Vendor, responses: Vendor) -> None:
+    """The words of a refusal stand apart from the answer, and are its words all the same."""
+    for vendor in (chat, responses):
+        vendor.server.scripted(refuse())
+        completion = await vendor.provider.complete(QUESTION)
+        assert (completion.stop, texts(completion)) == (Stop.REFUSAL, ["I can't help with that."])
+
+
+async def test_the_body_of_a_response(responses: Vendor) -> None:
+    """Nothing is stored at OpenAI, reasoning comes sealed, and tools are flat and not strict."""
+    await responses.provider.complete(replace(QUESTION, max_output_tokens=1))
+    sent = responses.sent
+    assert (sent["store"], sent["include"]) == (False, ["reasoning.encrypted_content"])
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    assert sent["input"] == [
+        {"role": "developer", "content": [{"type": "input_text", "text": "You are Aldis.", **mark}]},
+        {"role": "user", "content": [{"type": "input_text", "text": "What is the weather in Oslo?", **mark}]},
+    ]
+    assert sent["prompt_cache_options"] == {"mode": "explicit", "ttl": "30m"}
+    assert sent["max_output_tokens"] == 16
+    assert [(tool["name"], tool["strict"]) for tool in sent["tools"]] == [
+        ("get_weather", False),
+        ("current_time", False),
+    ]
+    assert sent["prompt_cache_key"] == "aldis"
+
+
+async def test_what_is_asked_once_is_kept_in_no_cache(responses: Vendor) -> None:
+    """Writes cost more, and nobody would read them."""
+    await responses.provider.complete(replace(QUESTION, is_one_off=True))
+    sent = responses.sent
+    assert (sent["instructions"], sent["prompt_cache_options"]["mode"]) == ("You are Aldis.", "explicit")
+    assert b"breakpoint" not in responses.server.requests[-1].body
+    assert "prompt_cache_key" not in sent
+
+
+async def test_older_models_are_told_nothing_of_marks() -> None:
+    """They refuse them; their cache finds beginnings by itself, for nothing."""
+    server = OpenAIServer()
+    await _asked(server, model="gpt-5.4", api="responses")
+    sent = server.requests[0].json()
+    assert sent["instructions"] == "You are Aldis."
+    assert not {"prompt_cache_options"} & sent.keys()
+    assert server.refused == []
+
+
+async def test_a_server_that_knows_no_marks_is_asked_without(responses: Vendor) -> None:
+    """A gateway may call its model as OpenAI does: a refusal is learned from, for good."""
+    unknown = error_body("Unknown parameter: 'prompt_cache_options'.", param="prompt_cache_options")
+    responses.server.scripted(answer_json(unknown, 400))
+    for _ in range(2):
+        assert (await responses.provider.complete(QUESTION)).message is not None
+    assert ["prompt_cache_options" in seen.json() for seen in responses.server.requests] == [True, False, False]
+
+
+async def test_a_model_that_does_not_reason_is_not_asked_for_it() -> None:
+    """Sealed reasoning is refused by models that have none."""
+    server = OpenAIServer()
+    await _asked(server, model="gpt-4.1", api="responses")
+    assert "include" not in server.requests[0].json()
+
+
+@pytest.mark.parametrize("official", [True, False])
+async def test_the_cache_key_goes_to_openai_alone(official: bool) -> None:
+    """Other servers refuse what they do not know."""
+    habits = Habits(limit_name="max_tokens", takes=frozenset())
+    body = openai_chat.body(QUESTION, model="gpt-4.1", effort=None, official=official, habits=habits)
+    assert ("prompt_cache_key" in body) is official
+
+
+async def test_reasoning_stays_beside_its_call(responses: Vendor) -> None:
+    """Reasoning, words and calls go back as items in the order in which they came, each reasoning item sealed."""
+    responses.server.scripted(think("hm") + say("I look.") + think() + call("current_time", {}))
+    first = await responses.provider.complete(QUESTION)
+    assert first.message is not None
+    assert [type(part) for part in first.message.parts] == [Opaque, Text, Opaque, ToolCall]
+    await responses.provider.complete(followed_by(QUESTION, *answered(first.message)))
+    kinds = [item.get("type", item.get("role")) for item in responses.sent["input"]]
+    assert kinds == ["user", "reasoning", "assistant", "reasoning", "function_call", "function_call_output"]
+
+
+async def test_reasoning_that_led_to_nothing_is_dropped(responses: Vendor) -> None:
+    """A reasoning item whose successor was cut off must not go back."""
+    responses.server.scripted(say("Well.") + think() + cut_off())
+    completion = await responses.provider.complete(QUESTION)
+    assert completion.message == AssistantMessage(parts=(Text(text="Well."),))
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [("model_length", Stop.LENGTH), ("sensitive", Stop.REFUSAL), ("eos", Stop.END), (None, Stop.END)],
+)
+async def test_reasons_that_are_not_openais(chat: Vendor, reason: str | None, stop: Stop) -> None:
+    """Compatible services have some of their own."""
+    message = {"role": "assistant", "content": "It is"}
+    chat.server.script.append(answer_json({"choices": [{"message": message, "finish_reason": reason}]}))
+    assert (await chat.provider.complete(QUESTION)).stop is stop
+
+
+@pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])
+async def test_an_answer_that_broke_off_within_is_none(chat: Vendor, reason: str) -> None:
+    """Half of one is not told as if it were whole: the request may be repeated."""
+    message = {"role": "assistant", "content": "It is"}
+    chat.server.script.append(answer_json({"choices": [{"message": message, "finish_reason": reason}]}))
+    with pytest.raises(Unavailable):
+        await chat.provider.complete(QUESTION)
+
+
+LLAMA = "Failed to parse input at pos 395: <|tool_call_start|>[get_weather(place='Oslo')] does not support tools"
+PEG = "The model produced output that does not match the expected peg-native format"
+OLLAMA = "error parsing tool call: raw='{\"place\": Oslo}', err=invalid character 'O' looking for beginning of value"
+
+
+def unreadable(words: str, *, in_stream: bool) -> Answer:
+    """What a server says that cannot read what its model wrote, before it answers or within its stream."""
+    error: dict[str, Any] = {"error": {"code": 500, "message": words, "type": "server_error"}}
+    if not in_stream:
+        return answer_json(error, 500)
+    chunk = {"choices": [{"index": 0, "delta": {"content": "It"}}]}
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (chunk, error))
+    return lambda _: web.Response(text=body, content_type="text/event-stream")
+
+
+@pytest.mark.parametrize("in_stream", [False, True], ids=["answer", "stream"])
+@pytest.mark.parametrize(("words", "in_words"), [(LLAMA, True), (PEG, True), (OLLAMA, False)])
+async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str, in_words: bool, in_stream: bool) -> None:
+    """With tools in words where its parser does not know the form; from the next request on as before. The lost answer
+    is told for the ledger, and what the model wrote counts as no refusal of tools.
+    """
+    server = OpenAIServer(local=True)
+    server.faults.append(unreadable(words, in_stream=in_stream))
+    heard: list[str] = []
+    on_text = heard.append if in_stream else None
+    async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
+        completion = await provider.complete(QUESTION, on_text)
+        assert completion.stop is Stop.END
+        [lost] = completion.attempts
+        assert (lost.provider, lost.model, lost.error, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
+        await provider.complete(QUESTION, on_text)
+    first, again, next_one = ("tools" in request.json() for request in server.requests)
+    assert (first, again, next_one) == (True, not in_words, True)
+
+
+async def test_what_a_server_never_can_read_is_asked_for_twice_only() -> None:
+    """By a fallback, too: each answer may take a model minutes. People hear what they can do, and no word of it."""
+    server = OpenAIServer(local=True)
+    server.faults += [unreadable(LLAMA, in_stream=False)] * 9
+    async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
+        with pytest.raises(Unreadable) as raised:
+            await Fallback([provider]).complete(QUESTION)
+    assert len(server.requests) == 2
+    assert "Oslo" not in str(raised.value)
+    assert phrases.for_error(raised.value) == phrases.UNREADABLE.text
+
+
+async def test_a_template_without_a_system_message() -> None:
+    """Its words stand before the first question then, after one refusal."""
+    server = OpenAIServer(local=True, knows_system=False)
+    await _asked(server, model="gemma2:9b", times=2)
+    assert len(server.refused) == 1
+    first, *_ = server.requests[-1].json()["messages"]
+    assert first == {"role": "user", "content": "You are Aldis.\n\nWhat is the weather in Oslo?"}
+
+
+async def test_a_template_without_parallel_calls() -> None:
+    """Calls that stood in one answer stand one behind the other then, each followed by its own answer, after one
+    refusal; a single call is as it was.
+    """
+    server = OpenAIServer(local=True, knows_parallel_calls=False)
+    server.scripted(say("I look.") + call("get_weather", {"place": "Oslo"}) + call("current_time", {}))
+    await _continued(server, model="llama3.1:8b")
+    assert len(server.refused) == 1
+    *_, spoken, answer, second, last = server.requests[-1].json()["messages"]
+    assert [one["role"] for one in (spoken, answer, second, last)] == ["assistant", "tool"] * 2
+    assert (spoken["content"], second["content"]) == ("I look.", "")
+    for calling, told in ((spoken, answer), (second, last)):
+        [only] = calling["tool_calls"]
+        assert only["id"] == told["tool_call_id"]
+
+
+async def test_a_template_without_answers_of_tools() -> None:
+    """Tools are described in its prompt then, after one refusal; the question is answered."""
+    server = OpenAIServer(local=True, knows_tools=False)
+    server.scripted(call("get_weather", {"place": "Oslo"}))
+    await _continued(server, model="gemma2:9b")
+    assert len(server.refused) == 1
+    sent = server.requests[-1].json()
+    assert "tools" not in sent
+    assert "<<get_weather" in str(sent["messages"])
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"code": "server_error", "message": "Oops."}, Unavailable),
+        ({"code": "rate_limit_exceeded", "message": "Slow."}, Overloaded),
+        ({"code": "invalid_prompt", "message": "my sister's words"}, Rejected),
+        ({"code": "bio_policy", "message": "No."}, Rejected),
+        ({"code": "misalignment_policy_violation", "message": "No."}, Rejected),
+        ({"code": "data_residency_mismatch", "message": "No."}, BadKey),
+        (None, Unavailable),
+    ],
+)
+async def test_a_response_that_failed(responses: Vendor, error: Any, kind: type[ProviderError]) -> None:
+    """A failure told in a 200 is one of our errors, without the service's words."""
+    responses.server.script.append(answer_json({"status": "failed", "error": error, "output": []}))
+    with pytest.raises(ProviderError) as raised:
+        await responses.provider.complete(QUESTION)
+    assert type(raised.value) is kind
+    assert "sister" not in str(raised.value)
+
+
+@pytest.mark.parametrize("item", [{"type": "message"}, {"type": "message", "content": [7]}, {"type": "function_call"}])
+async def test_an_item_of_another_shape(responses: Vendor, item: dict[str, Any]) -> None:
+    """An item that cannot be read makes the answer unreadable, not the bot fall over."""
+    responses.server.script.append(answer_json({"status": "completed", "output": [item]}))
+    with pytest.raises(Unavailable):
+        await responses.provider.complete(QUESTION)
+
+
+async def test_a_schema_without_properties_is_made_whole(chat: Vendor, responses: Vendor) -> None:
+    """A tool from elsewhere may describe its arguments by nothing at all."""
+    bare = ToolOffer(name="ping", description="Says pong.", parameters={})
+    for vendor in (chat, responses):
+        vendor.server.scripted(call("ping", {}))
+        completion = await vendor.provider.complete(replace(QUESTION, tools=(bare,)))
+        assert [asked.name for asked in calls(completion)] == ["ping"]
+
+
+async def test_without_a_model_the_servers_first_one_answers() -> None:
+    """Nothing but an address has to be set: the list is asked for once, and models that cannot chat are passed over."""
+    async with OpenAIServer(local=True, key=None, models=("nomic-embed-text", "llama-9", "qwen-7")) as server:
+        provider = OpenAI(api_key=None, model=None, base_url=server.base_url)
+        answers = [await provider.complete(QUESTION) for _ in range(2)]
+        await provider.aclose()
+        assert [answer.model for answer in answers] == ["llama-9", "llama-9"]
+        assert (len(server.looks), len(server.requests)) == (1, 2)
+
+
+async def test_a_server_without_any_model_is_said_to_have_none() -> None:
+    """The operator learns what to set."""
+    async with OpenAIServer(local=True, key=None, models=("nomic-embed-text",)) as server:
+        provider = OpenAI(api_key=None, model=None, base_url=server.base_url)
+        with pytest.raises(Rejected, match="LLM__OPENAI__MODEL"):
+            await provider.complete(QUESTION)
+        await provider.aclose()

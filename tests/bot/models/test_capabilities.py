@@ -1,0 +1,186 @@
+"""What servers say of their models is read, bounded, and followed where nothing else is set."""
+
+import json
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.chat.room import SIZES, ContextRoom
+from bot.messages import Picture, UserMessage
+from bot.models import capabilities
+from bot.models.anthropic.provider import Anthropic
+from bot.models.base import Provider, Request, Usage
+from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_lesson, of_listed, of_ollama, told_of
+from bot.models.openai.provider import OpenAI
+from bot.models.prices import Price, published_prices
+from tests.bot.models.vendors import QUESTION
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import ModelServer, say
+
+PHOTO = Picture(data=b"\x89PNG\r\n a chart", content_type="image/png", width=10, height=10)
+SEEN = replace(QUESTION, messages=(UserMessage(text="What is this?", media=(PHOTO,)),))
+ALL = Capabilities(
+    window_tokens=8192,
+    max_output_tokens=2048,
+    tools=True,
+    pictures=False,
+    documents=None,
+    thinking=True,
+    effort=False,
+    price=Price(input=Decimal("0.3"), output=Decimal("1.2"), cache_read=Decimal("0.03")),
+)
+
+
+def test_what_was_said_comes_back_from_the_store() -> None:
+    """By way of JSON; what was not said is not kept."""
+    kept = json.loads(json.dumps(ALL.as_lesson()))
+    assert of_lesson(kept) == ALL
+    assert "documents" not in kept
+    assert NOTHING.as_lesson() == {}
+
+
+@pytest.mark.parametrize("wrong", [-1, 0, 3, 10**30, 8192.5, True, "8192", None, [8192], {}])
+def test_a_window_that_makes_no_sense_is_none(wrong: Any) -> None:
+    """Too small for a question, larger than any, or no whole number: as if it had not been said."""
+    assert of_listed({"max_model_len": wrong}) == NOTHING
+    assert of_listed({"context_length": wrong, "top_provider": {"max_completion_tokens": wrong}}) == NOTHING
+    assert of_lesson({"window_tokens": wrong, "max_output_tokens": wrong}) == NOTHING
+    shown = {"model_info": {"general.architecture": "llama", "llama.context_length": wrong}}
+    assert of_ollama(shown, {"models": [{"name": "m", "context_length": wrong}]}, "m") == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("prompt", "completion"),
+    [("-1", "-1"), ("NaN", "1"), ("Infinity", "1"), ("1e9", "1"), (0.1, "1"), ("", "1"), (None, "1"), ("1" * 50, "1")],
+)
+def test_a_price_that_makes_no_sense_is_none(prompt: Any, completion: Any) -> None:
+    """-1 is how OpenRouter says that nobody can know; half a price is none."""
+    assert of_listed({"pricing": {"prompt": prompt, "completion": completion}}).price is None
+
+
+NAMES = (
+    *("data", "id", "models", "name", "model", "max_input_tokens", "max_tokens", "capabilities", "supported", "meta"),
+    *("image_input", "top_provider", "n_ctx", "context_length", "pricing", "prompt", "completion", "type", "price"),
+    *(
+        "supported_parameters",
+        "architecture",
+        "input_modalities",
+        "default_generation_settings",
+        "modalities",
+        "vision",
+    ),
+    *("parameters", "model_info", "general.architecture", "llama.context_length", "tools", "window_tokens"),
+)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(ANYTHING)
+def test_no_answer_does_harm(answer: Any) -> None:
+    """Whatever stands in it, there is a result within bounds that can be kept."""
+    found = [
+        capabilities.of_anthropic(answer),
+        capabilities.of_listed(answer),
+        capabilities.of_training(answer),
+        capabilities.of_llama_cpp(answer),
+        capabilities.of_lm_studio(answer, "id"),
+        capabilities.of_ollama(answer, answer, "name"),
+        of_lesson(answer),
+    ]
+    for one in found:
+        assert one.window_tokens is None or 512 <= one.window_tokens <= 100_000_000
+        assert of_lesson(json.loads(json.dumps(one.as_lesson()))) == one
+
+
+def test_what_is_learnt_later_counts_at_once() -> None:
+    """Although it is read once and not with every request."""
+    lessons = lessons_with("http://gpu", "m", ALL)
+    assert told_of(lessons, "http://gpu", "m") == ALL
+    lessons.learn("http://gpu", "m", told=Capabilities(window_tokens=4096).as_lesson())
+    assert told_of(lessons, "http://gpu", "m") == Capabilities(window_tokens=4096)
+
+
+def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
+    lessons = ModelLessons()
+    lessons.learn(server, model, told=told.as_lesson())
+    return lessons
+
+
+async def sent(server: ModelServer, provider: Provider, request: Request) -> list[dict[str, Any]]:
+    """The bodies with which a question was asked."""
+    server.scripted(say("Fine."))
+    try:
+        await provider.complete(request)
+    finally:
+        await provider.aclose()
+    return [seen.json() for seen in server.requests]
+
+
+async def test_a_model_without_tools_or_eyes_is_not_tried_first() -> None:
+    """By what its server said; what is set counts more, and no lesson is made of what was only said."""
+    blind = Capabilities(tools=False, pictures=False)
+    async with OpenAIServer(local=True, takes_tools=False) as server:
+        lessons = lessons_with(server.base_url, "m", blind)
+        [body] = await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
+        assert "tools" not in body
+        assert "you cannot see" in json.dumps(body)
+        assert "habits" not in lessons.of(server.base_url, "m")
+    async with OpenAIServer(local=True, sees=True) as server:
+        lessons = lessons_with(server.base_url, "m", blind)
+        chosen = OpenAI(
+            api_key=None, model="m", base_url=server.base_url, lessons=lessons, sees=True, tool_mode="native"
+        )
+        [body] = await sent(server, chosen, SEEN)
+        assert "tools" in body
+        assert "image_url" in json.dumps(body)
+
+
+async def test_a_refusal_teaches_nothing_of_what_was_only_said() -> None:
+    """Else a server that was wrong once would be believed for a month."""
+    async with OpenAIServer(local=True, refuses=frozenset({"max_tokens"})) as server:
+        lessons = lessons_with(server.base_url, "m", Capabilities(tools=False, pictures=False))
+        await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
+        assert lessons.of(server.base_url, "m")["habits"] == {"limit_name": ("max_tokens", "max_completion_tokens")}
+
+
+async def test_claude_without_eyes_is_shown_no_picture() -> None:
+    """As Anthropic's list says."""
+    async with AnthropicServer() as server:
+        lessons = lessons_with(server.base_url, "claude-haiku-5-5", Capabilities(pictures=False))
+        provider = Anthropic(
+            api_key=server.key or "", model="claude-haiku-5-5", base_url=server.base_url, lessons=lessons
+        )
+        [body] = await sent(server, provider, SEEN)
+        assert "you cannot see" in json.dumps(body)
+
+
+def test_the_smallest_window_that_is_known_counts() -> None:
+    """That of a refusal, or what the server said; the longest answer has its share, and its own limit."""
+    lessons = lessons_with("http://gpu", "m", Capabilities(window_tokens=32_768, max_output_tokens=1024))
+    room = ContextRoom(lessons, lambda _: ("http://gpu", "m"))
+    assert room.window_tokens(None) == 32_768
+    assert room.output_tokens(4096, SIZES[0], None) == 1024
+    room.on_refusal(None, 8192)
+    assert room.window_tokens(None) == 8192
+    room.on_refusal(None, 100_000)
+    assert room.window_tokens(None) == 32_768
+
+
+def test_a_reseller_says_its_price() -> None:
+    """It counts where no other is known; the operator's own counts more."""
+    lessons = lessons_with("http://shop", "vendor/m", ALL)
+    asked = replace(published_prices(), asks=lambda model: told_of(lessons, "http://shop", model).price)
+    used = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
+    assert asked.cost("vendor/m", used) == Decimal("1.5")
+    own = replace(asked.with_own([("vendor/m", Decimal(1), Decimal(1))]), asks=asked.asks)
+    assert own.cost("vendor/m", used) == Decimal(2)
+    assert asked.cost("vendor/other", used) is None
+    assert asked.cost("claude-haiku-5-5", used) == published_prices().cost("claude-haiku-5-5", used)

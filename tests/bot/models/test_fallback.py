@@ -1,0 +1,485 @@
+"""Several providers as one: who is asked when, what is waited for, and what the ledger hears of the failures."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+
+import pytest
+
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
+from bot.messages import AssistantMessage, Text, UserMessage
+from bot.models.base import Attempt, Completion, OnText, Provider, Request, Stop, Usage
+from bot.models.fallback import Fallback
+
+REQUEST = Request(
+    system="",
+    messages=(UserMessage(text="[Sat 2026-11-21 22:40 UTC] my secret question"),),
+    tools=(),
+    may_call_tools=True,
+    max_output_tokens=100,
+    timeout_seconds=60,
+    conversation="c",
+)
+
+ANSWER = "answer"
+Step = type[ProviderError] | tuple[type[ProviderError], float] | str
+"""What a scripted provider does: fail, fail and say when to come back, or answer."""
+
+
+@dataclass
+class Machine:
+    """A monotonic clock that only pauses and scripted providers move."""
+
+    now: float = 1000.0
+    pauses: list[float] = field(default_factory=list)
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.now += seconds
+
+
+@dataclass
+class Scripted:
+    """A provider that does what its script says, then answers for ever; each try takes `seconds`."""
+
+    name: str
+    machine: Machine
+    script: list[Step]
+    seconds: float = 0.0
+    offered_seconds: list[float] = field(default_factory=list)
+    closed: int = 0
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        self.offered_seconds.append(request.timeout_seconds)
+        self.machine.now += self.seconds
+        step = self.script.pop(0) if self.script else ANSWER
+        if isinstance(step, str):
+            if on_text is not None:
+                on_text(f"from {self.name}")
+            return completion_of(self.name)
+        error, retry_after = step if isinstance(step, tuple) else (step, None)
+        raise error("refused", provider=self.name, model=f"{self.name}-1", retry_after_seconds=retry_after)
+
+    async def aclose(self) -> None:
+        self.closed += 1
+
+    @property
+    def asked(self) -> int:
+        return len(self.offered_seconds)
+
+
+@dataclass
+class Hanging(Scripted):
+    """A provider that never answers and minds no deadline."""
+
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        self.begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+def completion_of(name: str) -> Completion:
+    return Completion(
+        message=AssistantMessage(parts=(Text(text=f"from {name}"),)),
+        stop=Stop.END,
+        usage=Usage(),
+        provider=name,
+        model=f"{name}-1",
+        latency_seconds=0.0,
+        cost_usd=Decimal(0),
+    )
+
+
+def scripted(machine: Machine, *scripts: Sequence[Step]) -> list[Scripted]:
+    """Providers `a`, `b`, `c` ... with these scripts."""
+    return [Scripted(name, machine, list(script)) for name, script in zip("abcdef", scripts, strict=False)]
+
+
+def fallback_of(providers: Sequence[Provider], machine: Machine) -> Fallback:
+    return Fallback(providers, monotonic=machine, pause=machine.pause, fraction=lambda: 0.5)
+
+
+def kinds(attempts: Sequence[object]) -> list[tuple[str, str]]:
+    return [(attempt.provider, attempt.error) for attempt in attempts if isinstance(attempt, Attempt)]
+
+
+async def test_the_first_that_can_answer_answers_alone() -> None:
+    """Nobody else is asked, nothing is waited for, and the completion is the provider's own."""
+    machine = Machine()
+    a, b = scripted(machine, [], [])
+    fallback = fallback_of([a, b], machine)
+    completion = await fallback.complete(REQUEST)
+    assert (completion.provider, completion.attempts) == ("a", ())
+    assert (b.asked, machine.pauses, fallback.name) == (0, [], "fallback")
+
+
+@pytest.mark.parametrize("error", [Overloaded, Unavailable, BadKey, Rejected])
+async def test_a_failed_provider_is_followed_by_the_next_at_once(error: type[ProviderError]) -> None:
+    """No pause between providers of a round, and the ledger learns of the failed try."""
+    machine = Machine()
+    a, b = scripted(machine, [error], [])
+    a.seconds = 1.5
+    completion = await fallback_of([a, b], machine).complete(REQUEST)
+    assert completion.provider == "b"
+    assert completion.attempts == (Attempt(provider="a", model="a-1", error=error.__name__, latency_seconds=1.5),)
+    assert machine.pauses == []
+
+
+@pytest.mark.parametrize(
+    ("step", "cool_seconds"),
+    [
+        (Overloaded, 30),
+        (Unavailable, 30),
+        ((Overloaded, 4), 4),
+        ((Overloaded, 86_400), 300),
+        (BadKey, 300),
+        (Rejected, 0),
+        (Unreadable, 0),
+    ],
+)
+async def test_a_failed_provider_is_passed_over_while_it_cools_down(step: Step, cool_seconds: float) -> None:
+    """The next requests go to the second provider until the first one's cool-down is over, and never longer."""
+    machine = Machine()
+    a, b = scripted(machine, [step], [])
+    fallback = fallback_of([a, b], machine)
+    await fallback.complete(REQUEST)
+    machine.now += max(0, cool_seconds - 0.001)
+    assert (await fallback.complete(REQUEST)).provider == ("b" if cool_seconds else "a")
+    machine.now += 0.002
+    assert (await fallback.complete(REQUEST)).provider == "a"
+
+
+async def test_all_cooling_down_are_asked_anyway() -> None:
+    """A late answer is better than none: with nobody ready the providers are asked in their order."""
+    machine = Machine()
+    a, b = scripted(machine, [(Overloaded, 200)], [(Overloaded, 200)])
+    fallback = fallback_of([a, b], machine)
+    with pytest.raises(Overloaded):
+        await fallback.complete(REQUEST)
+    completion = await fallback.complete(REQUEST)
+    assert (completion.provider, b.asked) == ("a", 1)
+
+
+async def test_an_answer_ends_the_cool_down() -> None:
+    """A provider that answered although it was cooling down is first again."""
+    machine = Machine()
+    a, b = scripted(machine, [(Overloaded, 200)], [(Overloaded, 70)])
+    fallback = fallback_of([a, b], machine)
+    with pytest.raises(Overloaded):
+        await fallback.complete(REQUEST)
+    await fallback.complete(REQUEST)
+    machine.now += 100  # b is ready again, a would be passed over if it still had to cool down
+    assert (await fallback.complete(REQUEST)).provider == "a"
+
+
+async def test_one_that_cools_down_is_asked_when_the_ready_ones_fail_for_good() -> None:
+    """A refused key at the ready provider leads back to the overloaded one, without a pause."""
+    machine = Machine()
+    a, b = scripted(machine, [Overloaded], [ANSWER, BadKey])
+    fallback = fallback_of([a, b], machine)
+    await fallback.complete(REQUEST)
+    completion = await fallback.complete(REQUEST)
+    assert completion.provider == "a"
+    assert kinds(completion.attempts) == [("b", "BadKey")]
+    assert machine.pauses == [0.0]
+
+
+async def test_three_rounds_with_growing_pauses_then_the_last_error() -> None:
+    """Transient failures are tried three times with back-off between, and the error carries every try."""
+    machine = Machine()
+    a, b = scripted(machine, [Unavailable] * 9, [Unavailable] * 9)
+    with pytest.raises(Unavailable) as caught:
+        await fallback_of([a, b], machine).complete(REQUEST)
+    assert machine.pauses == [0.5, 2.0]
+    assert kinds(caught.value.attempts) == [("a", "Unavailable"), ("b", "Unavailable")] * 3
+
+
+async def test_a_busy_model_is_asked_as_long_as_the_turn_may_last() -> None:
+    """First the others; then those that are merely busy, also beyond the time in which a model may be silent."""
+    rows: tuple[tuple[Step, str, list[float]], ...] = (
+        (Overloaded, "b", [0.5, 2.0, *[10.0] * 7]),
+        ((Overloaded, 3), "b", [0.5, 2.0, *[3.0] * 7]),
+        ((Overloaded, 45), "b", [0.5, 2.0, *[45.0] * 7]),
+    )
+    for busy, answers, pauses in rows:
+        machine = Machine()
+        a, b = scripted(machine, [Unavailable] * 9, [busy] * 9)
+        fallback = fallback_of([a, b], machine)
+        completion = await fallback.complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
+        assert (completion.provider, machine.pauses) == (answers, pauses)
+        assert a.asked == 3
+    machine = Machine()
+    (lone,) = scripted(machine, [Overloaded] * 99)
+    with pytest.raises(Overloaded):
+        await fallback_of([lone], machine).complete(replace(REQUEST, timeout_seconds=60, total_seconds=600))
+    assert 580 < sum(machine.pauses) < 600
+
+
+async def test_refusals_in_a_row_are_counted() -> None:
+    """By model, over requests; an answer ends the row."""
+    machine = Machine()
+    (a,) = scripted(machine, [Rejected, Rejected, ANSWER, Rejected])
+    fallback, told = fallback_of([a], machine), list[bool]()
+    for _ in range(4):
+        try:
+            await fallback.complete(REQUEST)
+        except Rejected as error:
+            told.append(error.is_setup)
+    assert told == [False, True, False]
+
+
+@pytest.mark.parametrize(("fraction", "pause"), [(0.0, 0.25), (0.5, 0.5), (1.0, 0.75)])
+async def test_the_back_off_is_jittered(fraction: float, pause: float) -> None:
+    """Many turns that fail at once do not all come back at once."""
+    machine = Machine()
+    (a,) = scripted(machine, [Overloaded])
+    await Fallback([a], monotonic=machine, pause=machine.pause, fraction=lambda: fraction).complete(REQUEST)
+    assert machine.pauses == [pause]
+
+
+async def test_the_shortest_pause_asked_for_is_honoured() -> None:
+    """`retry-after` replaces the back-off; the shortest of the round counts, and that provider is asked then."""
+    machine = Machine()
+    a, b = scripted(machine, [(Overloaded, 9)], [(Overloaded, 4)])
+    completion = await fallback_of([a, b], machine).complete(REQUEST)
+    assert (completion.provider, machine.pauses) == ("b", [4])
+
+
+async def test_an_absurd_pause_is_not_waited_for() -> None:
+    """One that wants an hour is given up for this request, and so is one that fails and wants more than a moment."""
+    machine = Machine()
+    a, b = scripted(machine, [(Overloaded, 3600)], [Unavailable])
+    assert (await fallback_of([a, b], machine).complete(REQUEST)).provider == "b"
+    assert (a.asked, machine.pauses) == (1, [0.5])
+    for step in ((Overloaded, 61), (Unavailable, 11)):
+        (lone,) = scripted(machine, [step])
+        with pytest.raises(step[0]):
+            await fallback_of([lone], machine).complete(REQUEST)
+        assert lone.asked == 1
+
+
+async def test_failures_for_good_are_not_repeated() -> None:
+    """A refused key is not tried again while an overloaded provider is."""
+    machine = Machine()
+    a, b = scripted(machine, [BadKey], [Overloaded])
+    completion = await fallback_of([a, b], machine).complete(REQUEST)
+    assert (completion.provider, a.asked, b.asked) == ("b", 1, 2)
+
+
+async def test_when_all_reject_the_first_rejection_is_told() -> None:
+    """The preferred provider's reason counts, after everybody was asked once."""
+    machine = Machine()
+    a, b = scripted(machine, [Rejected], [Rejected])
+    with pytest.raises(Rejected) as caught:
+        await fallback_of([a, b], machine).complete(REQUEST)
+    assert caught.value.provider == "a"
+    assert kinds(caught.value.attempts) == [("a", "Rejected"), ("b", "Rejected")]
+
+
+async def test_a_mixture_of_failures_for_good_tells_the_last() -> None:
+    """One refused key among rejections: the last error is the one raised."""
+    machine = Machine()
+    a, b = scripted(machine, [Rejected], [BadKey])
+    with pytest.raises(BadKey):
+        await fallback_of([a, b], machine).complete(REQUEST)
+    assert machine.pauses == []
+
+
+async def test_too_long_a_context_is_raised_at_once() -> None:
+    """Only the caller can cut the history, so no other provider is asked; earlier tries are attached."""
+    machine = Machine()
+    a, b, c = scripted(machine, [Overloaded], [ContextTooLong], [])
+    with pytest.raises(ContextTooLong) as caught:
+        await fallback_of([a, b, c], machine).complete(REQUEST)
+    assert c.asked == 0
+    assert kinds(caught.value.attempts) == [("a", "Overloaded"), ("b", "ContextTooLong")]
+
+
+async def test_the_cut_request_goes_to_the_same_provider() -> None:
+    """A context that was too long is no reason to pass the provider over."""
+    machine = Machine()
+    a, b = scripted(machine, [ContextTooLong], [])
+    fallback = fallback_of([a, b], machine)
+    with pytest.raises(ContextTooLong):
+        await fallback.complete(REQUEST)
+    assert (await fallback.complete(REQUEST)).provider == "a"
+
+
+async def test_the_time_that_is_left_is_handed_down() -> None:
+    """Each gets half of what is left as long as another comes after it, the last one all of it."""
+    machine = Machine()
+    a, b, c = scripted(machine, [Overloaded], [Overloaded], [])
+    a.seconds = 20
+    await fallback_of([a, b, c], machine).complete(REQUEST)
+    assert (a.offered_seconds, b.offered_seconds, c.offered_seconds) == ([30], [20], [40])
+
+
+async def test_nothing_begins_after_the_deadline() -> None:
+    """When the time is over nobody else is asked and no pause is begun: the last error is raised."""
+    machine = Machine()
+    a, b = scripted(machine, [Unavailable], [])
+    a.seconds = 60
+    with pytest.raises(Unavailable):
+        await fallback_of([a, b], machine).complete(REQUEST)
+    assert (b.asked, machine.pauses) == (0, [])
+
+
+async def test_a_pause_that_does_not_fit_is_not_begun() -> None:
+    """A retry-after within reason but beyond the deadline ends the request."""
+    machine = Machine()
+    (a,) = scripted(machine, [(Overloaded, 8)])
+    a.seconds = 55
+    with pytest.raises(Overloaded):
+        await fallback_of([a], machine).complete(REQUEST)
+    assert machine.pauses == []
+
+
+async def test_one_that_hangs_leaves_time_for_the_next() -> None:
+    """A provider that minds no deadline is cut off in time for the other to answer, and counts as unavailable."""
+    machine = Machine()
+    a, b = Hanging("a", machine, []), Scripted("b", machine, [])
+    completion = await fallback_of([a, b], machine).complete(replace(REQUEST, timeout_seconds=0.02))
+    assert completion.provider == "b"
+    assert kinds(completion.attempts) == [("a", "TooSlow")]
+
+
+async def test_cancelling_stops_the_try_and_blames_nobody() -> None:
+    """A stopped turn is no failure of the provider: the next request asks it again."""
+    machine = Machine()
+    a, b = Hanging("a", machine, []), Scripted("b", machine, [])
+    fallback = fallback_of([a, b], machine)
+    for _ in range(2):
+        a.begun.clear()
+        task = asyncio.create_task(fallback.complete(REQUEST))
+        await a.begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert b.asked == 0
+
+
+async def test_the_operator_reads_one_line_for_each_failed_try(caplog: pytest.LogCaptureFixture) -> None:
+    """Provider, model and kind of error, a refused key as an error, and no word of the request or the service."""
+    caplog.set_level(logging.DEBUG)
+    machine = Machine()
+    a, b, c = scripted(machine, [BadKey], [Overloaded], [])
+    await fallback_of([a, b, c], machine).complete(REQUEST)
+    lines = [(record.levelname, record.getMessage()) for record in caplog.records if record.name.startswith("bot.")]
+    assert lines == [
+        ("ERROR", "a (model a-1) did not answer: BadKey (refused)"),
+        ("WARNING", "b (model b-1) did not answer: Overloaded (refused)"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "order"),
+    [
+        ("b/b-1", ["b", "a"]),
+        ("d/d-1", ["d", "a", "b"]),
+        ("gone/gone-1", ["a", "b"]),
+        ("", ["a", "b"]),
+        (None, ["a", "b"]),
+    ],
+)
+async def test_the_chosen_model_is_asked_first(model: str | None, order: list[str]) -> None:
+    """The others stand in for it in their order, each once; a choice that is no longer there is as none."""
+    machine = Machine()
+    a, b, d = (Scripted(name, machine, [Rejected]) for name in "abd")
+    choices = {"a/a-1": a, "b/b-1": b, "d/d-1": d}
+    fallback = Fallback([a, b], choices=choices, monotonic=machine, pause=machine.pause, fraction=lambda: 0.5)
+    with pytest.raises(Rejected) as caught:
+        await fallback.complete(replace(REQUEST, model=model))
+    assert [provider for provider, _ in kinds(caught.value.attempts)] == order
+
+
+async def test_a_choice_cools_down_by_itself() -> None:
+    """A model that failed is passed over also for those who chose it, and nobody else's is for that."""
+    machine = Machine()
+    a, d = Scripted("a", machine, []), Scripted("d", machine, [Overloaded])
+    fallback = Fallback([a], choices={"d/d-1": d}, monotonic=machine, pause=machine.pause)
+    chosen = replace(REQUEST, model="d/d-1")
+    assert [(await fallback.complete(chosen)).provider for _ in range(2)] == ["a", "a"]
+    machine.now += 31
+    assert (await fallback.complete(chosen)).provider == "d"
+    assert (await fallback.complete(REQUEST)).provider == "a"
+
+
+async def test_whoever_answers_is_heard() -> None:
+    """Who listens hears the words of the provider that answers in the end."""
+    machine = Machine()
+    a, b = scripted(machine, [Overloaded], [])
+    heard: list[str] = []
+    await fallback_of([a, b], machine).complete(REQUEST, heard.append)
+    assert heard == ["from b"]
+
+
+async def test_closing_closes_the_choices_once() -> None:
+    """Those that are among the providers, too."""
+    machine = Machine()
+    a, d = Scripted("a", machine, []), Scripted("d", machine, [])
+    await Fallback([a], choices={"a/a-1": a, "d/d-1": d}).aclose()
+    assert (a.closed, d.closed) == (1, 1)
+
+
+async def test_closing_closes_all_even_when_one_fails_to() -> None:
+    """One broken connection pool does not leak the others."""
+
+    class Broken(Scripted):
+        async def aclose(self) -> None:
+            raise OSError("already gone")
+
+    machine = Machine()
+    a, b, c = Scripted("a", machine, []), Broken("b", machine, []), Scripted("c", machine, [])
+    with pytest.raises(OSError, match="already gone"):
+        await fallback_of([a, b, c], machine).aclose()
+    assert a.closed
+    assert c.closed
+
+
+def test_a_fallback_of_nobody_is_refused() -> None:
+    """An empty list is a mistake of whoever put Aldis together, seen at the start."""
+    with pytest.raises(ValueError, match="at least one"):
+        Fallback([])
+
+
+async def test_what_was_tried_is_told_when_nobody_waits_any_more() -> None:
+    """The tries that failed, and the one under way with the model that was asked."""
+    machine = Machine()
+    told: list[Attempt] = []
+    failing, hanging = Scripted("a", machine, [Unavailable]), Hanging("b", machine, [])
+    fallback = Fallback([failing, hanging], choices={"a/one": failing, "b/two": hanging}, monotonic=machine)
+    asked = asyncio.create_task(fallback.complete(replace(REQUEST, on_broken_off=told.extend)))
+    await hanging.begun.wait()
+    machine.now += 7
+    asked.cancel()
+    await asyncio.wait([asked])
+    assert asked.cancelled()
+    assert [(one.provider, one.model, one.error, one.latency_seconds, one.cost_usd) for one in told] == [
+        ("a", "a-1", "Unavailable", 0, 0),
+        ("b", "two", "CancelledError", 7, None),
+    ]
+
+
+async def test_a_pause_in_which_nobody_waits_any_more_costs_nothing() -> None:
+    """Between two rounds nobody is asked."""
+    machine = Machine()
+    told: list[Attempt] = []
+    pausing = asyncio.Event()
+
+    async def pause(_: float) -> None:
+        pausing.set()
+        await asyncio.Event().wait()
+
+    fallback = Fallback(scripted(machine, [Unavailable]), monotonic=machine, pause=pause)
+    asked = asyncio.create_task(fallback.complete(replace(REQUEST, on_broken_off=told.extend)))
+    await pausing.wait()
+    asked.cancel()
+    await asyncio.wait([asked])
+    assert kinds(told) == [("a", "Unavailable")]

@@ -1,0 +1,154 @@
+"""What completions cost."""
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import get_args
+
+import pytest
+from anthropic.types import ModelParam
+from hypothesis import given
+from hypothesis import strategies as st
+from openai.types.shared import ChatModel
+
+from bot.models.anthropic.provider import Anthropic
+from bot.models.base import Usage
+from bot.models.openai.provider import OpenAI
+from bot.models.prices import published_prices, unknown_cost, unknown_price
+from tests.bot.models.vendors import QUESTION
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import Tokens, say
+
+MILLION = 1_000_000
+HOUR = Usage(input_tokens=MILLION, cache_write_tokens=MILLION, cache_write_hour_tokens=MILLION // 2)
+
+
+@pytest.mark.parametrize(
+    ("model", "usage", "expected"),
+    [
+        ("claude-sonnet-5-5", Usage(input_tokens=MILLION), "2"),
+        ("claude-sonnet-5-5", Usage(output_tokens=MILLION), "10"),
+        ("claude-sonnet-5-5", Usage(input_tokens=MILLION, cached_input_tokens=MILLION), "0.1"),
+        ("claude-sonnet-5-5", Usage(input_tokens=MILLION, cache_write_tokens=MILLION), "2.5"),
+        ("claude-opus-5-5", Usage(input_tokens=MILLION), "4"),
+        ("claude-opus-5-5", Usage(input_tokens=MILLION, cached_input_tokens=MILLION), "0.2"),
+        ("claude-opus-5-5", Usage(output_tokens=MILLION), "20"),
+        ("claude-fable-5-1", Usage(input_tokens=MILLION, output_tokens=MILLION), "60"),
+        ("claude-sonnet-5-5", HOUR, "3.25"),
+        ("gpt-4.1", HOUR, "2"),
+        ("claude-haiku-5-5", Usage(input_tokens=100_000, output_tokens=10_000), "0.015"),
+        ("gpt-5.5", Usage(input_tokens=MILLION // 10, output_tokens=MILLION // 10), "3.5"),
+        ("gpt-5.5", Usage(input_tokens=MILLION, output_tokens=MILLION // 10), "14.5"),
+        ("gpt-5.5-2026-04-23", Usage(output_tokens=MILLION), "30"),
+        ("claude-haiku-5-5-20260901", Usage(input_tokens=1), "0.0000001"),
+        ("offline", Usage(input_tokens=MILLION, output_tokens=MILLION), "0"),
+        ("offline", Usage(), "0"),
+    ],
+)
+def test_what_a_completion_costs(model: str, usage: Usage, expected: str) -> None:
+    """The price is that of fresh, cached, written and answered tokens, exact to the last digit."""
+    assert published_prices().cost(model, usage) == Decimal(expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["claude-mythos-9", "claude-haiku-5-5-mini", "claude-haiku-5", "gpt-7-sol", "x/claude-haiku-5-5", "qwen4:8b", ""],
+)
+def test_an_unknown_model_has_no_price(model: str) -> None:
+    """A price is never guessed from a name that is merely alike."""
+    assert published_prices().of(model) is None
+    assert published_prices().cost(model, Usage(input_tokens=1)) is None
+
+
+def test_a_long_prompt_costs_what_long_prompts_cost() -> None:
+    """The rates beyond the limit hold for all of it; at the limit itself they do not."""
+    at, beyond = (
+        published_prices().cost("claude-haiku-5-5", Usage(input_tokens=count)) for count in (100_000, 100_001)
+    )
+    assert at == Decimal("0.01")
+    assert beyond == Decimal("0.0500005")
+
+
+def test_every_model_of_the_sdks_that_has_a_published_price_has_one_here() -> None:
+    """The table is as new as the SDKs; a model that neither has is for the operator to price."""
+    unpriced = {name for name in (*get_args(ChatModel), *_names(ModelParam)) if published_prices().of(name) is None}
+    known_to_lack = {"claude-mythos-5", "claude-mythos-5-1", "claude-mythos-preview", "gpt-6.2-astra", "gpt-6.2-sol"}
+    assert unpriced == known_to_lack
+
+
+def _names(literal: object) -> Iterator[str]:
+    for argument in get_args(literal):
+        yield from [argument] if isinstance(argument, str) else _names(argument)
+
+
+def test_a_prompt_that_nobody_counted() -> None:
+    """A server that tells no usage has not given its answer away: what it cost is not known."""
+    assert published_prices().cost("claude-haiku-5-5", Usage()) is None
+
+
+def test_the_operator_knows_more_prices() -> None:
+    """A model of the operator's has its price, dated or not, and the published ones stay."""
+    prices = published_prices().with_own(
+        [("gpt-next", Decimal("0.25"), Decimal(2)), ("qwen4:8b", Decimal(0), Decimal(0))]
+    )
+    usage = Usage(input_tokens=MILLION, output_tokens=MILLION)
+    costs = [prices.cost(model, usage) for model in ("gpt-next", "gpt-next-20261101", "qwen4:8b", "gpt-nobody")]
+    assert costs == [Decimal("2.25"), Decimal("2.25"), Decimal(0), None]
+    assert prices.cost("claude-opus-5-5", usage) == Decimal(24)
+    assert published_prices().cost("gpt-next", usage) is None
+
+
+def test_the_operator_knows_better() -> None:
+    """Their price stands in the place of the published one, for any prompt; the cache saves as much as before."""
+    prices = published_prices().with_own([("claude-haiku-5-5", Decimal(1), Decimal(5))])
+    assert prices.cost("claude-haiku-5-5", Usage(input_tokens=MILLION, output_tokens=MILLION)) == Decimal(6)
+    assert prices.cost("claude-haiku-5-5", Usage(input_tokens=MILLION, cached_input_tokens=MILLION)) == Decimal("0.1")
+
+
+def test_a_dated_model_can_have_a_price_of_its_own() -> None:
+    """What the operator wrote for exactly this name comes first."""
+    prices = published_prices().with_own([("claude-opus-5-5-20260901", Decimal(1), Decimal(1))])
+    usage = Usage(input_tokens=MILLION)
+    costs = [prices.cost(model, usage) for model in ("claude-opus-5-5-20260901", "claude-opus-5-5-20261001")]
+    assert costs == [Decimal(1), Decimal(4)]
+
+
+def test_of_an_unknown_cache_nothing_is_saved() -> None:
+    """Where only two prices are known, every token of the prompt counts in full."""
+    prices = published_prices().with_own([("gpt-next", Decimal(1), Decimal(1))])
+    cached = Usage(input_tokens=MILLION, cached_input_tokens=MILLION // 2, cache_write_tokens=MILLION // 4)
+    assert prices.cost("gpt-next", cached) == Decimal(1)
+
+
+def test_the_operator_is_told_what_to_do() -> None:
+    """One line that names the model, and the setting where a price is what is missing."""
+    told = unknown_price("gpt-nobody")
+    assert told.startswith("the price of model gpt-nobody is unknown")
+    assert "BUDGET__PRICES=gpt-nobody=input/output" in told
+    assert "\n" not in told
+    assert unknown_cost("gpt-nobody", Usage(input_tokens=1)) == told
+    assert "does not tell how many tokens model gpt-nobody used" in unknown_cost("gpt-nobody", Usage())
+
+
+@given(st.integers(1, 10**7), st.integers(0, 10**7), st.integers(0, 10**7), st.integers(0, 10**7))
+def test_a_cost_is_never_negative(prompt: int, read: int, written: int, output: int) -> None:
+    """Whatever a server counts, nobody is paid for asking."""
+    usage = Usage(input_tokens=prompt, cached_input_tokens=read, cache_write_tokens=written, output_tokens=output)
+    price = published_prices().cost("claude-opus-5-5", usage)
+    assert price is not None
+    assert price >= 0
+
+
+async def test_a_vendor_counts_by_the_prices_it_is_given() -> None:
+    """The operator's price of a model that nobody else knows is that of its completions."""
+    prices = published_prices().with_own([("next-year", Decimal(1), Decimal(1000))])
+    answer = say("Hi.").using(Tokens(fresh=100, output=10))
+    async with AnthropicServer(models=("next-year",)) as one, OpenAIServer(models=("next-year",)) as two:
+        vendors = (
+            Anthropic(api_key="test-key", model="next-year", base_url=one.base_url, prices=prices),
+            OpenAI(api_key="test-key", model="next-year", base_url=two.base_url, prices=prices),
+        )
+        for server, vendor in zip((one, two), vendors, strict=True):
+            server.scripted(answer)
+            assert (await vendor.complete(QUESTION)).cost_usd == Decimal("0.0101")
+            await vendor.aclose()

@@ -1,0 +1,634 @@
+"""One suite over the real providers, whole and streamed: whatever the vendor, the same stories end the same way."""
+
+import asyncio
+import json
+import logging
+import platform
+import traceback
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable
+from bot.messages import (
+    AssistantMessage,
+    CallId,
+    Message,
+    Opaque,
+    Text,
+    ToolAnswer,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
+from bot.models.anthropic.provider import Anthropic
+from bot.models.base import Stop
+from bot.models.openai.provider import OpenAI
+from tests.bot.models.vendors import (
+    NAMES,
+    QUESTION,
+    Vendor,
+    answered,
+    calls,
+    followed_by,
+    opened,
+    provider_of,
+    server_of,
+    stripped,
+    texts,
+)
+from tests.invariants import is_sendable
+from tests.servers.base import Answer, Seen, answer_json, hang, redirect
+from tests.servers.script import (
+    Scripted,
+    Tokens,
+    call,
+    cut_body,
+    cut_connection,
+    cut_off,
+    empty,
+    filtered,
+    refuse,
+    say,
+    think,
+)
+from tests.waiting import WAIT_SECONDS
+
+SECRET = "my-sister-hides-the-key-under-the-mat"
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(params=[*NAMES, *(f"{name}, streamed" for name in NAMES)], scope="module", loop_scope="module")
+async def open_vendor(request: pytest.FixtureRequest) -> AsyncIterator[Vendor]:
+    """One for the module: an SDK's client takes 30 ms to make, most of them for reading certificates."""
+    kind, _, streamed = request.param.partition(", ")
+    async with opened(kind, streams=bool(streamed)) as vendor:
+        yield vendor
+
+
+@pytest.fixture
+def vendor(open_vendor: Vendor) -> Iterator[Vendor]:
+    """A vendor that was asked nothing so far, and whose double has refused nothing in the end."""
+    open_vendor.begin()
+    yield open_vendor
+    open_vendor.end()
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "chat"])
+async def test_no_proxy_of_the_environment_is_asked(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with the tools, which have to know whom they reach; a model in the house would not be found behind one."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    async with opened(kind) as vendor:
+        vendor.server.scripted(say("It is cold."))
+        assert (await vendor.provider.complete(QUESTION)).message == AssistantMessage(parts=(Text(text="It is cold."),))
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_no_redirect_is_followed(vendor: Vendor, status: int) -> None:
+    """Nobody has chosen the server it leads to, and it would be told what people say."""
+    async with server_of(vendor.kind) as other:
+        vendor.server.faults.append(lambda seen: redirect(f"{other.url}{seen.path}", status)(seen))
+        with pytest.raises(NoSuchModel, match=f"answered {status}"):
+            await vendor.provider.complete(QUESTION)
+        assert (other.requests, len(vendor.server.requests)) == ([], 1)
+
+
+async def test_a_plain_answer(vendor: Vendor) -> None:
+    """Words come back as text, with what they cost in tokens and who said them."""
+    vendor.server.scripted(say("It is cold.").using(Tokens(fresh=70, cache_read=20, cache_write=10, output=5)))
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.message == AssistantMessage(parts=(Text(text="It is cold."),))
+    assert completion.stop is Stop.END
+    assert (completion.usage.input_tokens, completion.usage.output_tokens) == (100, 5)
+    assert (completion.usage.cached_input_tokens, completion.usage.cache_write_tokens) == (20, 10)
+    assert (completion.provider, completion.model) == (vendor.provider.name, vendor.sent["model"])
+    assert completion.latency_seconds >= 0
+    assert (completion.cost_usd is not None) == (vendor.kind in {"anthropic", "chat", "responses"})
+
+
+async def test_the_system_prompt_and_the_question_arrive(vendor: Vendor) -> None:
+    """The model hears the last words of the person, and the system prompt stands apart from them."""
+    completion = await vendor.provider.complete(QUESTION)
+    assert texts(completion) == ["You said: What is the weather in Oslo?"]
+    assert "You are Aldis." in vendor.server.requests[-1].body.decode()
+
+
+async def test_without_system_prompt_and_tools(vendor: Vendor) -> None:
+    """A request may be as bare as a question."""
+    completion = await vendor.provider.complete(replace(QUESTION, system=" ", tools=(), conversation=""))
+    assert completion.stop is Stop.END
+
+
+async def test_several_calls_at_once(vendor: Vendor) -> None:
+    """Calls of one answer come in the order asked, each with an id of its own."""
+    vendor.server.scripted(
+        say("I look.") + call("get_weather", {"place": "Oslo"}) + call("get_weather", {"place": "Bergen"})
+    )
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.stop is Stop.TOOLS
+    assert texts(completion) == ["I look."]
+    assert [dict(asked.arguments) for asked in calls(completion)] == [{"place": "Oslo"}, {"place": "Bergen"}]
+    assert len({asked.id for asked in calls(completion)}) == 2
+
+
+async def test_a_tool_loop_carries_the_thinking_back(vendor: Vendor) -> None:
+    """Through several rounds of a turn the blocks of the vendor go back unchanged, in their places."""
+    vendor.server.scripted(
+        think() + call("get_weather", {"place": "Oslo"}) + call("current_time", {}),
+        think("Now the other.") + say("One more.") + call("get_weather", {"place": "Bergen"}),
+        think() + say("Both are cold."),
+    )
+    request = QUESTION
+    for _ in range(2):
+        completion = await vendor.provider.complete(request)
+        request = followed_by(request, *answered(completion.message))
+    completion = await vendor.provider.complete(request)
+    assert texts(completion) == ["Both are cold."]
+    blocks = [part for message in request.messages if isinstance(message, AssistantMessage) for part in message.parts]
+    thoughts = sum(1 for part in blocks if isinstance(part, Opaque) and part.vendor == vendor.opaque_name)
+    # Anthropic's calls stand among them, too, as they came.
+    assert thoughts == {"anthropic": 2 + 3, "responses": 2}.get(vendor.kind, 0)
+
+
+async def test_the_next_turn_goes_without_thinking(vendor: Vendor) -> None:
+    """What the history keeps of a turn, without the vendor's blocks, is taken back with a new question."""
+    vendor.server.scripted(think() + call("get_weather", {"place": "Oslo"}), think() + say("Cold."))
+    asked = followed_by(QUESTION, *answered((await vendor.provider.complete(QUESTION)).message))
+    last = await vendor.provider.complete(asked)
+    assert last.message is not None
+    turn = (*stripped((*asked.messages, last.message)), UserMessage(text="And tomorrow?"))
+    completion = await vendor.provider.complete(replace(QUESTION, messages=turn))
+    assert texts(completion) == ["You said: And tomorrow?"]
+
+
+async def test_tools_can_be_switched_off_for_the_last_round(vendor: Vendor) -> None:
+    """The tools stay described, and the model is told not to call them."""
+    heard = []
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}))
+    vendor.server.reply = lambda said: heard.append(said) or say("My best answer.")
+    first = await vendor.provider.complete(QUESTION)
+    last = replace(followed_by(QUESTION, *answered(first.message)), may_call_tools=False)
+    completion = await vendor.provider.complete(last)
+    assert completion.stop is Stop.END
+    assert heard[0].tools == ("get_weather", "current_time")
+    assert not heard[0].may_call
+    assert heard[0].answers == ('{"ok": true}',)
+
+
+async def test_a_history_with_calls_outlives_its_tools(vendor: Vendor) -> None:
+    """After the operator has switched the tools off, conversations that used them go on."""
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}))
+    first = await vendor.provider.complete(QUESTION)
+    without = replace(followed_by(QUESTION, *answered(first.message)), tools=(), may_call_tools=False)
+    assert (await vendor.provider.complete(without)).stop is Stop.END
+
+
+async def test_a_failed_tool_is_an_answer(vendor: Vendor) -> None:
+    """The error of a tool reaches the model as its answer."""
+    heard = []
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}))
+    vendor.server.reply = lambda said: heard.append(said) or say("It did not work.")
+    first = await vendor.provider.complete(QUESTION)
+    await vendor.provider.complete(followed_by(QUESTION, *answered(first.message, '{"ok": false}', ok=False)))
+    assert heard[0].answers == ('{"ok": false}',)
+
+
+@pytest.mark.parametrize("said", [refuse("I would rather not."), filtered("I would rather not.")])
+async def test_a_refusal(vendor: Vendor, said: Scripted) -> None:
+    """A refusal is told apart from an answer; its words are kept, calls in it are not."""
+    vendor.server.scripted(call("get_weather", {}) + said)
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.stop is Stop.REFUSAL
+    assert texts(completion) == ["I would rather not."]
+    assert calls(completion) == ()
+
+
+async def test_a_refusal_without_a_word(vendor: Vendor) -> None:
+    """Where nothing was said there is nothing to keep."""
+    vendor.server.scripted(filtered())
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.stop, completion.message) == (Stop.REFUSAL, None)
+
+
+@pytest.mark.parametrize("said", [empty(), say(" \n"), think("hm") + empty()])
+async def test_an_empty_answer(vendor: Vendor, said: Answer) -> None:
+    """No text, blank text and mere thinking are no message, for no vendor would take them back."""
+    vendor.server.scripted(said)
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.stop, completion.message) == (Stop.END, None)
+
+
+async def test_a_cut_off_answer(vendor: Vendor) -> None:
+    """The words that came before the limit are there, and the stop says that more were meant."""
+    vendor.server.scripted(cut_off("It is"), cut_off(), think("long") + cut_off())
+    first = await vendor.provider.complete(QUESTION)
+    assert (first.stop, texts(first)) == (Stop.LENGTH, ["It is"])
+    for _ in range(2):
+        completion = await vendor.provider.complete(QUESTION)
+        assert (completion.stop, completion.message) == (Stop.LENGTH, None)
+
+
+async def test_a_cut_off_call(vendor: Vendor) -> None:
+    """A call whose arguments the limit cut is not in the message; one that was complete is, and the stop warns."""
+    vendor.server.scripted(
+        think() + call("current_time", {}) + call("get_weather", '{"place": "Os') + cut_off(),
+        say("Hm.") + think() + call("get_weather", '{"place": "Os') + cut_off(),
+    )
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.stop, [asked.name for asked in calls(completion)]) == (Stop.LENGTH, ["current_time"])
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.message == AssistantMessage(parts=(Text(text="Hm."),))
+
+
+@pytest.mark.parametrize("written", ["[1, 2]", '"Oslo"', '{"x": NaN}', '{"x": 1e999}', "[" * 9999])
+async def test_malformed_arguments(vendor: Vendor, written: str) -> None:
+    """What is no JSON object is kept for the error, and the history that goes back holds valid JSON instead."""
+    vendor.server.scripted(call("get_weather", written), say("Sorry."))
+    first = await vendor.provider.complete(QUESTION)
+    assert [(asked.malformed, dict(asked.arguments)) for asked in calls(first)] == [(written, {})]
+    assert texts(await vendor.provider.complete(followed_by(QUESTION, *answered(first.message, ok=False)))) == [
+        "Sorry."
+    ]
+
+
+@pytest.mark.parametrize("written", ["", "  ", "{}"])
+async def test_no_arguments(vendor: Vendor, written: str) -> None:
+    """Nothing at all is what some models write for no arguments."""
+    vendor.server.scripted(call("current_time", written))
+    completion = await vendor.provider.complete(QUESTION)
+    assert [(asked.malformed, dict(asked.arguments)) for asked in calls(completion)] == [(None, {})]
+
+
+async def test_a_tool_name_that_was_made_up(vendor: Vendor) -> None:
+    """A name that no vendor takes reaches the toolbox as it is, and goes back as one that they take."""
+    name = "get.weather." + "x" * 80 if vendor.kind == "prompted" else "get weather, please! " + "x" * 200
+    vendor.server.scripted(call(name, {"place": "Oslo"}), say("There is no such tool."))
+    first = await vendor.provider.complete(QUESTION)
+    assert calls(first)[0].name == name
+    await vendor.provider.complete(followed_by(QUESTION, *answered(first.message, ok=False)))
+    assert name not in vendor.server.requests[-1].body.decode()
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "chat", "responses"])
+async def test_a_bad_key(kind: str) -> None:
+    """A refused key is the operator's to mend."""
+    async with server_of(kind) as server, aclosing(provider_of(kind, server, key="wrong")) as provider:
+        with pytest.raises(BadKey) as raised:
+            await provider.complete(QUESTION)
+    assert "wrong" not in str(raised.value)
+    assert raised.value.provider == provider.name
+
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry_after": "2"}, 2),
+        ({"retry_after": "0.5"}, 0.5),
+        ({"retry_after": "3600"}, 3600),
+        ({"retry_after": "99999999999"}, 99999999999),
+        ({"retry_after": "-5"}, 0),
+        ({"retry_after": "inf"}, None),
+        ({"retry_after": "soon"}, None),
+        ({"retry_after_ms": "1500", "retry_after": "2"}, 1.5),
+        ({"retry_after": format_datetime(NOW + timedelta(seconds=40), usegmt=True)}, 40),
+        ({"retry_after": format_datetime(NOW - timedelta(days=1), usegmt=True)}, 0),
+        ({"retry_after": "Sat, 21 Nov 2026 12:00:40 -0000"}, None),
+        ({}, None),
+    ],
+)
+async def test_a_rate_limit(vendor: Vendor, headers: dict[str, str], seconds: float | None) -> None:
+    """A rate limit says when to come back, as a number of seconds however absurd, or not at all; nothing waits here."""
+    vendor.fails(429, code="rate_limit_error", date=format_datetime(NOW, usegmt=True), **headers)
+    with pytest.raises(Overloaded) as raised:
+        await vendor.provider.complete(QUESTION)
+    assert raised.value.retry_after_seconds == seconds
+    assert len(vendor.server.requests) == 1
+
+
+async def test_a_date_without_the_services_clock(vendor: Vendor) -> None:
+    """Without the service's own time a date says nothing: ours may be wrong."""
+    vendor.fails(429, retry_after=format_datetime(NOW, usegmt=True), date="today")
+    with pytest.raises(Overloaded) as raised:
+        await vendor.provider.complete(QUESTION)
+    assert raised.value.retry_after_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, Rejected), (401, BadKey), (402, BadKey), (403, BadKey), (404, NoSuchModel), (408, Unavailable),
+        (409, Unavailable), (413, ContextTooLong), (418, Rejected), (422, Rejected), (429, Overloaded),
+        (500, Unavailable), (502, Unavailable), (503, Overloaded), (504, Unavailable), (529, Overloaded),
+        (302, NoSuchModel),
+    ],
+)  # fmt: skip
+async def test_every_status_has_its_error(vendor: Vendor, status: int, kind: type[ProviderError]) -> None:
+    """The status alone decides who must act where the words are unknown, and it is asked once."""
+    vendor.fails(status)
+    with pytest.raises(ProviderError) as raised:
+        await vendor.provider.complete(QUESTION)
+    assert type(raised.value) is kind
+    assert str(status) in str(raised.value)
+    assert (raised.value.provider, raised.value.model) == (vendor.provider.name, vendor.sent["model"])
+    assert len(vendor.server.requests) == 1
+
+
+async def test_a_prompt_that_is_too_long(vendor: Vendor) -> None:
+    """What does not fit the model's window is told apart, for the bot can cut it."""
+    vendor.mistakes = True
+    vendor.server.window_tokens = 100
+    with pytest.raises(ContextTooLong):
+        await vendor.provider.complete(QUESTION)
+
+
+async def _html(_: Seen) -> web.StreamResponse:
+    return web.Response(text="<html>Sign in to the hotel's network</html>", content_type="text/html")
+
+
+async def _bad_bytes(_: Seen) -> web.StreamResponse:
+    return web.Response(body=b"\xff\xfe{", content_type="application/json")
+
+
+async def _half_surrogate(_: Seen) -> web.StreamResponse:
+    return web.Response(body=b'{"content": "\\ud800"}', content_type="application/json")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        cut_connection, cut_body, _html, _bad_bytes, _half_surrogate, answer_json({}), answer_json([]),
+        answer_json(None), answer_json({"content": None, "choices": None, "output": None}),
+        answer_json({"content": [7], "choices": [7], "output": [7]}),
+        answer_json({"content": "words", "choices": [], "output": "words"}),
+        answer_json({"error": {"message": "upstream failed", "code": 502}}),
+    ],
+)  # fmt: skip
+async def test_an_answer_that_is_none(vendor: Vendor, fault: Answer) -> None:
+    """A connection that breaks and an answer of another shape are the same: try again, or ask another."""
+    vendor.server.faults.append(fault)
+    with pytest.raises(Unavailable):
+        await vendor.provider.complete(QUESTION)
+    assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
+
+
+@pytest.mark.parametrize("said", [b"HELLO\r\n\r\n", b"HTTP/1.1 200 OK\r\nno header\r\n\r\n"])
+@pytest.mark.parametrize("kind", ["anthropic", "chat"])
+async def test_a_server_that_does_not_speak_http(kind: str, said: bytes) -> None:
+    """Whatever listens on the port, the error is one of ours."""
+
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        await writer.drain()
+        writer.close()
+
+    listening = await asyncio.start_server(respond, "127.0.0.1", 0)
+    server = server_of(kind)
+    server.port = listening.sockets[0].getsockname()[1]
+    async with aclosing(provider_of(kind, server)) as provider:
+        with pytest.raises(Unavailable):
+            await provider.complete(QUESTION)
+    listening.close()
+    await listening.wait_closed()
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "chat"])
+async def test_nobody_listens(kind: str) -> None:
+    """A refused connection names its cause by class, so that an operator can tell it from a bad certificate."""
+    async with server_of(kind) as server, aclosing(provider_of(kind, server)) as provider:
+        await server.stop()
+        with pytest.raises(Unavailable, match="ConnectionRefusedError"):
+            await provider.complete(QUESTION)
+
+
+async def _trickle(_: Seen) -> web.StreamResponse:
+    async def drops() -> AsyncIterator[bytes]:
+        while True:
+            yield b" "
+            await asyncio.sleep(0.01)
+
+    return web.Response(body=drops(), content_type="application/json")
+
+
+@pytest.mark.parametrize("fault", [hang, _trickle])
+async def test_silence_ends_at_the_deadline(vendor: Vendor, fault: Answer) -> None:
+    """The deadline holds for the whole answer, also for one that trickles in for ever; what it has cost is not told."""
+    vendor.server.faults.append(fault)
+    with pytest.raises(Unavailable, match=r"no answer in 0\.1 s") as raised:
+        async with asyncio.timeout(
+            WAIT_SECONDS
+        ):  # so that a deadline that does not hold fails the test instead of hanging it
+            await vendor.provider.complete(replace(QUESTION, timeout_seconds=0.1))
+    assert raised.value.cost_usd is None
+    assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
+
+
+async def test_cancelling_is_clean(vendor: Vendor) -> None:
+    """A cancelled request ends as cancelled, leaves no connection in use, and the provider goes on."""
+    arrived = asyncio.Event()
+
+    async def wait(seen: Seen) -> web.StreamResponse:
+        arrived.set()
+        return await hang(seen)
+
+    vendor.server.faults.append(wait)
+    asking = asyncio.create_task(vendor.provider.complete(QUESTION))
+    await arrived.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert (await vendor.provider.complete(QUESTION)).stop is Stop.END
+
+
+async def test_many_at_once(vendor: Vendor) -> None:
+    """One provider serves all chats side by side, each with its own answer."""
+    requests = [replace(QUESTION, messages=(UserMessage(text=f"number {number}"),)) for number in range(20)]
+    completions = await asyncio.gather(*(vendor.provider.complete(request) for request in requests))
+    assert [texts(completion) for completion in completions] == [[f"You said: number {n}"] for n in range(20)]
+
+
+async def test_half_a_surrogate_pair_is_cleaned(vendor: Vendor) -> None:
+    """Text that UTF-8 cannot hold, from a person or from a tool, is sent with a question mark in its place."""
+    vendor.server.scripted(call("get_weather", {"place": "Oslo"}))
+    request = replace(QUESTION, system="Hi \ud83d", messages=(UserMessage(text="cut emoji \ud83d here 😀"),))
+    first = await vendor.provider.complete(request)
+    completion = await vendor.provider.complete(followed_by(request, *answered(first.message, '{"x": "\udc00"}')))
+    assert texts(completion) == ["You said: cut emoji ? here 😀"]
+
+
+async def test_blocks_of_another_vendor_are_left_out(vendor: Vendor) -> None:
+    """A turn that another vendor began goes on here without that vendor's blocks."""
+    call_id = CallId("call_1")
+    foreign = Opaque(vendor="elsewhere", data={"type": "thinking", "thinking": "", "signature": "theirs"})
+    asked = ToolCall(id=call_id, name="get_weather", arguments={"place": "Oslo"})
+    answer = ToolAnswer(call_id=call_id, name="get_weather", content='{"ok": true}', ok=True)
+    request = followed_by(
+        QUESTION, AssistantMessage(parts=(foreign, Text(text="I look."), asked)), ToolMessage(answers=(answer,))
+    )
+    assert (await vendor.provider.complete(request)).stop is Stop.END
+    assert "theirs" not in vendor.server.requests[-1].body.decode()
+
+
+async def test_a_message_of_foreign_blocks_alone_is_left_out(vendor: Vendor) -> None:
+    """What nothing is left of is not sent as an empty message, and the questions around it become one."""
+    foreign = AssistantMessage(parts=(Opaque(vendor="elsewhere", data={"type": "reasoning"}),))
+    request = followed_by(QUESTION, foreign, UserMessage(text="Hello?"))
+    assert "Hello?" in texts(await vendor.provider.complete(request))[0]
+
+
+async def test_neighbouring_questions_are_one_message(vendor: Vendor) -> None:
+    """Questions that came in a burst follow the rule of taking turns."""
+    request = replace(QUESTION, messages=(UserMessage(text="One."), UserMessage(text="Two.")))
+    assert "Two." in texts(await vendor.provider.complete(request))[0]
+
+
+async def test_errors_and_logs_hold_no_word_of_anybody(vendor: Vendor, caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever a service quotes from the prompt, neither the traceback nor a log at DEBUG repeats it, nor the key."""
+    caplog.set_level(logging.DEBUG)
+    vendor.fails(400, words=f"Invalid prompt: {SECRET}", code=f"weird code {SECRET}")
+    vendor.server.faults.append(answer_json({"content": SECRET, "choices": SECRET, "output": SECRET}))
+    vendor.server.scripted(say(SECRET))
+    request = replace(QUESTION, system=SECRET, messages=(UserMessage(text=SECRET),))
+    told = ""
+    for _ in range(2):
+        with pytest.raises(ProviderError) as raised:
+            await vendor.provider.complete(request)
+        told += "".join(traceback.format_exception(raised.value))
+    await vendor.provider.complete(request)
+    for text in (told, caplog.text):
+        assert SECRET not in text
+        assert str(vendor.server.key) not in text
+
+
+async def test_vendors_learn_no_number(vendor: Vendor) -> None:
+    """The name of the conversation goes out as a hash only, whatever stands in it."""
+    await vendor.provider.complete(replace(QUESTION, conversation="direct:+4915112345678"))
+    assert "4915112345678" not in vendor.server.requests[-1].body.decode()
+
+
+async def test_no_sampling_options_are_sent(vendor: Vendor) -> None:
+    """The newest models refuse a temperature, so nobody is sent one."""
+    await vendor.provider.complete(QUESTION)
+    assert not {"temperature", "top_p", "top_k"} & vendor.sent.keys()
+
+
+async def test_the_machine_is_not_described(vendor: Vendor) -> None:
+    """A vendor needs to know neither the system and the processor nor the Python that asks."""
+    await vendor.provider.complete(QUESTION)
+    headers = vendor.server.requests[-1].headers
+    described = {"os", "arch", "runtime", "runtime-version", "lang"}
+    assert not {f"x-stainless-{what}" for what in described} & {name.lower() for name in headers}
+    assert not {platform.system(), platform.machine(), platform.python_version()} & set(headers.values())
+
+
+ELSEWHERE = "from-the-environment"
+
+
+@pytest.mark.parametrize("kind", ["anthropic", "chat", "responses"])
+@pytest.mark.parametrize("key", ["test-key", ""])
+async def test_the_environment_is_not_read(
+    kind: str, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Settings alone decide: neither variables nor a profile in the home folder change address, key, account or
+    headers, with a key and without one.
+
+    Source: the packages anthropic 2.14.0 and openai 3.57.0 (read 2026-11-27); sashiko-dev/sashiko#202 and
+    ogx-ai/ogx#6228 are programs that set or take such headers.
+    """
+    variables = {
+        "ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN OPENAI_API_KEY OPENAI_ADMIN_KEY": ELSEWHERE,
+        "OPENAI_ORG_ID OPENAI_PROJECT_ID OPENAI_WEBHOOK_SECRET ANTHROPIC_WEBHOOK_SIGNING_KEY": ELSEWHERE,
+        "ANTHROPIC_FEDERATION_RULE_ID ANTHROPIC_ORGANIZATION_ID ANTHROPIC_IDENTITY_TOKEN": ELSEWHERE,
+        "ANTHROPIC_BASE_URL OPENAI_BASE_URL HTTP_PROXY HTTPS_PROXY ALL_PROXY": "http://127.0.0.1:1",
+        "ANTHROPIC_CUSTOM_HEADERS OPENAI_CUSTOM_HEADERS": f"Authorization: Bearer {ELSEWHERE}\nX-Api-Key: {ELSEWHERE}\n"
+        f"X-Other: {ELSEWHERE}\nContent-Type: {ELSEWHERE}",
+        "ANTHROPIC_CONFIG_DIR": str(tmp_path),
+    }
+    for names, value in variables.items():
+        for name in names.split():
+            monkeypatch.setenv(name, value)
+    profile = {"authentication": {"type": "user_oauth"}, "base_url": "http://127.0.0.1:1"}
+    token = {"version": "1.0", "type": "oauth_token", "access_token": ELSEWHERE, "expires_at": 4_000_000_000}
+    for folder, content in (("configs", profile), ("credentials", token)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "default.json").write_text(json.dumps(content), encoding="utf-8")
+    server = server_of(kind)
+    server.key = None
+    async with server, aclosing(provider_of(kind, server, key)) as provider:
+        await provider.complete(QUESTION)
+        seen = server.requests[-1]
+    assert ELSEWHERE not in str(seen.headers)
+    assert seen.headers["content-type"] == "application/json"
+    assert seen.headers["authorization"] == f"Bearer {key or ('' if kind == 'anthropic' else 'none')}".strip()
+
+
+async def test_without_an_address_it_is_the_vendors_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address in the environment does not stand in for one that the settings leave out."""
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1")
+    async with (
+        aclosing(Anthropic(api_key="k", model="m")) as anthropic,
+        aclosing(OpenAI(api_key="k", model="m")) as openai,
+    ):
+        assert anthropic._client.base_url.host == "api.anthropic.com"
+        assert not anthropic._client.open_telemetry["traces"]["enabled"]  # a tracer would add to the headers
+        assert openai._client.base_url.host == "api.openai.com"
+
+
+_words = st.text(st.characters(categories=("L", "N", "P", "Zs", "So", "Cs", "Cc")), min_size=1).filter(str.strip)
+_json = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | _words, lambda inner: st.lists(inner, max_size=3))
+
+
+@st.composite
+def _rounds(draw: st.DrawFn, number: int) -> list[Message]:
+    """A message with calls, each of any name and arguments, and the answers to them."""
+    asked = [
+        ToolCall(
+            id=CallId(f"call-{number}-{place}"),
+            name=draw(_words),
+            arguments=draw(st.dictionaries(_words, _json, max_size=3)),
+            malformed=draw(st.none() | _words),
+        )
+        for place in range(draw(st.integers(1, 3)))
+    ]
+    words = [Text(text=text) for text in draw(st.lists(_words, max_size=1))]
+    return list(answered(AssistantMessage(parts=(*words, *asked)), content=draw(_words), ok=draw(st.booleans())))
+
+
+@st.composite
+def _conversations(draw: st.DrawFn) -> tuple[Message, ...]:
+    """Whole turns, with bursts of questions and rounds of tools, and a question that is still open."""
+    messages: list[Message] = []
+    for _ in range(draw(st.integers(0, 3))):
+        messages.extend(UserMessage(text=text) for text in draw(st.lists(_words, min_size=1, max_size=2)))
+        for _ in range(draw(st.integers(0, 2))):
+            messages.extend(draw(_rounds(len(messages))))
+        messages.append(AssistantMessage(parts=(Text(text=draw(_words)),)))
+    return (*messages, UserMessage(text=draw(_words)))
+
+
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(_conversations())
+async def test_whatever_the_history_holds_is_taken(vendor: Vendor, messages: tuple[Message, ...]) -> None:
+    """Any conversation that satisfies the history invariant is taken by every vendor, in every alphabet."""
+    assert is_sendable(messages)
+    await vendor.provider.complete(replace(QUESTION, messages=messages))

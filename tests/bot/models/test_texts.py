@@ -1,0 +1,283 @@
+"""What models write into their words that is for no one to read: thoughts, signs, and calls that no server has read."""
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
+from dataclasses import replace
+from itertools import accumulate
+from typing import Any, cast
+
+import pytest
+import pytest_asyncio
+
+from bot.clock import SetClock
+from bot.errors import Unavailable
+from bot.messages import AssistantMessage, CallId, Text
+from bot.models.base import Request, Stop, Usage
+from bot.models.openai.provider import OpenAI
+from bot.models.texts import Reader
+from bot.models.wire import WireAnswer, tool_call, wire_answer
+from store import Store
+from tests.bot.chat.turn_helpers import Desk, Echo
+from tests.bot.models.vendors import NAMES, QUESTION, Listening, Vendor, opened, texts
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import broken, call, cut_off, say
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+OSLO = '{"name": "get_weather", "arguments": {"place": "Oslo"}}'
+CALLS = [
+    f"<tool_call>\n{OSLO}\n</tool_call>",
+    f"I look. <tool_call>{OSLO}",
+    "<tool_call>\n<function=get_weather>\n<parameter=place>\nOslo\n</parameter>\n</function>\n</tool_call>",
+    '<function_calls><invoke name="get_weather"><parameter name="place">Oslo</parameter></invoke></function_calls>',
+    f"[TOOL_CALLS][{OSLO}]",
+    '[TOOL_CALLS]get_weather[ARGS]{"place": "Oslo"}',
+    '<|python_tag|>{"name": "get_weather", "parameters": {"place": "Oslo"}}',
+    OSLO,
+    f"```json\n{OSLO}\n```",
+    f"{OSLO}\nThe weather in Oslo is fine.",
+    '{"type": "function", "function": {"name": "get_weather", "arguments": "{\\"place\\": \\"Oslo\\"}"}}',
+    'Action: ```json\n[{"tool_name": "get_weather", "parameters": {"place": "Oslo"}}]\n```',  # Command R
+    'Action: get_weather\nAction Input: {"place": "Oslo"}',
+    '```json\n{"action": "get_weather", "action_input": "Oslo"}\n```',
+    '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"place": "Oslo"}<|call|>',
+    '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"place": "Oslo"}<｜tool▁call▁end｜>',
+    '<|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
+    '[get_weather(place="Oslo")]',
+    '```tool_code\nprint(default_api.get_weather(place="Oslo"))\n```',
+]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
+    async with (
+        opened("anthropic", streams=True) as anthropic,
+        opened("chat", streams=True) as chat,
+        opened("responses", streams=True) as responses,
+        opened("prompted", streams=True) as prompted,
+    ):
+        yield {"anthropic": anthropic, "chat": chat, "responses": responses, "prompted": prompted}
+
+
+@pytest.fixture(params=[name for name in NAMES if name != "local"])
+def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
+    vendor = open_vendors[request.param]
+    vendor.begin()
+    yield vendor
+    vendor.end()
+
+
+def _inner(vendor: Vendor) -> Any:
+    assert isinstance(vendor.provider, Listening)
+    return vendor.provider.inner
+
+
+def _heard(vendor: Vendor) -> list[str]:
+    assert isinstance(vendor.provider, Listening)
+    return vendor.provider.heard
+
+
+def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> WireAnswer:
+    return Reader(request).read(wire_answer([Text(text=text)], stop, Usage()))
+
+
+async def test_a_call_that_no_server_has_read_is_no_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """In whatever notation, whole and while it is written, where calls are allowed and where they are not."""
+    for form in CALLS:
+        for request in (QUESTION, replace(QUESTION, may_call_tools=False)):
+            read = _read(form, request)
+            assert (read.message, read.stop) == (None, Stop.END), form
+        for text in accumulate(form):
+            shown = Reader(QUESTION).visible(text)
+            assert not any(sign in shown for sign in ("tool", "get_", "name", "<", "TOOL", "{")), form
+    assert "its server lacks a parser" in caplog.text
+
+
+async def test_after_such_a_call_the_model_is_asked_once_more(store: Store, clock: SetClock) -> None:
+    """And its answer is what people get."""
+    async with (
+        OpenAIServer(local=True) as server,
+        aclosing(OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url)) as model,
+    ):
+        desk = Desk(store, clock, cast("Any", model), tools=(Echo(),))
+        server.scripted(say(CALLS[11].replace("get_weather", "echo")), say("The answer is 4.<|im_end|>"))
+        assert (await desk.kept()).text == "The answer is 4."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The tag `<think>` begins thoughts, `</think>` ends them.",
+        f"A call looks so:\n```\n<tool_call>{OSLO.replace('get_weather', 'f')}</tool_call>\n```\nThat is all.",
+        'The file says:\n{"name": "Oslo", "arguments": {"a": 1}}',
+        '{"name": "get_weather", "temperature": 3}',
+        "int main()\n{\n  cout << x;\n}",
+        "1 < 2 and [a] and {b}",
+        "Write `<|channel|>analysis<|message|>` there.",
+        "x <- c(1, 2) # <",
+        "Say [get_weather(place) for place in places] for that.",
+        "[Oslo](https://oslo.example), for get_weather",
+        "Action: none is needed.",
+        "A turn ends with `<|im_end|>` in ChatML.",
+    ],
+)
+async def test_code_and_data_stay_text(text: str) -> None:
+    """An answer about models and their tags is an answer."""
+    assert _read(text).message == AssistantMessage(parts=(Text(text=text),))
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The answer is 4.<|im_end|>", "The answer is 4."),  # ggml-org/llama.cpp#6924
+        ("The answer is 4.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks", "The answer is 4."),
+        ("The answer is 4.\n<|im_end|>\n<|im_start|>user\nThanks", "The answer is 4."),
+        ("The answer is 4.</s>", "The answer is 4."),
+        ("The answer is 4.<end_of_turn>\n", "The answer is 4."),
+        ("The answer is 4.<｜end▁of▁sentence｜>", "The answer is 4."),
+        ("<think>They greet me.</think>\n\nHello!", "Hello!"),
+        ("They greet me.\n</think>\n\nHello!", "Hello!"),
+        ("[THINK]hm[/THINK]Hello!", "Hello!"),
+        ("<reasoning>hm</reasoning>Hello!<|im_end|>", "Hello!"),
+    ],
+)
+async def test_thoughts_and_the_signs_of_a_turn_are_cut_off(vendor: Vendor, said: str, kept: str) -> None:
+    """On every wire, whole and while it is written."""
+    vendor.server.scripted(say(said), say(said))
+    assert texts(await _inner(vendor).complete(QUESTION)) == [kept]
+    if not said.startswith("They"):  # what was never begun is known by its end alone
+        assert texts(await vendor.provider.complete(QUESTION)) == [kept]
+        assert all(kept.startswith(heard.strip()) for heard in _heard(vendor))
+
+
+async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
+    """All that was written was thought: there is nothing to say."""
+    vendor.server.scripted(cut_off("<think>Let me see, first I have to"))
+    completion = await vendor.provider.complete(QUESTION)
+    assert (completion.message, completion.stop, _heard(vendor)) == (None, Stop.LENGTH, [])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        # kagent-dev/kagent#2851, vllm-project/vllm#43851, use-agent-os/agent-os#1950
+        ("null", {}),
+        ("", {}),
+        (" null\n", {}),
+        (None, {}),
+        ("{'place': 'Oslo'}", {"place": "Oslo"}),
+        ('{"place": "Oslo",}', {"place": "Oslo"}),
+        ('{"days": 2 "place": "Oslo"}', {"days": 2, "place": "Oslo"}),
+        ('{"place": "the "old" town", "exact": True}', {"place": 'the "old" town', "exact": True}),
+        # What is not a slip: cut off, two objects, none, too long.
+        ('{"text": "pay 12', None),
+        ('{"amount": 1250', None),
+        ('{"a": 1}{"a": 2}', None),
+        ("Oslo", None),
+        ('{"a": 1e999}', None),
+        ("{" * 20_000 + "}", None),
+        ('{"a":' * 600 + "}", None),
+    ],
+)
+async def test_slips_in_the_arguments_of_a_call_are_mended(
+    written: str | None, meant: dict[str, object] | None
+) -> None:
+    """Whatever might mean something else is handed back to the model as malformed."""
+    made = tool_call(CallId("c"), "get_weather", written)
+    assert (made.arguments, made.malformed) == ((meant, None) if meant is not None else ({}, written))
+
+
+async def test_null_is_no_argument_on_the_wire(vendor: Vendor) -> None:
+    """As some models write it for a tool that takes none."""
+    if vendor.kind == "prompted":
+        vendor.server.scripted(say("<<current_time: null>>"))
+    else:
+        vendor.server.scripted(call("current_time", "null" if vendor.kind != "anthropic" else {}))
+    completion = await vendor.provider.complete(QUESTION)
+    assert completion.message is not None
+    [asked] = completion.message.calls
+    assert (asked.name, asked.arguments, asked.malformed) == ("current_time", {}, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<" * 100_000,
+        "<tool_call>" * 9_000,
+        "{\n" * 50_000,
+        "<think>x</think>\n" * 60_000,
+        "[[" * 50_000,
+        "<|im_end|>" * 50_000 + "x",
+        '"name": "get_weather"' * 20_000,
+        "```" + " " * 500_000 + "x",
+        "get_weather(" * 40_000,
+        "<<a: " * 50_000,
+        "<<get_weather: {" * 20_000,
+        "x" + "\n" * 500_000 + "x",
+    ],
+)
+async def test_an_answer_made_to_be_slow_is_read_quickly(text: str) -> None:
+    """While it is written and whole: no one else is answered meanwhile."""
+    began = time.process_time()
+    for in_words in (False, True):
+        reader = Reader(QUESTION, in_words=in_words)
+        reader.visible(text)
+        reader.read(wire_answer([Text(text=text)], Stop.END, Usage()))
+    assert time.process_time() - began < 10
+
+
+async def test_half_a_surrogate_costs_a_character(vendor: Vendor) -> None:
+    """Not the answer; in pieces and in one piece."""
+    vendor.server.scripted(say("cold \ud83d in Oslo"), say("cold \ud83d in Oslo"))
+    assert texts(await vendor.provider.complete(QUESTION)) == ["cold ? in Oslo"]
+    assert texts(await _inner(vendor).complete(QUESTION)) == ["cold ? in Oslo"]
+
+
+async def test_an_error_nobody_knows_may_pass(vendor: Vendor) -> None:
+    """A code in a stream that is none of the known ones is tried again, like any failure on the way."""
+    vendor.server.scripted(broken(say("It is cold."), "error", events=4, error="shard_relocated"))
+    with pytest.raises(Unavailable):
+        await vendor.provider.complete(QUESTION)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_server_that_wants_the_other_api_is_asked_there(streamed: bool) -> None:
+    """Once it has said so: from then on at once."""
+    async with OpenAIServer() as server:
+        model = OpenAI(api_key=server.key, model="gpt-6-sol", base_url=server.base_url, api="chat")
+        async with aclosing(model):
+            for _ in range(2):
+                completion = await model.complete(QUESTION, (lambda _: None) if streamed else None)
+                assert texts(completion) == ["You said: What is the weather in Oslo?"]
+        paths = [seen.path for seen in server.requests]
+        assert paths == ["/v1/chat/completions", "/v1/responses", "/v1/responses"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("chat", "max_tokens is too large: 16384. This model supports at most 8192 completion tokens, whereas"),
+        ("responses", "max_output_tokens is too large: 16384. This model supports at most 8192 completion tokens"),
+        ("anthropic", "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for X"),
+    ],
+)
+async def test_a_longer_answer_than_the_model_gives(open_vendors: dict[str, Vendor], kind: str, words: str) -> None:
+    """Is asked for again as long as it says it may be."""
+    vendor = open_vendors[kind]
+    vendor.begin()
+    vendor.fails(400, words, "invalid_request_error")
+    assert (await vendor.provider.complete(replace(QUESTION, max_output_tokens=16_384))).stop is Stop.END
+    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+    assert [vendor.sent[name] for name in names if name in vendor.sent] == [8192]
+
+
+@pytest.mark.parametrize("how", [{"refuses": frozenset({"reasoning_effort"})}, {"thinks": False}])
+async def test_a_server_that_knows_no_effort_is_not_told_any(how: dict[str, Any]) -> None:
+    """From then on; nor is one whose model does not think."""
+    async with OpenAIServer(local=True, **how) as server:
+        model = OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url, effort="low")
+        async with aclosing(model):
+            for _ in range(2):
+                assert (await model.complete(QUESTION)).stop is Stop.END
+        assert ["reasoning_effort" in seen.json() for seen in server.requests] == [True, False, False]

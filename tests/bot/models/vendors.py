@@ -1,0 +1,168 @@
+"""The real providers with their doubles, so that one suite can tell the same story to all of them."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
+from bot.models.anthropic.provider import Anthropic
+from bot.models.base import Completion, Deadline, OnText, Provider, Request, ToolOffer
+from bot.models.openai.provider import OpenAI
+from bot.models.streams import Listener
+from tests.servers import anthropic as anthropic_server
+from tests.servers import openai as openai_server
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.base import Answer, answer_json
+from tests.servers.openai import OpenAIServer
+from tests.servers.script import ModelServer, echo
+from tests.waiting import DEADLINE_SECONDS
+
+NAMES = ("anthropic", "chat", "responses", "local", "prompted")
+"""Of the vendors; `prompted` is a model that knows no tools."""
+
+WEATHER = ToolOffer(
+    name="get_weather",
+    description="The weather at a place.",
+    parameters={"type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]},
+)
+TIME = ToolOffer(name="current_time", description="The time.", parameters={"type": "object"})
+
+QUESTION = Request(
+    system="You are Aldis.",
+    messages=(UserMessage(text="What is the weather in Oslo?"),),
+    tools=(WEATHER, TIME),
+    may_call_tools=True,
+    max_output_tokens=4096,
+    timeout_seconds=DEADLINE_SECONDS,
+    conversation="direct:7f0c",
+)
+
+
+@dataclass
+class Listening:
+    """A provider that is listened to while it answers: each text that is told goes on where the one before ended.
+
+    The last one is the whole answer, unless calls are all there is.
+    """
+
+    inner: Provider
+    heard: list[str] = field(default_factory=list)
+    """What was told of the newest completion."""
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        heard = self.heard = []
+        completion = await self.inner.complete(request, heard.append)
+        assert all(text.strip() and more.startswith(text) for text, more in pairwise([*heard, *heard[-1:]]))
+        assert "".join(heard[-1:]) == (completion.message.text if completion.message else "")
+        return completion
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+@dataclass
+class Vendor:
+    """One of `NAMES`. `mistakes` says whether the test means the double to refuse something."""
+
+    kind: str
+    server: ModelServer
+    provider: Provider
+    mistakes: bool = False
+
+    @property
+    def opaque_name(self) -> str:
+        return "anthropic" if self.kind == "anthropic" else "openai"
+
+    def begin(self) -> None:
+        """Forget what was told and asked before."""
+        server = self.server
+        for told in (server.requests, server.faults, server.script, server.completed, server.refused):
+            told.clear()
+        server.reply, server.window_tokens, self.mistakes = echo, 1_000_000, False
+
+    def end(self) -> None:
+        """Whatever was sent was right, unless the test is about a mistake."""
+        assert self.mistakes or self.server.refused == []
+
+    def fails(self, status: int, words: str = "No.", code: str = "", **headers: str) -> None:
+        """The next request is refused so."""
+        told = {name.replace("_", "-"): value for name, value in headers.items()}
+        self.server.faults.append(self._failure(status, words, code, told))
+
+    def _failure(self, status: int, words: str, code: str, headers: dict[str, str]) -> Answer:
+        if self.kind == "anthropic":
+            return answer_json(anthropic_server.error_body(code or "api_error", words), status, headers)
+        return answer_json(openai_server.error_body(words, code=code or None), status, headers)
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The body of the newest request."""
+        return self.server.requests[-1].json()
+
+
+def listener(on_text: OnText = lambda _: None) -> Listener:
+    """What listens to one answer to the question."""
+    return Listener(QUESTION, Deadline(QUESTION), on_text)
+
+
+def server_of(kind: str) -> AnthropicServer | OpenAIServer:
+    if kind == "prompted":
+        return OpenAIServer(local=True, takes_tools=False, writes_calls=True)
+    return AnthropicServer() if kind == "anthropic" else OpenAIServer(local=kind == "local")
+
+
+def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | None = None) -> Provider:
+    key = key or server.key or ""
+    if kind == "anthropic":
+        return Anthropic(api_key=key, model="claude-haiku-5-5", base_url=server.base_url)
+    if kind == "responses":
+        return OpenAI(api_key=key, model="gpt-6-sol", base_url=server.base_url, api="responses")
+    tool_mode = "prompt" if kind == "prompted" else "auto"
+    model = "gpt-4.1" if kind == "chat" else "qwen4:8b"
+    return OpenAI(api_key=key, model=model, base_url=server.base_url, tool_mode=tool_mode)
+
+
+@asynccontextmanager
+async def opened(kind: str, *, streams: bool = False) -> AsyncGenerator[Vendor]:
+    """A provider connected to its double, which must have refused nothing at the end; `streams` listens to it."""
+    async with server_of(kind) as server:
+        provider = provider_of(kind, server)
+        vendor = Vendor(kind=kind, server=server, provider=Listening(provider) if streams else provider)
+        try:
+            yield vendor
+        finally:
+            await vendor.provider.aclose()
+        vendor.end()
+
+
+def answered(
+    message: AssistantMessage | None, content: str = '{"ok": true}', *, ok: bool = True
+) -> tuple[Message, ...]:
+    """The message with an answer to each of its calls."""
+    assert message is not None
+    answers = tuple(ToolAnswer(call_id=call.id, name=call.name, content=content, ok=ok) for call in message.calls)
+    return message, ToolMessage(answers=answers)
+
+
+def followed_by(request: Request, *messages: Message) -> Request:
+    return replace(request, messages=request.messages + messages)
+
+
+def stripped(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages as the history keeps them."""
+    return tuple(message.without_opaque() if isinstance(message, AssistantMessage) else message for message in messages)
+
+
+def texts(completion: Completion) -> list[str]:
+    parts = completion.message.parts if completion.message else ()
+    return [part.text for part in parts if isinstance(part, Text)]
+
+
+def calls(completion: Completion) -> tuple[ToolCall, ...]:
+    return completion.message.calls if completion.message else ()

@@ -1,0 +1,195 @@
+"""How much may be spent: none is no limit, 0 is 0, and of several limits the one speaks that people have to know of."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.money.budgets import (
+    NearlyUsedUp,
+    Periods,
+    Scope,
+    ScopeSpending,
+    Span,
+    UsedUp,
+    days,
+    limits_anything,
+    periods,
+    used_up,
+)
+from bot.money.budgets import nearly_used_up as nearly
+from bot.settings import BudgetSettings
+
+SCOPES: tuple[Scope, ...] = ("person", "group", "all")
+SPANS: tuple[Span, ...] = ("day", "month")
+
+
+def spent(usd: str, scope: Scope = "person", span: Span = "day", *, warned: bool = False) -> ScopeSpending:
+    period = "2026-11-21" if span == "day" else "2026-11"
+    return ScopeSpending(scope=scope, span=span, period=period, usd=Decimal(usd), warned=warned)
+
+
+def limits(**limit_usd: str) -> BudgetSettings:
+    """The limits by the first part of their names: `person_day="1.50"`."""
+    return BudgetSettings.model_validate({f"{name}_usd": usd for name, usd in limit_usd.items()})
+
+
+def everything(usd: str) -> list[ScopeSpending]:
+    """So much in every scope and span."""
+    return [spent(usd, scope, span) for scope in SCOPES for span in SPANS]
+
+
+def test_without_limits_any_amount_may_be_spent() -> None:
+    """None is no limit; nothing is used up and there is nothing to tell."""
+    assert used_up(BudgetSettings(), everything("1000000")) is None
+    assert nearly(BudgetSettings(), everything("1000000")) is None
+
+
+@pytest.mark.parametrize("span", SPANS)
+@pytest.mark.parametrize("scope", SCOPES)
+def test_nothing_is_nothing(scope: Scope, span: Span) -> None:
+    """A limit of 0 is used up before anything was spent, will not renew, and is never nearly used up."""
+    none = limits(**{f"{scope}_{span}": "0"})
+    assert used_up(none, everything("0")) == UsedUp(scope=scope, span=span, renews=False)
+    assert nearly(none, everything("0")) is None
+    assert nearly(none, everything("5")) is None
+
+
+@pytest.mark.parametrize("span", SPANS)
+@pytest.mark.parametrize("scope", SCOPES)
+def test_each_limit_counts_what_it_is_for(scope: Scope, span: Span) -> None:
+    """One limit of the six: only its own amount reaches it."""
+    one = limits(**{f"{scope}_{span}": "1"})
+    others = [amount for amount in everything("9") if (amount.scope, amount.span) != (scope, span)]
+    assert used_up(one, [*others, spent("0.99", scope, span)]) is None
+    assert used_up(one, [*others, spent("1", scope, span)]) == UsedUp(scope=scope, span=span, renews=True)
+
+
+@pytest.mark.parametrize(
+    ("usd", "over"),
+    [("0", False), ("1.999999999999", False), ("2", True), ("2.00", True), ("2.000000000001", True), ("500", True)],
+)
+def test_a_limit_is_reached_exactly(usd: str, over: bool) -> None:
+    """Not a fraction earlier, and at the limit itself."""
+    assert (used_up(limits(person_day="2"), [spent(usd)]) is not None) == over
+
+
+@pytest.mark.parametrize(
+    ("usd", "percent"),
+    [("0", None), ("1.5999", None), ("1.6", 80), ("1.99", 99), ("1.9999", 99), ("2", 100), ("3.1", 155)],
+)
+def test_people_are_told_from_80_percent_on(usd: str, percent: int | None) -> None:
+    """The percentage is what is used, rounded down; also when one answer takes it beyond the limit."""
+    told = nearly(limits(person_day="2"), [spent(usd)])
+    assert (told and told.percent) == percent
+
+
+def test_when_people_are_told_can_be_set() -> None:
+    """Half of it, or only when all of it is used."""
+    half = BudgetSettings(person_day_usd=Decimal(2), warn_at=Decimal("0.5"))
+    assert nearly(half, [spent("0.99")]) is None
+    assert nearly(half, [spent("1")]) == NearlyUsedUp(scope="person", span="day", period="2026-11-21", percent=50)
+    assert nearly(BudgetSettings(person_day_usd=Decimal(2), warn_at=Decimal(1)), [spent("1.99")]) is None
+
+
+def test_people_are_told_once() -> None:
+    """What they were told of is not told again, but another limit is."""
+    two = limits(person_day="1", person_month="10")
+    assert nearly(two, [spent("0.9", warned=True), spent("7", span="month")]) is None
+    month = nearly(two, [spent("0.95", warned=True), spent("8", span="month")])
+    assert month == NearlyUsedUp(scope="person", span="month", period="2026-11", percent=80)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "scope", "span"),
+    [
+        ([spent("0.8"), spent("9", span="month")], "person", "month"),
+        ([spent("0.95"), spent("9", span="month")], "person", "day"),
+        ([spent("0.8"), spent("8", "group"), spent("90", "all")], "all", "day"),
+        ([spent("0.8"), spent("8", "group"), spent("80", "all")], "person", "day"),
+    ],
+    ids=["month", "day", "everybody", "as much"],
+)
+def test_of_several_the_tightest_is_told(amounts: list[ScopeSpending], scope: Scope, span: Span) -> None:
+    """The one of which most is used; where it is as much, the narrowest."""
+    told = nearly(limits(person_day="1", person_month="10", group_day="10", all_day="100"), amounts)
+    assert told is not None
+    assert (told.scope, told.span) == (scope, span)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"person_day": "1", "person_month": "1"}, ("person", "month", True)),
+        ({"person_day": "1", "group_day": "1", "all_day": "1"}, ("person", "day", True)),
+        ({"group_month": "1", "all_month": "1"}, ("group", "month", True)),
+        ({"person_day": "1", "all_month": "1"}, ("all", "month", True)),
+        ({"person_month": "1", "all_day": "0"}, ("all", "day", False)),
+        ({"person_day": "0", "all_month": "0"}, ("all", "month", False)),
+    ],
+    ids=["month", "person", "group", "everybody", "never", "never at all"],
+)
+def test_of_several_the_longest_wait_is_told(given: dict[str, str], expected: tuple[Scope, Span, bool]) -> None:
+    """Nobody hears "tomorrow" who has to wait for the first of the month, or for ever."""
+    scope, span, renews = expected
+    assert used_up(limits(**given), everything("3")) == UsedUp(scope=scope, span=span, renews=renews)
+
+
+def test_what_is_not_given_is_not_judged() -> None:
+    """In a direct conversation there is no group, whatever the limit of groups is."""
+    assert used_up(limits(group_day="0", group_month="0"), [spent("5"), spent("5", "all")]) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "direct", "group"),
+    [
+        ({}, False, False),
+        ({"group_day": "1"}, False, True),
+        ({"group_month": "0"}, False, True),
+        ({"person_month": "0"}, True, True),
+        ({"all_day": "5"}, True, True),
+    ],
+)
+def test_where_a_limit_counts_at_all(given: dict[str, str], direct: bool, group: bool) -> None:
+    """A limit of 0 is a limit; those of groups count in groups only."""
+    assert limits_anything(limits(**given), in_group=False) == direct
+    assert limits_anything(limits(**given), in_group=True) == group
+
+
+@pytest.mark.parametrize(
+    ("now", "timezone", "day", "month"),
+    [
+        (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), "UTC", "2026-11-21", "2026-11"),
+        (datetime(2026, 11, 21, 23, 30, tzinfo=UTC), "Europe/Berlin", "2026-11-22", "2026-11"),
+        (datetime(2026, 11, 30, 23, 30, tzinfo=UTC), "Europe/Berlin", "2026-12-01", "2026-12"),
+        (datetime(2027, 1, 1, 4, 59, tzinfo=UTC), "America/New_York", "2026-12-31", "2026-12"),
+        (datetime(2026, 10, 24, 22, 0, tzinfo=UTC), "Europe/Berlin", "2026-10-25", "2026-10"),
+        (datetime(2026, 10, 25, 22, 59, tzinfo=UTC), "Europe/Berlin", "2026-10-25", "2026-10"),
+        (datetime(2026, 10, 25, 23, 0, tzinfo=UTC), "Europe/Berlin", "2026-10-26", "2026-10"),
+    ],
+    ids=["noon", "midnight", "first", "new year", "long day begins", "long day", "long day is over"],
+)
+def test_days_and_months_are_those_of_the_people(now: datetime, timezone: str, day: str, month: str) -> None:
+    """A budget renews at midnight where they live, also on the day that has 25 hours."""
+    assert periods(now, timezone) == Periods(day=day, month=month)
+
+
+@pytest.mark.parametrize(("month", "count"), [("2026-11", 30), ("2026-12", 31), ("2027-02", 28), ("2028-02", 29)])
+def test_a_month_has_its_days(month: str, count: int) -> None:
+    """In the spelling of the periods that sums are kept by."""
+    every = days(month)
+    assert (every[0], every[-1], len(every)) == (f"{month}-01", f"{month}-{count}", count)
+
+
+AMOUNTS = st.decimals(0, 100, places=3)
+
+
+@given(AMOUNTS, AMOUNTS, AMOUNTS)
+def test_more_spent_is_never_more_left(limit: Decimal, usd: Decimal, more: Decimal) -> None:
+    """What is used up stays so, and what need be told need be told."""
+    budgets = limits(person_day=str(limit))
+    before, after = ([spent(str(amount))] for amount in (usd, usd + more))
+    assert used_up(budgets, before) is None or used_up(budgets, after) is not None
+    assert nearly(budgets, before) is None or nearly(budgets, after) is not None

@@ -1,0 +1,844 @@
+"""What every kind of frame that signal-cli writes must become."""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.events import (
+    Attachment,
+    ChatId,
+    Deleted,
+    Edited,
+    Envelope,
+    Event,
+    Incoming,
+    Kind,
+    PersonId,
+    Quote,
+    Reacted,
+    Receipt,
+    SentId,
+    TimerChanged,
+    Undecryptable,
+)
+from bot.signal.envelope.contents import stickers_in
+from bot.signal.envelope.event import Own, event, peek_envelope
+from bot.signal.envelope.files import files_in
+from bot.signal.envelope.json import MAX_FRAME_CHARS
+from bot.signal.envelope.mentions import mention_in, with_names
+from tests.servers import envelopes
+from tests.servers.envelopes import (
+    ACCOUNT,
+    ALDIS,
+    ALICE,
+    BOB,
+    CAROL,
+    FIXTURES,
+    GROUP,
+    GROUP_NAME,
+    MENTION_SIGN,
+    Frame,
+    Person,
+    attachment,
+    data,
+    envelope,
+    fixture,
+    mention_of,
+    message,
+    quote_of,
+)
+
+ALDIS_ID, ALICE_ID, BOB_ID, CAROL_ID = (PersonId(person.uuid) for person in (ALDIS, ALICE, BOB, CAROL))
+DIRECT, IN_GROUP = ChatId(ALICE.chat), ChatId(f"group:{GROUP}")
+OWN = Own(number=ACCOUNT, uuid=ALDIS_ID)
+SHARED = Path(__file__).parents[4].parent / "shared" / "envelopes"
+
+NEVER = SentId(0)
+"""Stands for the frame's own time, which the tests compare apart."""
+
+
+def said(text: str, *, chat: ChatId = DIRECT, **more: Any) -> Incoming:
+    group_name = GROUP_NAME if chat == IN_GROUP else None
+    known: dict[str, Any] = {"author": ALICE_ID, "name": "Alice", "sent_at": NEVER, "group_name": group_name} | more
+    return Incoming(chat=chat, text=text, **known)
+
+
+PICTURE = Attachment(id="8841230055511.jpg", content_type="image/jpeg", name="tomatoes.jpg", size_bytes=58112)
+LONG = "Beans: " + "sow them in May, and water them. " * 70
+LONG_FILE = Attachment(id="5512309988772.txt", content_type="text/x-signal-plain", name=None, size_bytes=len(LONG))
+VOICE = Attachment(id="Qm90YW5pYw1.aac", content_type="audio/aac", name=None, size_bytes=20480, is_voice_note=True)
+HEART = Reacted(
+    author=ALICE_ID,
+    chat=DIRECT,
+    emoji="❤️",
+    target_author=ALDIS_ID,
+    target=SentId(1789999980000),
+    removed=False,
+    is_on_mine=True,
+)
+
+ROSE = (
+    "a contact: Rose Thorne; Seed bank; phone +15550100777 (mobile); email rose@garden.example (work); "
+    "address 1 Hedge Lane, 12345, Hamlet"
+)
+
+BECOMES: dict[str, tuple[Kind, Event | None]] = {
+    "admin_delete_group": (Kind.DELETE, Deleted(author=ALICE_ID, chat=IN_GROUP, target=SentId(1789999990000))),
+    "attachment_image": (Kind.MESSAGE, said("our first tomatoes", attachments=(PICTURE,))),
+    "attachment_image_old_signal_cli": (Kind.MESSAGE, said("our first tomatoes", attachments=(PICTURE,))),
+    "attachment_voice_note": (Kind.MESSAGE, said("", attachments=(VOICE,))),
+    "call_offer": (Kind.OTHER, None),
+    "contact": (
+        Kind.MESSAGE,
+        said(
+            "",
+            extras=(ROSE,),
+        ),
+    ),
+    "dm_text": (Kind.MESSAGE, said("when do I sow beans?")),
+    "dm_text_null_source": (Kind.OTHER, None),
+    "dm_text_uuid_only": (
+        Kind.MESSAGE,
+        said("hello from Carol", chat=ChatId(CAROL.chat), author=CAROL_ID, name="Carol"),
+    ),
+    "edit_dm": (Kind.EDIT, Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?"))),
+    "edit_sync": (Kind.OTHER, None),
+    "edit_with_image": (
+        Kind.EDIT,
+        Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?", attachments=(PICTURE,))),
+    ),
+    "exception_untrusted_identity": (
+        Kind.UNDECRYPTABLE,
+        Undecryptable(author=BOB_ID, reason="UntrustedIdentityException"),
+    ),
+    "expiration_update_dm": (Kind.TIMER, TimerChanged(author=ALICE_ID, chat=DIRECT, expires_in_seconds=86400)),
+    "group_text": (Kind.MESSAGE, said("who waters on Sunday?", chat=IN_GROUP)),
+    "group_update": (Kind.OTHER, None),
+    "group_update_no_name": (Kind.OTHER, None),
+    "link_preview": (Kind.MESSAGE, said("see https://garden.example/beans please")),
+    "location": (
+        Kind.MESSAGE,
+        said(
+            "Garden gate\nhttps://maps.google.com/maps?q=52.520008%2C13.404954",
+            attachments=(Attachment(id="5512309988771.jpg", content_type="image/jpeg", name=None, size_bytes=20112),),
+            extras=("a place on the map: latitude 52.520008, longitude 13.404954",),
+        ),
+    ),
+    "long_text": (Kind.MESSAGE, said(LONG, text_files=(LONG_FILE,))),
+    "long_text_old_signal_cli": (Kind.MESSAGE, said(LONG[:2000], attachments=(LONG_FILE,))),
+    "mention_group": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
+    "mention_missing_bug": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
+    "pin_message": (Kind.OTHER, None),
+    "poll_create": (
+        Kind.MESSAGE,
+        said("", chat=IN_GROUP, extras=("a poll (several answers allowed): Which day? — 1. Saturday, 2. Sunday",)),
+    ),
+    "poll_terminate": (Kind.MESSAGE, said("", chat=IN_GROUP, extras=("a poll was closed",))),
+    "poll_vote": (Kind.MESSAGE, said("", chat=IN_GROUP, extras=("a vote in a poll: option 1",))),
+    "quote_dm": (
+        Kind.MESSAGE,
+        said(
+            "and in pots?",
+            quote=Quote(sent_at=SentId(1789999980000), author=ALDIS_ID, text="Sow them in April."),
+            quotes_me=True,
+        ),
+    ),
+    "quote_image_sync": (Kind.OTHER, None),
+    "reaction_dm": (Kind.REACTION, HEART),
+    "reaction_group_uuid_only": (Kind.REACTION, replace(HEART, author=CAROL_ID, chat=IN_GROUP, emoji="👀")),
+    "reaction_remove": (Kind.REACTION, replace(HEART, removed=True)),
+    "receipt_delivery": (
+        Kind.RECEIPT,
+        Receipt(author=ALICE_ID, what="delivered", targets=(SentId(1789999980000),)),
+    ),
+    "receipt_delivery_uuid_only": (
+        Kind.RECEIPT,
+        Receipt(author=CAROL_ID, what="delivered", targets=(SentId(1789999980000), SentId(1789999981000))),
+    ),
+    "receipt_read": (
+        Kind.RECEIPT,
+        Receipt(author=ALICE_ID, what="read", targets=(SentId(1789999980000), SentId(1789999981000))),
+    ),
+    "receipt_viewed": (Kind.RECEIPT, Receipt(author=ALICE_ID, what="viewed", targets=(SentId(1789999980000),))),
+    "remote_delete": (Kind.DELETE, Deleted(author=ALICE_ID, chat=DIRECT, target=SentId(1790000005000))),
+    "sticker": (Kind.MESSAGE, said("", sticker=True)),
+    "story_image": (Kind.OTHER, None),
+    "story_reply_dm": (Kind.OTHER, None),
+    "story_text": (Kind.OTHER, None),
+    "sync_contacts": (Kind.OTHER, None),
+    "sync_empty": (Kind.OTHER, None),
+    "sync_note_to_self": (Kind.OTHER, None),
+    "sync_read": (Kind.OTHER, None),
+    "sync_sent_dm": (Kind.OTHER, None),
+    "sync_sent_group": (Kind.OTHER, None),
+    "text_styles": (Kind.MESSAGE, said("sow now, water later")),
+    "typing_started_dm": (Kind.OTHER, None),
+    "typing_stopped_group": (Kind.OTHER, None),
+    "view_once_image": (Kind.MESSAGE, said("", view_once=True)),
+}
+NO_ENVELOPE = {"rest_error_frame"}
+
+
+def peek(frame: Frame | str, own_uuid: PersonId | None = ALDIS_ID, *, takes_notes: bool = False) -> Envelope | None:
+    raw = frame if isinstance(frame, str) else json.dumps(frame)
+    return peek_envelope(raw, own=replace(OWN, uuid=own_uuid), takes_notes=takes_notes)
+
+
+def read(frame: Frame | str, own: Own = OWN) -> Event | None:
+    found = peek(frame, own.uuid)
+    assert found is not None
+    return event(found, own=own)
+
+
+def heard(frame: Frame, own: Own = OWN) -> Incoming:
+    found = read(frame, own)
+    assert isinstance(found, Incoming)
+    return found
+
+
+def timeless(found: Event | None) -> Event | None:
+    if isinstance(found, Edited):
+        return replace(found, message=replace(found.message, sent_at=NEVER))
+    return replace(found, sent_at=NEVER) if isinstance(found, Incoming) else found
+
+
+def test_every_fixture_has_its_line() -> None:
+    """No kind of frame is in the folder without a word on what it must become, and none is promised without one."""
+    assert {path.stem for path in FIXTURES.glob("*.json")} == BECOMES.keys() | NO_ENVELOPE
+
+
+@pytest.mark.parametrize("name", sorted(BECOMES))
+def test_a_frame_becomes_what_the_table_says(name: str) -> None:
+    """Kind, event, time and place of every kind of frame."""
+    frame = fixture(name)
+    found = peek(frame)
+    kind, becomes = BECOMES[name]
+    assert found is not None
+    assert found.sent_at == frame["envelope"]["timestamp"]
+    assert (found.kind, timeless(event(found, own=OWN))) == (kind, becomes)
+    assert found.from_self == name.startswith("sync_") or name in {"edit_sync", "quote_image_sync"}
+    if isinstance(becomes, Incoming):
+        assert heard(frame).sent_at == found.sent_at
+
+
+@pytest.mark.parametrize("name", sorted(NO_ENVELOPE))
+def test_a_frame_without_an_envelope_is_none(name: str) -> None:
+    """What the bridge says of itself is told apart from what people say."""
+    assert peek(fixture(name)) is None
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the folder of collected samples lies beside the repository, not in it")
+@pytest.mark.parametrize("path", sorted(SHARED.glob("*_*.json")), ids=lambda path: path.stem)
+def test_the_collected_samples_read_as_the_fixtures_do(path: Path) -> None:
+    """Frames from other sources become the same kind, and nobody else's words come from the account's own."""
+    raw = path.read_text(encoding="utf-8")
+    frame = json.loads(raw)
+    found = peek_envelope(raw, own=Own(number=frame.get("account", ""), uuid=None))
+    if path.stem in NO_ENVELOPE or "envelope" not in frame:
+        assert found is None
+        return
+    if frame["envelope"].get("dataMessage", {}).get("groupInfo", {}).get("groupId") == "<groupid>":
+        assert found is None  # The sample was made unreadable on purpose: that is no group's id.
+        return
+    assert found is not None
+    assert found.kind == BECOMES[path.stem][0]
+    read_as = event(found, own=Own(number=found.account, uuid=None))
+    wanted = BECOMES[path.stem][1]
+    assert isinstance(read_as, type(wanted)) or (read_as is None and found.author is None)
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "becomes"),
+    [
+        pytest.param("￼￼ go", [mention_of(ALDIS), mention_of(ALDIS, 1)], "go", id="own mention twice in front"),
+        pytest.param("￼ hi", [mention_of(ALDIS)], "hi", id="own mention in front is left out"),
+        pytest.param("￼, hi", [mention_of(ALDIS)], "hi", id="with its comma"),
+        pytest.param("￼", [mention_of(ALDIS)], "", id="nothing but the mention"),
+        pytest.param("ask ￼ now", [mention_of(ALDIS, 4)], "ask @Aldis now", id="own mention within"),
+        pytest.param("🪴🪴 ￼!", [mention_of(BOB, 5)], "🪴🪴 @Bob!", id="characters of two units before"),
+        pytest.param("￼ and ￼", [mention_of(BOB, 6), mention_of(ALDIS)], "and @Bob", id="several, in any order"),
+        pytest.param("￼￼ go", [mention_of(ALDIS), mention_of(BOB, 1)], "@Bob go", id="side by side"),
+        pytest.param("a ￼", [mention_of(BOB, 2), mention_of(ALICE, 2)], "a @Bob", id="twice the same place"),
+        pytest.param("a b", [mention_of(BOB, 1)], "a b", id="not at a placeholder"),
+        pytest.param("￼ b", [mention_of(BOB, 900)], "￼ b", id="outside the text"),
+        pytest.param("￼ b", [mention_of(BOB) | {"start": None}], "￼ b", id="without a place"),
+        pytest.param("￼ b", [mention_of(BOB) | {"length": 10**30}], "￼ b", id="of absurd length"),
+        pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.number}], "@member-b0b00000 b", id="no name but a number"),
+        pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.uuid}], "@member-b0b00000 b", id="no name but an id"),
+        pytest.param("￼ b", [{"start": 0, "length": 1}], "@member-unknown b", id="of nobody"),
+        pytest.param("￼ b", [mention_of(BOB) | {"name": " B\no  b "}], "@B o b b", id="a name of several lines"),
+        pytest.param(
+            "￼ b", [mention_of(BOB) | {"name": "https://b.ob/x"}], "@b.ob/x b", id="a name that is an address"
+        ),
+        pytest.param("￼ b", "￼", "￼ b", id="no list"),
+    ],
+)
+def test_mentions_are_written_out(text: str, mentions: Any, becomes: str) -> None:
+    """A model reads names where Signal has placeholders, at the right place whatever stands before them."""
+    assert heard(message(text, mentions=mentions)).text == becomes
+
+
+def test_thousands_of_mentions_are_written_out_quickly() -> None:
+    """Nobody else is answered while a message is read, and a stranger's is read as well."""
+    count = 200_000
+    mentions = [mention_in(mention_of(ALDIS, 1_000_000 + place), OWN) for place in range(count)]
+    began = time.process_time()
+    assert with_names(" " * 1_000_000 + MENTION_SIGN * count + "go", mentions) == "go"
+    assert time.process_time() - began < 20
+
+
+@pytest.mark.parametrize(
+    ("item", "own", "mine"),
+    [
+        ({"uuid": ALDIS.uuid}, OWN, True),
+        ({"uuid": ALDIS.uuid.upper()}, OWN, True),
+        ({"number": ACCOUNT}, replace(OWN, uuid=None), True),
+        ({"uuid": ALDIS.uuid}, replace(OWN, uuid=None), False),
+        ({"uuid": BOB.uuid, "number": BOB.number}, OWN, False),
+        ({"uuid": None, "number": None}, replace(OWN, uuid=None), False),
+    ],
+)
+def test_a_mention_is_mine_by_uuid_or_number(item: Frame, own: Own, mine: bool) -> None:
+    """People who hide their number name the uuid alone, older versions the number alone; nobody is not me."""
+    assert heard(message("a ￼", mentions=[item | {"start": 2, "length": 1}]), own).mentions_me is mine
+
+
+@pytest.mark.parametrize(
+    ("group", "text", "mine"), [(GROUP, "￼ hi", True), (GROUP, "hi ￼", False), (None, "￼ hi", False)]
+)
+def test_a_lost_mention_counts_in_a_group_at_the_beginning_alone(group: str | None, text: str, mine: bool) -> None:
+    """Versions that lose the list of mentions leave a placeholder: whom it means is only plausible there."""
+    assert heard(message(text, group=group)).mentions_me is mine
+
+
+@pytest.mark.parametrize(
+    ("quote", "own", "mine"),
+    [
+        (quote_of(ALDIS, 7, "x"), OWN, True),
+        ({"id": 7, "authorUuid": ALDIS.uuid}, OWN, True),
+        ({"id": 7, "author": ACCOUNT}, replace(OWN, uuid=None), True),
+        ({"id": 7, "authorNumber": None, "author": None}, OWN, False),
+        (quote_of(BOB, 7, "x"), OWN, False),
+    ],
+)
+def test_a_quote_is_mine_by_uuid_or_number(quote: Frame, own: Own, mine: bool) -> None:
+    """Whoever quotes an answer of Aldis talks to Aldis."""
+    assert heard(message("why?", group=GROUP, quote=quote), own).quotes_me is mine
+
+
+def test_mentions_in_a_quote_are_written_out_too() -> None:
+    """The quoted words reach the model with names."""
+    quoted = quote_of(ALICE, 7, "thank you ￼") | {"mentions": [mention_of(BOB, 10)]}
+    quote = heard(message("yes", quote=quoted)).quote
+    assert quote is not None
+    assert quote.text == "thank you @Bob"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        envelopes.sync_sent("I come at six", to=ALICE),
+        message("from my other phone", author=ALDIS),
+        message("by uuid alone", author=replace(ALDIS, number=None)),
+        message("by number alone", author=Person(uuid="", name=None, number=ACCOUNT)),
+        envelope(CAROL, syncMessage={"sentMessage": {"message": "?"}}),
+    ],
+)
+def test_what_the_account_did_itself_is_nobody_elses(frame: Frame) -> None:
+    """Own messages are told apart however they come, and nothing in them is ever answered or stored."""
+    found = peek(frame)
+    assert found is not None
+    assert (found.from_self, found.kind, read(frame)) == (True, Kind.OTHER, None)
+
+
+def test_a_frame_of_another_account_is_none() -> None:
+    """A daemon with several accounts must not mix them up; a frame that names none is taken."""
+    assert peek(message(account="+15550109999")) is None
+    nameless = message()
+    del nameless["account"]
+    assert peek(nameless) is not None
+    assert peek(message(account=ALDIS.uuid)) is not None
+    assert peek_envelope(json.dumps(message(account="+15550109999")), own=OWN, is_exclusive=True) is not None
+
+
+def test_the_five_that_make_an_envelope_unique() -> None:
+    """A redelivery is known by account, author, device, time and kind."""
+    found = peek(message("hi", author=BOB, sent_at=1234))
+    assert found is not None
+    assert (found.account, found.author, found.device, found.sent_at, found.kind) == (
+        ALDIS_ID,
+        BOB_ID,
+        2,
+        1234,
+        Kind.MESSAGE,
+    )
+    assert (found.number, found.chat) == (BOB.number, BOB.chat)
+
+
+def test_the_servers_time_and_the_timer_stand_in_front() -> None:
+    """What may be done with a frame is known before it is read: when the server took it, and how long it may stay."""
+    frame = message("hi", expires_in_seconds=3600)
+    found, edited = peek(frame), peek(envelopes.edit("ho", 5, expiresInSeconds=60))
+    assert found is not None
+    assert edited is not None
+    assert (found.server_at, found.expires_in_seconds) == (frame["envelope"]["serverReceivedTimestamp"], 3600)
+    assert edited.expires_in_seconds == 60
+    bare = envelopes.receipt([5])
+    del bare["envelope"]["serverReceivedTimestamp"]
+    confirmed = peek(bare)
+    assert confirmed is not None
+    assert (confirmed.server_at, confirmed.expires_in_seconds) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("/stop", True),
+        ("  \n/stop now", True),
+        ("/Hilfe", True),
+        ("/übersicht", True),
+        ("￼ /stop", True),
+        ("￼, /stop", True),
+        ("￼/stop", True),
+        ("Aldis, /stop", True),
+        ("@Aldis: /stop", True),
+        ("@Ändi,/stop", True),
+        ("", False),
+        ("/", False),
+        ("/?", True),
+        ("／stop", True),
+        ("👋 /stop", True),
+        ("**/stop**", True),
+        ('"/stop"', True),
+        ("Aldis, “/stop”", True),
+        ("/ stop", False),
+        ("/5", False),
+        ("//stop", False),
+        ("Aldis /stop", True),
+        ("please do, /stop", False),
+        ("what is /usr/bin?", False),
+        ("a￼ /stop", False),
+        ("￼￼ /stop", False),
+    ],
+)
+def test_a_command_is_known_by_its_slash(text: str, is_one: bool) -> None:
+    """At the beginning, or behind nothing but one mention or one word that calls somebody."""
+    found = peek(message(text))
+    assert found is not None
+    assert (found.is_command, found.is_urgent) == (is_one, is_one)
+
+
+def test_only_a_message_is_a_command() -> None:
+    """The same words in an edit, a quote or a file's name are none; nor is what may be seen only once."""
+    frames = [
+        envelopes.edit("/stop", 5),
+        message("hi", quote=quote_of(ALDIS, 7, "/stop")),
+        message("", attachments=[attachment("/stop")]),
+        message("/stop", viewOnce=True),
+        message("/stop", author=ALDIS),
+    ]
+    found = [peek(frame) for frame in frames]
+    assert [envelope is not None and envelope.is_command for envelope in found] == [False] * len(frames)
+
+
+SECRET = "sesame"
+"""Stands everywhere in a message where content can be."""
+
+CONTENT = {
+    "attachments": [attachment(f"{SECRET}.jpg") | {"id": f"{SECRET}.jpg", "caption": SECRET}],
+    "previews": [{"url": f"https://{SECRET}", "title": SECRET, "image": {"id": SECRET}}],
+    "sticker": {"packId": SECRET, "stickerId": 1},
+    "contacts": [{"name": {"display": SECRET}}],
+    "textStyles": [{"style": SECRET, "start": 0, "length": 1}],
+    "somethingNew": {"bytes": SECRET},
+}
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda seen_once: {"dataMessage": seen_once},
+        lambda seen_once: {"editMessage": {"targetSentTimestamp": 5, "dataMessage": seen_once}},
+        lambda seen_once: {"syncMessage": {"sentMessage": {"destinationUuid": ALICE.uuid} | seen_once}},
+        lambda seen_once: {"syncMessage": {"sentMessage": {"editMessage": {"dataMessage": seen_once}}}},
+        lambda seen_once: {"dataMessage": seen_once, "editMessage": {"dataMessage": seen_once}},
+    ],
+)
+def test_what_may_be_seen_only_once_is_not_in_what_is_kept(place: Any) -> None:
+    """Of a view-once message no word, file or picture is handed on, whatever it is made of; the rest is."""
+    quote = quote_of(ALDIS, 7, SECRET) | {"attachments": [{"thumbnail": {"id": SECRET}}]}
+    frame = envelope(ALICE, **place(data(5, SECRET, group=GROUP, viewOnce=True, quote=quote, **CONTENT)))
+    found = peek(frame)
+    assert found is not None
+    assert SECRET not in found.raw
+    assert SECRET not in repr(event(found, own=OWN))
+    assert json.loads(found.raw)["envelope"]["sourceUuid"] == ALICE.uuid
+    assert json.loads(found.raw)["account"] == ACCOUNT
+
+
+def test_a_view_once_message_is_still_a_message() -> None:
+    """Who, when, where, for whom and that it was one: enough to say that it cannot be looked at."""
+    picture = {"attachments": [attachment()], "viewOnce": True, "expiresInSeconds": 60}
+    frame = message(SECRET, group=GROUP, mention=True, quote=quote_of(ALDIS, 7, SECRET), **picture)
+    found = heard(frame)
+    assert (found.author, found.chat, found.view_once, found.text) == (ALICE_ID, IN_GROUP, True, "")
+    assert (found.mentions_me, found.quotes_me, found.attachments, found.expires_in_seconds) == (True, True, (), 60)
+    bare = heard(message(None, viewOnce=True))
+    assert (bare.view_once, bare.text) == (True, "")
+
+
+def test_any_other_message_is_handed_on_as_it_came() -> None:
+    """Byte by byte: what is kept can be read again by a later version."""
+    raw = json.dumps(message(SECRET, **CONTENT), indent=1)
+    found = peek(raw)
+    assert found is not None
+    assert found.raw == raw
+
+
+def test_a_view_once_frame_of_any_depth_is_no_danger() -> None:
+    """What cannot be written again without its content is not handed on at all."""
+    for depth in range(900, 1000):
+        nested = '{"a":' * depth + "1" + "}" * depth
+        raw = json.dumps(message(SECRET, viewOnce=True)).replace(
+            '"viewOnce": true', f'"viewOnce": true, "mentions": {nested}'
+        )
+        found = peek(raw)
+        assert found is None or SECRET not in found.raw
+
+
+@pytest.mark.parametrize(
+    ("content", "targets"),
+    [
+        ({"receiptMessage": {"isDelivery": True, "timestamps": [5, 6]}}, (5, 6)),
+        ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid, "timestamp": 5}]}}, (5,)),
+        ({"syncMessage": {"readMessages": [{"sender": ACCOUNT, "timestamp": 5}]}}, (5,)),
+        ({"syncMessage": {"readMessages": [{"senderUuid": ALICE.uuid, "timestamp": 5}]}}, ()),
+        ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid}, "x", None]}}, ()),
+        ({"syncMessage": {"sentMessage": data(5, "to somebody")}}, ()),
+        ({"receiptMessage": {"isDelivery": True, "timestamps": []}}, ()),
+    ],
+)
+def test_another_device_of_the_account_confirms_what_is_our_own(content: Frame, targets: tuple[int, ...]) -> None:
+    """How a note to self is known to have arrived; it stays the account's own doing, and is no person's receipt."""
+    frame = envelope(ALDIS, **content)
+    found = peek(frame)
+    assert found is not None
+    assert (found.from_self, found.kind) == (True, Kind.OTHER)
+    told = event(found, own=OWN)
+    assert (told.targets if isinstance(told, Receipt) else ()) == targets
+
+
+@pytest.mark.parametrize(
+    ("content", "extras"),
+    [
+        ({"contacts": [{"name": {"nickname": "Rosie"}}]}, ("a contact: Rosie",)),
+        ({"contacts": [{"organization": " Seed\nbank "}, {}]}, ("a contact: Seed bank",)),
+        (
+            {"contacts": [{"name": "x", "phone": [{"value": "1", "label": "barn"}, {"value": None}, 5]}]},
+            ("a contact: phone 1 (barn)",),
+        ),
+        ({"contacts": [{"name": {}, "email": "x", "address": [{"type": "HOME"}]}]}, ()),
+        (
+            {"pollCreate": {"question": "Who?", "options": ["Bob", None, 5]}},
+            ("a poll (one answer): Who? — 1. Bob, 2. , 3. ",),
+        ),
+        ({"message": "https://maps.google.com/maps?q=-1.5,2"}, ("a place on the map: latitude -1.5, longitude 2",)),
+        ({"message": "https://maps.google.com/maps?q=the+gate"}, ()),
+        ({"message": "https://maps.google.com.example/maps?q=1,2"}, ()),
+    ],
+)
+def test_what_is_carried_beside_words_is_told_in_words(content: Frame, extras: tuple[str, ...]) -> None:
+    """A line for each thing, on one line whatever people wrote into it; what says nothing is left out."""
+    text = content.pop("message", "look") if "message" in content else "look"
+    assert heard(message(text, **content)).extras == extras
+
+
+def test_a_sticker_is_told_by_its_emoji_where_the_bridge_tells_it() -> None:
+    """signal-cli 0.14.6 tells the pack and the number alone; a later one may tell more."""
+    sticker = {"packId": "00ff", "stickerId": 3}
+    assert heard(message(None, sticker=sticker)).sticker_emoji is None
+    assert heard(message(None, sticker=sticker | {"emoji": "🌻"})).sticker_emoji == "🌻"
+    assert heard(message(None, sticker=sticker | {"emoji": "🇩🇪"})).sticker_emoji == "🇩🇪"
+    assert heard(message("hi")).sticker_emoji is None
+    pack = {"packId": "00ff", "stickers": [{"id": 3, "emoji": "Post it to me!"}]}
+    assert stickers_in([pack]) == {}
+    assert heard(message(None, sticker=sticker | {"emoji": "Post it to me!"})).sticker_emoji is None
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [{"pollVote": {"optionIndexes": [0], "targetSentTimestamp": 5}}, {"pollTerminate": {"targetSentTimestamp": 5}}],
+)
+def test_a_vote_in_a_direct_chat_is_nothing_to_answer(talk: Frame) -> None:
+    """It is the person's own poll; in a group others may want to know."""
+    assert read(message(None, **talk)) is None
+    assert heard(message(None, group=GROUP, **talk)).extras
+
+
+def test_a_vote_that_is_taken_back_says_so() -> None:
+    """A vote without options is the end of a vote."""
+    vote = {"optionIndexes": [], "targetSentTimestamp": 5}
+    assert heard(message(None, group=GROUP, pollVote=vote)).extras == ("a vote in a poll taken back",)
+
+
+def test_what_is_shown_only_once_is_told_in_no_words() -> None:
+    """Neither its place, nor its contact, nor its sticker."""
+    found = heard(message(None, viewOnce=True, sticker={"emoji": "🌻"}, contacts=[{"organization": "x"}]))
+    assert (found.extras, found.sticker_emoji) == ((), None)
+
+
+# Notes to self
+
+
+def noted(frame: Frame, own_uuid: PersonId | None = ALDIS_ID) -> Envelope:
+    found = peek(frame, own_uuid, takes_notes=True)
+    assert found is not None
+    return found
+
+
+OWN_CHAT = ChatId(ALDIS.chat)
+
+
+@pytest.mark.parametrize("own_uuid", [ALDIS_ID, None])
+def test_a_note_to_self_is_a_message_where_notes_are_answered(own_uuid: PersonId | None) -> None:
+    """From the account, in the account's chat with itself, with everything that a message can have."""
+    found = noted(envelopes.note("buy seeds", attachments=[attachment()], expiresInSeconds=60), own_uuid)
+    assert (found.kind, found.from_self, found.author, found.chat) == (Kind.MESSAGE, True, ALDIS_ID, OWN_CHAT)
+    said_to_self = event(found, own=replace(OWN, uuid=own_uuid))
+    assert isinstance(said_to_self, Incoming)
+    assert (said_to_self.text, said_to_self.author, said_to_self.chat) == ("buy seeds", ALDIS_ID, OWN_CHAT)
+    assert (len(said_to_self.attachments), said_to_self.expires_in_seconds) == (1, 60)
+
+
+def test_the_fixtures_of_notes_read_as_such() -> None:
+    """Also the one that was collected from a real signal-cli."""
+    found = noted(fixture("sync_note_to_self"))
+    assert (found.kind, found.chat) == (Kind.MESSAGE, OWN_CHAT)
+    assert isinstance(event(found, own=OWN), Incoming)
+
+
+@pytest.mark.parametrize(
+    ("frame", "becomes"),
+    [
+        (envelopes.note_edit("buy bulbs", 5), Edited),
+        (envelopes.note(None, remoteDelete={"timestamp": 5}), Deleted),
+        (
+            envelopes.note(None, reaction={"emoji": "👍", "targetAuthorUuid": ALDIS.uuid, "targetSentTimestamp": 5}),
+            Reacted,
+        ),
+        (envelopes.note(None, isExpirationUpdate=True, expiresInSeconds=60), TimerChanged),
+    ],
+)
+def test_what_the_owner_does_to_a_note_is_read_too(frame: Frame, becomes: type[Event]) -> None:
+    """Edits, deletions, reactions and the timer, as in any other chat."""
+    found = event(noted(frame), own=OWN)
+    assert isinstance(found, becomes)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        envelopes.sync_sent("I come at six", to=ALICE),
+        envelopes.sync_sent("I come at six", to=CAROL),
+        envelopes.note("to a group", group=GROUP),
+        envelopes.note("elsewhere", destinationUuid=ALICE.uuid),
+        envelopes.note("elsewhere", destinationUuid="x"),
+        envelopes.note("elsewhere", destinationUuid=None, destinationNumber=ALICE.number, destination=ALICE.number),
+        envelope(ALICE, syncMessage={"sentMessage": data(5, "?") | {"destinationUuid": ALICE.uuid}}),
+        envelope(replace(ALDIS, uuid=""), syncMessage=envelopes.note("?")["envelope"]["syncMessage"]),
+        message("by the account itself", author=ALDIS),
+        fixture("edit_sync"),
+        fixture("sync_sent_dm"),
+        fixture("sync_sent_group"),
+        fixture("sync_read"),
+    ],
+)
+def test_what_the_owner_writes_to_others_is_no_note(frame: Frame) -> None:
+    """Nothing of a person's other chats is ever a message, also where notes are answered."""
+    found = noted(frame)
+    assert (found.from_self, found.kind) == (True, Kind.OTHER)
+    assert not isinstance(event(found, own=OWN), Incoming | Edited)
+
+
+def test_a_note_that_may_be_seen_only_once_is_kept_without_its_content() -> None:
+    """As any other message."""
+    found = noted(envelopes.note(SECRET, viewOnce=True, attachments=[attachment(SECRET)]))
+    assert SECRET not in found.raw
+    said_to_self = event(found, own=OWN)
+    assert isinstance(said_to_self, Incoming)
+    assert said_to_self.view_once
+
+
+def deep(depth: int) -> str:
+    return '{"envelope":' + "[" * depth + "]" * depth + "}"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "",
+        "hello",
+        "null",
+        "[]",
+        '"envelope"',
+        "NaN",
+        '{"envelope":null}',
+        '{"envelope":[]}',
+        '{"envelope":{}}',
+        '{"envelope":{"timestamp":NaN}}',
+        '{"envelope":{"timestamp":"1790000000000"}}',
+        '{"envelope":{"timestamp":true}}',
+        '{"envelope":{"timestamp":-1}}',
+        '{"envelope":{"timestamp":1e400}}',
+        '{"envelope":{"timestamp":' + "9" * 5000 + "}}",
+        '{"envelope":{"timestamp":' + "9" * 300 + "}}",
+        deep(100_000),
+        '{"envelope":{"timestamp":1},"x":"' + "x" * MAX_FRAME_CHARS + '"}',
+        json.dumps(message("hi", group="not a group")),
+        json.dumps(message("hi", groupInfo="x")),
+        json.dumps(message("hi", groupInfo={"groupId": None})),
+    ],
+    ids=lambda raw: raw[:40],
+)
+def test_what_is_no_envelope_is_none(raw: str) -> None:
+    """Broken, hostile and absurd frames are passed over; a group that cannot be read never looks like a direct chat."""
+    assert peek(raw) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"editMessage": {"dataMessage": data(1, "x")}},
+        {"editMessage": {"targetSentTimestamp": 1}},
+        {"editMessage": "x"},
+        {"dataMessage": data(1, reaction={"emoji": "", "targetSentTimestamp": 1})},
+        {"dataMessage": data(1, reaction={"emoji": "👍"})},
+        {"dataMessage": data(1, remoteDelete={"timestamp": None})},
+        {"dataMessage": data(1, remoteDelete=[])},
+        {"dataMessage": data(1, group=GROUP, adminDelete={"targetSentTimestamp": 1})},
+        {"receiptMessage": {"isDelivery": True, "timestamps": [None, "1", 1.5]}},
+        {"receiptMessage": {"timestamps": [1]}},
+        {"receiptMessage": 1},
+        {"dataMessage": data(1, "  \n ")},
+        {"dataMessage": data(1, "", attachments=[])},
+        {"dataMessage": "x"},
+        {"dataMessage": data(1, "nice", payment={"note": "x"})},
+        {"dataMessage": data(1, "nice", storyContext={"authorUuid": ALDIS.uuid, "sentTimestamp": 1})},
+        {"dataMessage": data(1, "nice", group=GROUP, unpinMessage={"targetSentTimestamp": 1})},
+        {"syncMessage": {"blockedNumbers": [ALICE.number], "blockedGroupIds": [GROUP]}},
+        {"syncMessage": {"sentStoryMessage": {"allowsReplies": True, "textAttachment": {"text": "nice"}}}},
+        {"syncMessage": {"type": "GROUPS_SYNC"}},
+    ],
+)
+def test_half_a_message_is_nothing(content: Frame) -> None:
+    """A frame with an envelope but no readable content is stored nowhere and answered by nobody."""
+    assert read(envelope(ALICE, **content)) is None
+
+
+def test_a_message_of_nobody_is_nothing() -> None:
+    """Who cannot be named by a uuid cannot be let in: a phone number alone is no identity."""
+    found = peek(message("hi", author=Person(uuid="not-a-uuid", name="?", number=ALICE.number)))
+    assert found is not None
+    assert (found.author, found.chat, found.number, event(found, own=OWN)) == (None, None, ALICE.number, None)
+
+
+@pytest.mark.parametrize(("author", "reason"), [(None, "InvalidMessageException"), (ALICE, "no class name\n")])
+def test_undecryptable_tells_who_and_why(author: Person | None, reason: str) -> None:
+    """The person can be asked to write again; what is no class name is not passed on."""
+    found = read(envelopes.undecryptable(author, reason))
+    wanted = reason if reason.isalpha() else "unknown"
+    assert found == Undecryptable(author=PersonId(author.uuid) if author else None, reason=wanted)
+
+
+def test_an_admins_deletion_is_about_the_author_of_the_message() -> None:
+    """Deleting asks for the author to match, so that nobody but the author (and admins) deletes a message."""
+    assert read(envelopes.admin_delete(5, CAROL)) == Deleted(author=CAROL_ID, chat=IN_GROUP, target=SentId(5))
+
+
+def test_a_reaction_to_me_by_number_alone_names_my_uuid() -> None:
+    """Older versions name the number only."""
+    frame = envelopes.reaction("👍", 5)
+    frame["envelope"]["dataMessage"]["reaction"]["targetAuthorUuid"] = None
+    found = read(frame)
+    assert isinstance(found, Reacted)
+    assert found.target_author == ALDIS_ID
+
+
+def test_an_edit_is_read_like_a_message() -> None:
+    """Mentions, quotes and the timer of an edit count as those of a message."""
+    found = read(envelopes.edit("￼ beans", 5, group=GROUP, mentions=[mention_of(ALDIS)], expiresInSeconds=60))
+    assert isinstance(found, Edited)
+    assert (found.target, found.message.text, found.message.mentions_me) == (5, "beans", True)
+    assert (found.message.chat, found.message.expires_in_seconds) == (IN_GROUP, 60)
+
+
+@pytest.mark.parametrize("id_", ["", "../account.db", "/etc/passwd", ".hidden", "a b", "x" * 300, None, 5])
+def test_an_attachment_whose_id_is_no_file_name_is_left_out(id_: Any) -> None:
+    """The id becomes part of a path at the bridge."""
+    good = attachment()
+    assert [kept.id for kept in heard(message("look", attachments=[good | {"id": id_}, good])).attachments] == [
+        good["id"]
+    ]
+
+
+def test_names_are_one_short_line_and_never_a_number() -> None:
+    """What a stranger calls himself stands in the prompt: it may not break out of its line."""
+    assert heard(message(author=replace(ALICE, name="A\nl\tice " * 40))).name == ("A l ice " * 40)[:80].rstrip()
+    assert heard(message(author=replace(ALICE, name=ALICE.number))).name is None
+    assert heard(message(author=replace(ALICE, name=ALICE.uuid))).name is None
+    assert heard(message(author=replace(ALICE, name="A\u202elice\u200b \u2066"))).name == "Alice"
+    assert heard(message(author=replace(ALICE, name=None))).name is None
+
+
+def test_halves_of_surrogate_pairs_are_replaced() -> None:
+    """Text that no database takes does not get that far."""
+    assert heard(message("a\ud800b 🪴")).text == "a�b 🪴"
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just(MENTION_SIGN)
+VALUES = SCALARS | st.lists(SCALARS, max_size=2) | st.dictionaries(st.text(max_size=4), SCALARS, max_size=2)
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every container of a frame with every place in it."""
+    keys = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    for key in keys:
+        yield value, key
+        yield from places(value[key])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(sorted(BECOMES)),
+    st.lists(st.tuples(st.integers(0, 99), VALUES | st.just("gone")), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_no_frame_raises(name: str, changes: list[tuple[int, Any]], takes_notes: bool) -> None:
+    """Whatever stands in any place of any kind of frame, reading it gives something storable or nothing."""
+    frame = fixture(name)
+    for at, value in changes:
+        found_places = list(places(frame))
+        container, key = found_places[at % len(found_places)] if found_places else (frame, "envelope")
+        if value == "gone" and isinstance(container, dict):
+            container.pop(key, None)
+        else:
+            container[key] = value
+    found = peek(frame, takes_notes=takes_notes)
+    files_in(json.dumps(frame))
+    if found is not None:
+        repr(event(found, own=OWN)).encode()
+        repr(replace(found, raw="")).encode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=60))
+def test_no_text_raises(raw: str) -> None:
+    """Anything that is not JSON is no envelope."""
+    assert peek(raw) is None

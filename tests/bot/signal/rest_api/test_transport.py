@@ -1,0 +1,455 @@
+"""signal-cli-rest-api with signalbot's client: what only this bridge does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from bot.errors import (
+    ConfigError,
+    Disconnected,
+    NotSent,
+    NotUploaded,
+    SendUnknown,
+    SentUnnamed,
+    Undeliverable,
+    Untrusted,
+)
+from bot.events import Account, ChatId, PersonId, Removal, SentId
+from bot.signal.envelope.accounts import choice_of
+from bot.signal.protocol import Linking
+from bot.signal.rest_api.clients import MAX_ANSWER_BYTES
+from bot.signal.rest_api.linking import RestApiLinking
+from bot.signal.rest_api.transport import RestApi
+from tests.bot.signal.bridges import (
+    NUMBERLESS,
+    OWN_ACCOUNT,
+    Bridge,
+    bridge_to,
+    received,
+    reply,
+)
+from tests.servers.base import Answer, Seen, answer_json, hang
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, message
+from tests.servers.signal_rest_api import SignalRestApi
+from tests.servers.signal_server import Plan
+from tests.waiting import DEADLINE_SECONDS, eventually
+
+_KERNEL_BYTES = 16 * 1024 * 1024
+"""More than what stands in the buffers between two ends of a connection on loopback."""
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SignalRestApi]:
+    async with SignalRestApi() as server:
+        yield server
+
+
+@pytest.fixture
+async def bridge(server: SignalRestApi) -> AsyncIterator[Bridge]:
+    async with bridge_to(server, RestApi) as bridge:
+        yield bridge
+
+
+async def test_what_came_while_nobody_listened_is_lost(server: SignalRestApi, bridge: Bridge) -> None:
+    """The bridge drops it, as the README says; the double must not be kinder than the real one."""
+    await server.deliver(message("lost"))
+    assert len(server.dropped) == 1
+    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
+    await server.connected()
+    await server.deliver(message("heard"))
+    assert "heard" in (await receiving)[0].raw
+
+
+@pytest.mark.parametrize(
+    ("mode", "version", "says"),
+    [
+        ("normal", "0.101", "MODE=json-rpc"),
+        ("native", "0.101", "MODE=json-rpc"),
+        ("", "0.101", "MODE=json-rpc"),
+        ("json-rpc", "0.100", "0.101"),
+        ("json-rpc", "0.98.1", "0.101"),
+        ("json-rpc", "", "0.101"),
+    ],
+)
+async def test_a_mode_or_version_that_cannot_work(
+    server: SignalRestApi, bridge: Bridge, mode: str, version: str, says: str
+) -> None:
+    """The operator is told what to change, instead of hearing nothing for ever."""
+    server.mode, server.version = mode, version
+    with pytest.raises(ConfigError, match=says):
+        await received(bridge.transport(), 1)
+
+
+@pytest.mark.parametrize("version", ["0.101", "0.101.2", "v0.110", "1.0", "unset"])
+async def test_a_version_that_works(server: SignalRestApi, bridge: Bridge, version: str) -> None:
+    """From 0.101 on, and the images of developers."""
+    server.version = version
+    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
+    await server.connected()
+    await server.deliver(message("heard"))
+    assert await receiving
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (answer_json({}, status=404), ConfigError),
+        (answer_json({}, status=401), ConfigError),
+        (answer_json({}, status=400), Disconnected),
+        (answer_json({}, status=500), Disconnected),
+        (answer_json([]), ConfigError),
+        (hang, Disconnected),
+        (lambda _: web.Response(text="<html>"), Disconnected),
+    ],
+)
+async def test_a_server_that_is_not_the_bridge(
+    server: SignalRestApi, bridge: Bridge, answer: Answer, error: type[Exception]
+) -> None:
+    """What will never work is the operator's to mend; what may pass is tried again."""
+    server.faults.append(answer)
+    with pytest.raises(error):
+        await received(bridge.transport(call_seconds=0.3 if answer is hang else DEADLINE_SECONDS), 1)
+
+
+async def test_a_bridge_that_does_not_know_who_it_is_is_no_reason_to_stay_away(
+    server: SignalRestApi, bridge: Bridge
+) -> None:
+    """Looking up the own uuid may fail."""
+    transport = bridge.transport()
+    about: Any = {"mode": "json-rpc", "version": "0.101"}
+    server.faults += [answer_json(about), answer_json([ACCOUNT]), answer_json({}, status=404)]
+    receiving = asyncio.ensure_future(received(transport, 1))
+    await server.connected()
+    await server.deliver(message("heard"))
+    assert await receiving
+
+
+async def test_a_websocket_that_is_refused() -> None:
+    """A proxy that knows nothing of websockets is a connection that does not come up."""
+
+    class Flat(SignalRestApi):
+        async def _receive(self, request: web.Request) -> web.StreamResponse:
+            return web.Response(text="no websocket here")
+
+    async with Flat() as server:
+        transport = RestApi(server.url, OWN_ACCOUNT)
+        with pytest.raises(Disconnected):
+            await received(transport, 1)
+        await transport.aclose()
+
+
+async def test_a_frame_that_is_too_long_ends_the_connection_alone(server: SignalRestApi, bridge: Bridge) -> None:
+    """It is given up with its connection, and the intake connects again."""
+    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
+    await server.connected()
+    await server.deliver(message("x" * 5_000_000))
+    with pytest.raises(Disconnected):
+        await receiving
+
+
+@pytest.mark.parametrize("address", ["signal:8080", "ftp://signal", "", "http://"])
+def test_an_address_that_is_none_is_the_operators(address: str) -> None:
+    """A typing error in the setting is told as such."""
+    with pytest.raises(ConfigError, match="SIGNAL__URL"):
+        RestApi(address, OWN_ACCOUNT)
+
+
+@pytest.mark.parametrize("text", [
+    "Failed to send message: [429] Rate limit exceeded: 429 (RateLimitException)",
+    "StatusCode: 413 (RateLimitException) [413]",
+])  # fmt: skip
+async def test_a_rate_limit_in_words(server: SignalRestApi, bridge: Bridge, text: str) -> None:
+    """To one person nothing went out; in a group it may have struck in the middle."""
+    answer = answer_json({"error": text}, status=400)
+    server.plans += [Plan(answer=answer), Plan(answer=answer)]
+    with pytest.raises((NotSent, NotUploaded)):
+        await bridge.transport().send(reply())
+    with pytest.raises(SendUnknown):
+        await bridge.transport().send(reply(chat=f"group:{GROUP}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("Couldn't process request - invalid request", Undeliverable),
+        ("Unregistered user", Undeliverable),
+        ("Unable to complete request due to untrusted recipient keys", Untrusted),
+        ("Failed to send message: Unexpected error", SendUnknown),
+        ("+15554290413 is unwell", SendUnknown),
+        ("", SendUnknown),
+    ],
+)
+async def test_the_words_of_a_400_decide(
+    server: SignalRestApi, bridge: Bridge, text: str, outcome: type[Exception]
+) -> None:
+    """The bridge answers 400 to everything; digits of a phone number are no rate limit."""
+    server.plans.append(Plan(answer=answer_json({"error": text}, status=400)))
+    with pytest.raises(outcome) as told:
+        await bridge.transport().send(reply())
+    assert type(told.value) is outcome
+
+
+async def test_a_bridge_without_its_signal_cli_has_sent_nothing(server: SignalRestApi, bridge: Bridge) -> None:
+    """Its 500 has no body, and nothing was written to signal-cli: the next try need not wait for a receipt."""
+    transport, server.is_reconnecting = bridge.transport(), True
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+    chat, author = ChatId.direct(PersonId(ALICE.uuid)), PersonId(ALICE.uuid)
+    assert await transport.react(chat, author, SentId(1_790_000_000_000), "👀", removed=False) is None
+    server.is_reconnecting = False
+    assert await transport.send(reply()) == server.sent[0].timestamp
+    assert (len(server.sent), server.reactions) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [("UNREGISTERED_FAILURE", Undeliverable), ("RATE_LIMIT_FAILURE", NotSent), ("NETWORK_FAILURE", SendUnknown)],
+)
+async def test_a_success_that_reached_nobody(
+    server: SignalRestApi, bridge: Bridge, kind: str, outcome: type[Exception]
+) -> None:
+    """201 with the only recipient among the errors is no success."""
+    body = [{"timestamp": "1", "errors": {"recipients": [{"uuid": ALICE.uuid, "reason": kind}]}}]
+    server.plans.append(Plan(answer=answer_json(body, status=201)))
+    with pytest.raises(outcome):
+        await bridge.transport().send(reply())
+
+
+@pytest.mark.parametrize("version", ["0.101", "0.100", "unset"])
+async def test_a_success_without_a_list_was_sent(server: SignalRestApi, bridge: Bridge, version: str) -> None:
+    """Older bridges, and what somebody has built from older source, answer with the object alone."""
+    server.version, server.answers_with_list = version, False
+    assert await bridge.transport().send(reply()) == server.sent[0].timestamp
+    server.plans.append(Plan(results=("NETWORK_FAILURE",), answer=None))
+    with pytest.raises(SendUnknown):
+        await bridge.transport().send(reply())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"null", b"[]", b"[{}]", b'[{"timestamp": "soon"}]', b'{"timestamp": -1}', b"<html>", b"\xff", b"]" * 9),
+        *(b'[{"timestamp": "%s"}]' % (b"9" * digits) for digits in (19, 5000)),
+    ],
+)
+async def test_a_success_that_cannot_be_read_was_sent(server: SignalRestApi, bridge: Bridge, body: bytes) -> None:
+    """Nobody knows under which timestamp, but sending it again would bring it twice."""
+    plan = Plan(answer=lambda _: web.Response(body=body, status=201), goes_out=True)
+    server.plans += [plan]
+    with pytest.raises(SentUnnamed):
+        await bridge.transport().send(reply())
+    target = await bridge.transport().send(reply())
+    server.plans += [plan]
+    with pytest.raises(SentUnnamed):
+        await bridge.transport().remove(Removal(chat=ChatId(ALICE.chat), target=target))
+
+
+async def test_a_success_whose_body_does_not_come_was_sent(server: SignalRestApi, bridge: Bridge) -> None:
+    """The head of the answer has said so already."""
+
+    async def half(_: Seen) -> web.StreamResponse:
+        raise web.HTTPCreated(headers={"Content-Length": "100"}, text=None)
+
+    server.plans.append(Plan(answer=half, goes_out=True))
+    with pytest.raises(SentUnnamed):
+        await bridge.transport().send(reply())
+
+
+class EndlessAnswer:
+    """An answer that goes on for as long as somebody reads it."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+        self.written_bytes = 0
+
+    async def __call__(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(status=self._status)
+        await response.prepare(request)
+        with suppress(ConnectionError):
+            while True:
+                await response.write(b" " * 65_536)
+                self.written_bytes += 65_536
+        return response
+
+
+class EndlessBridge(SignalRestApi):
+    """A bridge that has gone mad: each of its answers is `answer`."""
+
+    answer: EndlessAnswer
+
+    def regular(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse]:
+        return self.answer(seen, request)
+
+
+@pytest.mark.parametrize(("status", "words"), [(200, "longer than it may be"), (400, "HTTP 400"), (502, "HTTP 502")])
+async def test_an_answer_without_an_end_is_read_no_further_than_an_answer_can_be(status: int, words: str) -> None:
+    """The memory of the whole of Aldis is not the bridge's to fill."""
+    async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
+        server.answer = EndlessAnswer(status)
+        with pytest.raises(Disconnected, match=words):
+            await bridge.transport(call_seconds=DEADLINE_SECONDS).groups()
+        assert server.answer.written_bytes < MAX_ANSWER_BYTES + _KERNEL_BYTES
+
+
+async def test_a_success_without_an_end_was_sent() -> None:
+    """The head of the answer has said so, and no more of it is read than a success can need."""
+    async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
+        server.answer = EndlessAnswer(201)
+        with pytest.raises(SentUnnamed):
+            await bridge.transport().send(reply())
+        assert server.answer.written_bytes < _KERNEL_BYTES
+
+
+async def test_an_answer_that_is_nested_too_deep_is_none(server: SignalRestApi, bridge: Bridge) -> None:
+    """It is asked again, as with any answer that cannot be read."""
+    server.faults.append(lambda _: web.Response(text="[" * 200_000, content_type="application/json"))
+    with pytest.raises(Disconnected):
+        await bridge.transport().groups()
+
+
+async def test_linking_an_account(server: SignalRestApi) -> None:
+    """The bridge links in the background: the new number in its list tells that it is done."""
+    server.accounts = ["+15550109998"]
+    linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
+    uri = await linking.start_link("Aldis & friends+")
+    assert uri == server.link_uri
+    assert server.requests[-1].query == {"device_name": "Aldis & friends+"}
+    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    await server.scan(ACCOUNT)
+    assert await finishing == ACCOUNT
+    accounts = await linking.accounts()
+    assert accounts == (Account(id=None, number="+15550109998"), Account(id=None, number=ACCOUNT))
+    assert await linking.identify(accounts[1]) == OWN_ACCOUNT
+    await linking.aclose()
+
+
+async def test_linking_an_account_without_a_phone_number(server: SignalRestApi) -> None:
+    """The bridge lists it without a name; by its uuid it can be used."""
+    server.accounts.clear()
+    linking: Linking = RestApiLinking(server.url, poll_seconds=0.01)
+    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link("Aldis"), "Aldis"))
+    await server.scan(ALDIS.uuid)
+    assert await finishing == ""
+    [account] = (await choice_of(linking, ALDIS.uuid)).meant
+    assert await linking.identify(account) == NUMBERLESS
+    with pytest.raises(Disconnected, match="Specified account does not exist"):
+        await linking.identify(Account(id=PersonId(ALICE.uuid)))
+    await linking.aclose()
+
+
+async def test_a_code_that_was_scanned_when_nobody_waited_any_more(server: SignalRestApi) -> None:
+    """Whoever has scanned the last one a moment too late is not asked to do it again: the account is there."""
+    server.accounts.clear()
+    linking = RestApiLinking(server.url, poll_seconds=0.01)
+    await linking.start_link("Aldis")
+    await server.scan(ACCOUNT)
+    assert await linking.finish_link(await linking.start_link("Aldis"), "Aldis") == ACCOUNT
+    await linking.aclose()
+
+
+async def test_a_bridge_that_is_silent_while_it_links_needs_no_new_code(server: SignalRestApi) -> None:
+    """As the real one is, for as long as its signal-cli takes to link (observed on 2026-11-26)."""
+    server.accounts.clear()
+    linking = RestApiLinking(server.url, poll_seconds=0.01, accounts_seconds=0.1)
+    uri = await linking.start_link("Aldis")
+    server.faults += [hang, hang]
+    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    await eventually(lambda: not server.faults)
+    await server.scan(ACCOUNT)
+    assert await finishing == ACCOUNT
+    await linking.aclose()
+
+
+async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
+    """A phone that never comes, an answer without the address, and no server: again."""
+    linking = RestApiLinking(server.url, poll_seconds=0.01, scan_seconds=0.1)
+    with pytest.raises(Disconnected, match="not scanned in time"):
+        await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
+    server.faults += [answer_json([]), answer_json({})]
+    with pytest.raises(Disconnected):
+        await linking.start_link("Aldis")
+    await server.stop()
+    with pytest.raises(Disconnected):
+        await linking.accounts()
+    await linking.aclose()
+
+
+SENDING = {"number": ACCOUNT, "recipients": [ALICE.uuid]}
+MENTION = {"author": ALICE.uuid, "start": 0, "length": 2}
+REACTION = {"recipient": ALICE.uuid, "target_author": ALICE.uuid, "timestamp": 5, "reaction": "👀"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/v1/health", None, 204),
+        ("GET", "/v1/nothing", None, 404),
+        ("GET", "/v1/qrcodelink/raw", None, 400),
+        ("GET", "/v1/contacts/+1", None, 400),
+        ("PUT", f"/v1/typing-indicator/{ACCOUNT}", {"recipient": "x"}, 400),
+        ("POST", f"/v1/receipts/{ACCOUNT}", {"receipt_type": "seen", "recipient": ALICE.uuid, "timestamp": 1}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT}, 400),
+        ("POST", "/v2/send", {"number": "+1", "recipients": [ALICE.uuid], "message": "x"}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [], "message": "x"}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": ""}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": 1}, 400),
+        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "quote_author": "x"}, 400),
+        ("POST", "/v2/send", "no object", 400),
+        (
+            "POST",
+            "/v2/send",
+            {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "edit_timestamp": 5},
+            400,
+        ),
+        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": [""]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": ["data:text/plain;base64,"]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": ["not base64!"]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": "QUJD"}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "*x*", "text_mode": "styled", "mentions": [MENTION]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "hello", "mentions": [MENTION | {"start": "0"}]}, 400),
+        ("POST", f"/v1/reactions/{ACCOUNT}", REACTION, 400),
+        ("POST", f"/v1/reactions/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
+        ("DELETE", f"/v1/reactions/{ACCOUNT}", REACTION, 400),
+        ("GET", "/v1/attachments/gone.jpg", None, 404),
+        ("DELETE", "/v1/attachments/gone.jpg", None, 404),
+        ("GET", "/v1/devices/+1", None, 400),
+        ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
+        ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
+        ("DELETE", "/v1/remote-delete/+1", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
+        ("GET", "/v1/groups/+1", None, 400),
+    ],
+)
+async def test_the_double_refuses_what_the_bridge_refuses(
+    server: SignalRestApi, method: str, path: str, body: Any, status: int
+) -> None:
+    """Mistakes in a request must not pass the tests."""
+    async with aiohttp.ClientSession() as session, session.request(method, server.url + path, json=body) as response:
+        assert response.status == status
+    assert not server.sent
+
+
+async def test_the_double_refuses_a_body_that_is_no_json(server: SignalRestApi) -> None:
+    """As the bridge does."""
+    async with aiohttp.ClientSession() as session, session.post(server.url + "/v2/send", data="{") as response:
+        assert response.status == 400
+
+
+async def test_a_connection_that_breaks_while_asking() -> None:
+    """Before the websocket is open, too, a broken connection is tried again."""
+
+    class Cutting(SignalRestApi):
+        async def handle(self, request: web.Request) -> web.StreamResponse:
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+
+    async with Cutting() as server:
+        transport = RestApi(server.url, OWN_ACCOUNT)
+        with pytest.raises(Disconnected):
+            await received(transport, 1)
+        await transport.aclose()

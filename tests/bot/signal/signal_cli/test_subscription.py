@@ -1,0 +1,425 @@
+"""signal-cli's sockets: what is received comes whole and in order, and an orderly end loses nothing of it."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
+from bot.events import Envelope, Kind
+from bot.signal.detect import bridge_at
+from bot.signal.signal_cli import subscription
+from bot.signal.signal_cli.lines import LineParser
+from bot.signal.signal_cli.rpc import Rpc
+from bot.signal.signal_cli.transport import SignalCli
+from tests.bot.signal.bridges import OWN_ACCOUNT, PATIENT, Bridge, received, reply, signal_cli_bridge
+from tests.servers import signal_cli
+from tests.servers.envelopes import message
+from tests.servers.signal_cli import ReceiveMode
+from tests.waiting import WAIT_SECONDS, eventually, with_enough_time
+
+WAYS: tuple[signal_cli.Way, ...] = ("unix", "tcp")
+
+
+@pytest.fixture(params=WAYS)
+async def bridge(request: pytest.FixtureRequest) -> AsyncIterator[Bridge]:
+    async with signal_cli_bridge(request.param) as bridge:
+        yield bridge
+
+
+def daemon(bridge: Bridge) -> signal_cli.SignalCli:
+    assert isinstance(bridge.server, signal_cli.SignalCli)
+    return bridge.server
+
+
+def transport_to(url: str, **more: float) -> SignalCli:
+    deadlines: dict[str, Any] = PATIENT | more
+    return SignalCli(url, OWN_ACCOUNT, **deadlines)
+
+
+def numbered(count: int) -> list[dict[str, object]]:
+    return [message(f"{number}") for number in range(count)]
+
+
+def times(frames: list[dict[str, object]]) -> list[object]:
+    return [json.loads(json.dumps(frame))["envelope"]["timestamp"] for frame in frames]
+
+
+async def to_the_end(envelopes: AsyncGenerator[Envelope]) -> list[int]:
+    async with aclosing(envelopes):
+        return [envelope.sent_at async for envelope in envelopes]
+
+
+# What is kept, what is lost
+
+
+async def test_what_comes_while_nobody_is_subscribed_stays_with_signal(bridge: Bridge) -> None:
+    """Before, after a listener has gone, and between two of them."""
+    server = daemon(bridge)
+    await server.deliver(message("one"))
+    await received(bridge.transport(), 1)
+    await server.disconnected()
+    await server.deliver(message("two"), message("three"))
+    assert server.waiting == 2
+    assert len(await received(bridge.transport(), 2)) == 2
+    assert server.lost == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+async def test_an_orderly_end_loses_nothing(bridge: Bridge, count: int) -> None:
+    """What signal-cli has fetched is handed out, in order, before the stream ends; the rest stays with Signal."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
+    ending = asyncio.create_task(to_the_end(transport.envelopes()))
+    await server.connected()
+    frames = numbered(count)
+    await server.deliver(*frames)
+    transport.stop_receiving()
+    came = await ending
+    assert came == times(frames)[: len(came)]
+    assert len(came) + server.waiting == count
+    assert (server.lost, transport.is_open, server.streams_open) == ([], False, 0)
+
+
+async def test_an_end_while_people_write_loses_nothing(bridge: Bridge) -> None:
+    """What signal-cli has in hand is held up where it is handed on, and handed on; the next stays with Signal."""
+    server = daemon(bridge)
+    server.handling_seconds = 0.01
+
+    async def attempt(seconds: float) -> bool:
+        kept, transport = server.waiting, bridge.transport(hold_seconds=seconds)
+        in_hand, next_one = numbered(2)
+        ending = asyncio.create_task(to_the_end(transport.envelopes()))
+        await eventually(lambda: transport.is_open)
+        transport.stop_receiving()
+        await eventually(lambda: server.is_held_up or ending.done())
+        await server.deliver(in_hand)
+        await eventually(lambda: server.is_handing_on or ending.done())
+        was_in_time = server.is_handing_on
+        await server.deliver(next_one)
+        came = await ending
+        assert not was_in_time or (came[kept:], server.waiting) == (times([in_hand]), 1)
+        return was_in_time
+
+    assert await with_enough_time(attempt, is_enough=bool)
+    assert server.lost == []
+
+
+async def test_an_end_that_signal_cli_does_not_answer_is_bounded(
+    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It finishes what it has in hand, which may be a file that never comes."""
+    monkeypatch.setattr(subscription, "UNSUBSCRIBE_SECONDS", 0.1)
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0)
+    server.handling_seconds = 3600
+    ending = asyncio.create_task(to_the_end(transport.envelopes()))
+    await server.connected()
+    await eventually(lambda: transport.is_open)
+    await server.deliver(message("with a large file"))
+    transport.stop_receiving()
+    assert await ending == []
+    assert "did not unsubscribe" in caplog.text
+
+
+async def test_a_signal_cli_that_stopped_receiving_is_made_to_receive_again(bridge: Bridge) -> None:
+    """Anybody can end its receiving with one message, and nothing shows that: what comes then is only late."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.05)
+    frames = numbered(3)
+    async with aclosing(transport.envelopes()) as envelopes:
+        first = asyncio.ensure_future(anext(envelopes))
+        await server.connected()
+        await server.deliver(frames[0])
+        came = [(await first).sent_at]
+        await server.delivered()
+        await server.die_receiving()
+        await server.deliver(*frames[1:])
+        async with asyncio.timeout(WAIT_SECONDS):
+            came += [(await anext(envelopes)).sent_at for _ in range(2)]
+        assert transport.is_open
+    assert (came, server.lost) == (times(frames), [])
+
+
+async def test_a_subscription_that_is_renewed_loses_nothing(bridge: Bridge) -> None:
+    """Whoever writes into a silence may meet its renewal."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.01)
+    frames = numbered(30)
+    async with aclosing(transport.envelopes()) as envelopes, asyncio.timeout(WAIT_SECONDS):
+        opened, came = 0, list[int]()
+        for frame in frames:
+            next_one = asyncio.ensure_future(anext(envelopes))
+            await server.connected(opened := opened + 1)
+            await server.deliver(frame)
+            came.append((await next_one).sent_at)
+    assert (came, server.lost) == (times(frames), [])
+
+
+async def test_somebody_else_who_receives_hinders_no_renewal(bridge: Bridge) -> None:
+    """signal-cli then refuses to receive for a call."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.05)
+    async with aclosing(bridge.transport().envelopes()) as others, aclosing(transport.envelopes()) as envelopes:
+        both = [asyncio.ensure_future(anext(one)) for one in (others, envelopes)]
+        await server.connected(streams_opened=4)
+        await server.deliver(message("for both"))
+        async with asyncio.timeout(WAIT_SECONDS):
+            assert len({envelope.sent_at for envelope in await asyncio.gather(*both)}) == 1
+
+
+async def test_another_account_of_the_daemon_is_left_to_itself(bridge: Bridge) -> None:
+    """One that is linked while Aldis listens joins its subscription: it leaves with the first of its messages."""
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
+    async with aclosing(transport.envelopes()) as envelopes, asyncio.timeout(WAIT_SECONDS):
+        next_one = asyncio.ensure_future(anext(envelopes))
+        await server.connected()
+        await server.add_account("+15550109998")
+        await server.deliver(message("for the other", account="+15550109998"))
+        await server.connected(2)
+        await server.deliver(message("for it alone", account="+15550109998"), message("for us"))
+        assert "for us" in (await next_one).raw
+    assert [json.loads(text)["envelope"]["dataMessage"]["message"] for text in server.kept_for_others] == [
+        "for it alone"
+    ]
+
+
+async def test_a_stream_that_was_stopped_is_not_opened_again(bridge: Bridge) -> None:
+    """Whoever asks for it once more gets nothing."""
+    transport = bridge.transport()
+    transport.stop_receiving()
+    assert await to_the_end(transport.envelopes()) == []
+    assert bridge.server.streams_opened == 0
+
+
+async def test_what_came_together_is_handed_out_as_such(bridge: Bridge) -> None:
+    """So that it can be written down together."""
+    server, transport = daemon(bridge), bridge.transport()
+    async with aclosing(transport.envelopes()) as envelopes:
+        first = asyncio.ensure_future(anext(envelopes))
+        await server.connected()
+        await eventually(lambda: transport.is_open)
+        frames = numbered(30)
+        await server.deliver(*frames)
+        await server.delivered()
+        together = [(await first, transport.has_next)]
+        while len(together) < 30:
+            together.append((await anext(envelopes), transport.has_next))
+    assert [envelope.sent_at for envelope, _ in together] == times(frames)
+    assert sum(has_next for _, has_next in together) > 15
+    assert not together[-1][1]
+
+
+async def test_what_nobody_reads_stays_with_signal(bridge: Bridge) -> None:
+    """A transport reads no further than it is asked to, and the kernels keep little: a kill can lose no more."""
+    server, transport = daemon(bridge), bridge.transport()
+    async with aclosing(transport.envelopes()) as envelopes:
+        first = asyncio.ensure_future(anext(envelopes))
+        await eventually(lambda: transport.is_open)
+        await server.deliver(*numbered(12_000))
+        await first
+        await eventually(lambda: server.is_held_up or not server.waiting)
+        assert server.waiting > 6000
+
+
+# Receive modes
+
+
+@pytest.mark.parametrize("mode", ["on-start", "on-connection"])
+async def test_a_signal_cli_that_receives_by_itself_is_refused(bridge: Bridge, mode: ReceiveMode) -> None:
+    """It shows with the first message, which is handed out before."""
+    server = daemon(bridge)
+    server.receive_mode = mode
+    transport = bridge.transport()
+    came: list[Envelope] = []
+
+    async def listen() -> None:
+        async with aclosing(transport.envelopes()) as envelopes:
+            async for envelope in envelopes:
+                came.append(envelope)  # noqa: PERF401 - what has come counts although the end is an error
+
+    listening = asyncio.create_task(listen())
+    await eventually(lambda: transport.is_open)
+    await server.deliver(message("hi"))
+    with pytest.raises(ConfigError, match="--receive-mode=manual"):
+        await listening
+    assert came
+    assert {envelope.kind for envelope in came} == {Kind.MESSAGE}
+
+
+async def test_somebody_else_may_subscribe_meanwhile(bridge: Bridge) -> None:
+    """Another program at the same signal-cli takes numbers, too, and gets its own copies."""
+    server = daemon(bridge)
+    first = asyncio.create_task(to_the_end((one := bridge.transport()).envelopes()))
+    second = asyncio.create_task(to_the_end((other := bridge.transport()).envelopes()))
+    await eventually(lambda: one.is_open)
+    await eventually(lambda: other.is_open)
+    frames = numbered(3)
+    await server.deliver(*frames)
+    await server.delivered()
+    one.stop_receiving()
+    other.stop_receiving()
+    assert await first == await second == times(frames)
+
+
+# Whatever else a socket may say
+
+
+Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def use_language(script: Script, folder: Path) -> AsyncGenerator[str]:
+    """A socket at which this is said to everybody."""
+
+    async def said(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await script(reader, writer)
+        except (ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    path = folder / "socket"
+    async with await asyncio.start_unix_server(said, path):
+        yield f"unix://{path}"
+
+
+def answers(*lines: bytes) -> Script:
+    """Subscribes everybody as number 4, writes these lines in small pieces, and answers what else is asked."""
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            call = json.loads(line)
+            calls = 3 if call["method"] == "subscribeCallEvents" else 4
+            result = {"version": "0.14.8"} if call["method"] == "version" else calls
+            said = json.dumps({"jsonrpc": "2.0", "result": result, "id": call["id"]}).encode() + b"\n"
+            if call["method"] == "subscribeReceive":
+                said += b"".join(lines)
+            for start in range(0, len(said), 7001):
+                writer.write(said[start : start + 7001])
+                await writer.drain()
+
+    return script
+
+
+def wrapped(frame: object, number: object = 4) -> bytes:
+    said = {"method": "receive", "params": {"result": frame, "subscription": number}, "jsonrpc": "2.0"}
+    return json.dumps(said, indent=None).encode() + b"\n"
+
+
+WORDS = ["in another spelling", "good"]
+
+
+async def test_what_is_no_frame_is_passed_over(tmp_path: Path) -> None:
+    """Counted, in bounded room; what is about something else is not even counted."""
+    said = (
+        b"\n",
+        b"no json\n",
+        b'["a", "batch"]\n',
+        b"\xff\xfe\n",
+        b"7\n",
+        b'{"jsonrpc":"2.0","method":"callEvent","params":{"subscription":4,"result":{}}}\n',
+        b'{"jsonrpc":"2.0","result":{},"id":99}\n',
+        wrapped(message("in another spelling")),
+        wrapped(None),
+        wrapped("text"),
+        b'{"jsonrpc":"2.0","method":"receive","params":{"subscription":4,"result":' + b"x" * 5_000_000 + b"}}\n",
+        b'{"jsonrpc":"2.0","method":"receive","params":{"subscription":4,"result":{"broken}}\n',
+        wrapped(message("good")),
+    )
+    async with use_language(answers(*said), tmp_path) as url:
+        transport = transport_to(url)
+        came = await received(transport, 2)
+    assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in came] == WORDS
+    assert transport.unreadable_frames == 9
+
+
+async def test_a_frame_is_handed_on_as_it_was_written(bridge: Bridge) -> None:
+    """To the letter: what signal-cli says is kept."""
+    text = json.dumps(message("🪴 hi"), ensure_ascii=False, separators=(", ", ":"))
+    await bridge.server.deliver_data(text)
+    [envelope] = await received(bridge.transport(), 1)
+    assert envelope.raw == text
+
+
+async def mute(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+    await reader.read()
+
+
+async def hanging_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+@pytest.mark.parametrize("script", [mute, hanging_up])
+async def test_a_socket_that_does_not_answer(tmp_path: Path, script: Script) -> None:
+    """Every wait is bounded, and what was sent there is unknown."""
+    async with use_language(script, tmp_path) as url:
+        transport = transport_to(url, call_seconds=0.2, send_seconds=0.2)
+        with pytest.raises(Disconnected):
+            await received(transport, 1)
+        with pytest.raises(Disconnected):
+            await transport.check_receiving()
+        with pytest.raises(Disconnected):
+            await bridge_at(url, timeout_seconds=0.2)
+        with pytest.raises(SendUnknown):
+            await transport.send(reply())
+
+
+@pytest.mark.parametrize("error", [{"code": -32601}, {"code": -32603}, {"code": "?"}])
+async def test_a_subscription_that_is_refused(tmp_path: Path, error: object) -> None:
+    """It may pass."""
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while line := await reader.readline():
+            writer.write(json.dumps({"error": error, "id": json.loads(line)["id"]}).encode() + b"\n")
+
+    async with use_language(script, tmp_path) as url:
+        with pytest.raises(Disconnected):
+            await received(transport_to(url), 1)
+
+
+async def test_an_answer_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
+    """Neither one line that goes on, nor one that is too long."""
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        while True:
+            writer.write(bytes(65_536))
+            await writer.drain()
+
+    async with use_language(endless, tmp_path) as url:
+        with pytest.raises(Unfetchable):
+            await Rpc(url).call("listGroups", {}, timeout_seconds=20, max_bytes=100_000)
+
+
+@pytest.mark.parametrize("url", ["unix:///nowhere/socket", "tcp://127.0.0.1:1", "tcp://localhost:1"])
+async def test_a_socket_that_is_not_there(url: str) -> None:
+    """Surely not sent, and no word of where it would be: a path may tell who runs it."""
+    transport = transport_to(url)
+    with pytest.raises(NotSent) as told:
+        await transport.send(reply())
+    assert "nowhere" not in str(told.value)
+    with pytest.raises(Disconnected):
+        await received(transport, 1)
+    with pytest.raises(Disconnected, match="nothing answers at SIGNAL__URL yet"):
+        await bridge_at(url)
+
+
+@pytest.mark.parametrize("url", ["unix://socket", "unix://", "tcp://host", "tcp://:7583", "tcp://host:port"])
+async def test_an_address_that_is_none_is_the_operators(url: str) -> None:
+    """It is told at the first use."""
+    transport = SignalCli(url, OWN_ACCOUNT)
+    with pytest.raises(ConfigError, match="SIGNAL__URL is not an address"):
+        await transport.send(reply())
+    with pytest.raises(ConfigError, match="SIGNAL__URL is not an address"):
+        await received(transport, 1)
+
+
+async def test_lines_are_put_together_from_any_pieces() -> None:
+    """Whatever the cuts, also within a character; a line that is too long costs no more than it may."""
+    text = "🪴 one\n\ntwo\r\n" + "x" * 50 + "\nthree\n"
+    for size in (1, 2, 3, 7, 100):
+        parser = LineParser(max_line_bytes=20)
+        data = text.encode()
+        found = [line for start in range(0, len(data), size) for line in parser.feed(data[start : start + size])]
+        assert found == ["🪴 one", "", "two\r", None, "three"]

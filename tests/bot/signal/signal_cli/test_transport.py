@@ -1,0 +1,345 @@
+"""signal-cli's own daemon: what only this bridge does."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from aiohttp import web
+
+from bot.errors import (
+    Disconnected,
+    LinkRefused,
+    NetworkFailed,
+    NotSent,
+    SendUnknown,
+    Undeliverable,
+    Untrusted,
+)
+from bot.events import Account, Incoming
+from bot.signal.protocol import Linking
+from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.signal_cli.transport import SignalCli
+from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
+from tests.servers import signal_cli
+from tests.servers.base import Seen, answer_json
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, message
+from tests.servers.signal_server import Plan
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[signal_cli.SignalCli]:
+    async with signal_cli.SignalCli() as server:
+        yield server
+
+
+@pytest.fixture
+async def bridge(server: signal_cli.SignalCli) -> AsyncIterator[Bridge]:
+    async with bridge_to(server, SignalCli) as bridge:
+        yield bridge
+
+
+async def test_what_came_while_nobody_listened_is_kept(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """The daemon fetches only while a stream is open: this is why it is the bridge that loses nothing."""
+    await server.deliver(message("one"), message("two"))
+    envelopes = await received(bridge.transport(), 2)
+    assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in envelopes] == ["one", "two"]
+    await server.disconnected()
+
+
+async def test_a_sticker_is_told_by_its_emoji(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """The daemon knows it where a frame names but pack and number; it is not asked for each that nobody knows."""
+    server.stickers[("00ff", 3)] = "🌻"
+    frames = [message(None, sticker={"packId": "00ff", "stickerId": number}) for number in (3, 3, 4, 5)]
+    await server.deliver(*frames)
+    transport = bridge.transport()
+    events = [transport.event(envelope) for envelope in await received(transport, 4)]
+    assert [isinstance(event, Incoming) and event.sticker_emoji for event in events] == ["🌻", "🌻", None, None]
+    asked = [seen.json()["method"] for seen in server.requests if seen.path == "/api/v1/rpc"]
+    assert asked.count("listStickerPacks") == 1
+
+
+async def test_a_device_that_was_removed_is_not_linked(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """Although signal-cli still lists the account: Signal's server refuses it, while one that is down says nothing."""
+    transport = bridge.transport()
+    assert await transport.is_linked()
+    server.is_removed = True
+    assert not await transport.is_linked()
+
+
+async def test_stickers_may_not_be_known(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """A daemon that does not tell stops no message."""
+    server.faults += [answer_json({"result": []}), answer_json({}, status=500)]
+    await server.deliver(message(None, sticker={"packId": "00ff", "stickerId": 3}))
+    transport = bridge.transport()
+    [envelope] = await received(transport, 1)
+    event = transport.event(envelope)
+    assert isinstance(event, Incoming)
+    assert (event.sticker, event.sticker_emoji) == (True, None)
+
+
+async def test_a_line_that_is_too_long_is_passed_over(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """It is counted, costs a bounded amount of memory, and the next message arrives."""
+    await server.deliver_data('"' + "x" * 5_000_000 + '"')
+    await server.deliver(message("after"), message("and after"))
+    transport = bridge.transport()
+    await received(transport, 2)
+    assert isinstance(transport, SignalCli)
+    assert transport.unreadable_frames == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "seconds"),
+    [
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=90), 90),
+        (Plan(results=("RATE_LIMIT_FAILURE", "UNREGISTERED_FAILURE"), retry_after_seconds=7), 7),
+        (Plan(results=("RATE_LIMIT_FAILURE",), error=-5), None),
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=86400, challenge="a-token"), 900),
+        (Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=30, challenge="a-token"), 30),
+        (Plan(error=-5), None),
+    ],
+)
+async def test_a_rate_limit_tells_when(
+    server: signal_cli.SignalCli, bridge: Bridge, plan: Plan, seconds: float | None
+) -> None:
+    """The sender waits as long as Signal asks for; a captcha may be solved before, so then it looks more often."""
+    server.plans.append(plan)
+    with pytest.raises(NotSent) as told:
+        await bridge.transport().send(reply())
+    assert told.value.retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome"),
+    [
+        (Plan(results=("UNREGISTERED_FAILURE",)), Undeliverable),
+        (Plan(results=("INVALID_PRE_KEY_FAILURE", "IDENTITY_FAILURE")), Untrusted),
+        (Plan(results=("NETWORK_FAILURE",), error=-1), NetworkFailed),
+        (Plan(results=("SOMETHING_NEW",)), NetworkFailed),
+        (Plan(error=-1), Undeliverable),
+        (Plan(error=-6), Undeliverable),
+        (Plan(error=-32602), Undeliverable),
+        (Plan(error=-12345), SendUnknown),
+        (Plan(answer=answer_json({"error": {"code": "?"}})), SendUnknown),
+        (Plan(answer=answer_json({"error": {"code": -3, "data": {"response": {"results": "?"}}}})), SendUnknown),
+        (Plan(answer=answer_json({"jsonrpc": "2.0"})), SendUnknown),
+        (Plan(answer=answer_json({"result": {"timestamp": 1}})), SendUnknown),
+        (Plan(answer=answer_json({"result": {"timestamp": -1, "results": []}})), SendUnknown),
+        (
+            Plan(answer=answer_json({"result": {"timestamp": 1, "results": [{"type": "NETWORK_FAILURE"}]}})),
+            NetworkFailed,
+        ),
+        (Plan(answer=answer_json({}, status=201)), SendUnknown),
+    ],
+)
+async def test_codes_and_results_are_told_apart(
+    server: signal_cli.SignalCli, bridge: Bridge, plan: Plan, outcome: type[Exception]
+) -> None:
+    """Results per recipient say more than the code beside them; what is not known may have gone out."""
+    server.plans.append(plan)
+    with pytest.raises(outcome) as told:
+        await bridge.transport().send(reply())
+    assert type(told.value) is outcome
+
+
+async def test_a_group_with_nobody_else_in_it_is_sent(server: signal_cli.SignalCli, bridge: Bridge) -> None:
+    """No recipient failed, so there is nothing to send again."""
+    server.groups[GROUP] = ()
+    assert await bridge.transport().send(reply(chat=f"group:{GROUP}")) == server.sent[0].timestamp
+
+
+@pytest.mark.parametrize(
+    ("scanned", "account"), [(ACCOUNT, OWN_ACCOUNT), (ALDIS.uuid, NUMBERLESS)], ids=["with a number", "without"]
+)
+async def test_linking_an_account(server: signal_cli.SignalCli, scanned: str, account: Account) -> None:
+    """The address for the QR code, then the number of the phone that scanned it, or its uuid where it has none."""
+    server.accounts.clear()
+    linking: Linking = SignalCliLinking(server.url)
+    assert await linking.accounts() == ()
+    uri = await linking.start_link("Aldis")
+    assert uri == server.link_uri
+    finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
+    await server.scan(scanned)
+    assert await finishing == scanned
+    assert await linking.accounts() == (account,)
+    assert await linking.identify(account) == account
+    await linking.aclose()
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+async def test_an_answer_that_does_not_say_which_account_was_linked(
+    server: signal_cli.SignalCli, *, is_listed: bool
+) -> None:
+    """What is new in the list of accounts tells, whatever was there before; where nothing is, it is tried again."""
+    server.accounts[:] = ["+15550109998"]
+    linking = SignalCliLinking(server.url)
+    uri = await linking.start_link("Aldis")
+
+    def answer(_: Seen) -> web.StreamResponse:
+        server.accounts.extend([ALDIS.uuid] if is_listed else [])
+        return web.json_response({"result": {"number": None}})
+
+    server.faults += [answer_json({"result": [{"number": "+15550109998"}]}), answer]
+    finishing = linking.finish_link(uri, "Aldis")
+    if is_listed:
+        assert await finishing == ALDIS.uuid
+    else:
+        with pytest.raises(Disconnected, match="did not say"):
+            await finishing
+    await linking.aclose()
+
+
+async def test_a_daemon_that_lists_numbers_alone(server: signal_cli.SignalCli) -> None:
+    """As all did until September 2026: whose uuid it is, the list of contacts tells."""
+    server.tells_ids = False
+    linking: Linking = SignalCliLinking(server.url)
+    [account] = await linking.accounts()
+    assert account == Account(id=None, number=ACCOUNT)
+    assert await linking.identify(account) == OWN_ACCOUNT
+    server.own = None
+    assert await linking.identify(account) == account
+    await linking.aclose()
+
+
+async def test_linking_that_does_not_succeed(server: signal_cli.SignalCli) -> None:
+    """A wrong code, a phone that never comes, an answer without the address or the number, and no server: again."""
+    linking = SignalCliLinking(server.url, scan_seconds=0.2)
+    with pytest.raises(Disconnected):
+        await linking.finish_link("sgnl://other", "Aldis")
+    with pytest.raises(Disconnected):
+        await linking.finish_link(server.link_uri, "Aldis")
+    server.faults += [answer_json({"result": {}}), answer_json({"result": {}})]
+    with pytest.raises(Disconnected):
+        await linking.start_link("Aldis")
+    with pytest.raises(Disconnected):
+        await linking.finish_link(server.link_uri, "Aldis")
+    await server.stop()
+    with pytest.raises(Disconnected):
+        await linking.accounts()
+    await linking.aclose()
+
+
+async def test_a_code_expires_and_an_account_is_linked_once(server: signal_cli.SignalCli) -> None:
+    """The daemon says both with one number and another sentence: after the first a new code helps, after the second
+    nothing does, and its sentence says what would.
+    """
+    linking = SignalCliLinking(server.url)
+    server.link_seconds = 0.01
+    with pytest.raises(Disconnected, match="not scanned in time"):
+        await linking.finish_link(await linking.start_link("Aldis"), "Aldis")
+    server.link_seconds = WAIT_SECONDS
+    finishing = asyncio.ensure_future(linking.finish_link(await linking.start_link("Aldis"), "Aldis"))
+    await server.scan(ACCOUNT)
+    with pytest.raises(
+        LinkRefused, match=r'The user \+\d+ already exists Delete "account.d/\d+" before trying again\.'
+    ):
+        await finishing
+    await linking.aclose()
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        (b"{", -32700),
+        (b"[]", -32700),
+        (b'{"id":1,"method":"version"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1,"method":"fly"}', -32601),
+        (b'{"jsonrpc":"2.0","id":1,"method":"send","params":{"account":"+1"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"listContacts","params":{"account":"%s","who":1}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"listGroups","params":{"account":"+1"}}', -32602),
+        (b'{"jsonrpc":"2.0","id":1,"method":"remoteDelete","params":{"account":"%s","noteToSelf":1}}', -32602),
+    ],
+)
+async def test_the_double_refuses_what_the_daemon_refuses(server: signal_cli.SignalCli, line: bytes, code: int) -> None:
+    """Mistakes in a call must not pass the tests."""
+    reader, writer = await asyncio.open_unix_connection(server.socket)
+    writer.write(line.replace(b"%s", ACCOUNT.encode()) + b"\n")
+    assert json.loads(await reader.readline())["error"]["code"] == code
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"message": "x"},
+        {"recipient": ["somebody"], "message": "x"},
+        {"recipient": [ALICE.uuid], "groupId": [GROUP], "message": "x"},
+        {"recipient": [ALICE.uuid], "message": ""},
+        {"recipient": [ALICE.uuid], "message": 5},
+        {"recipient": [ALICE.uuid], "message": "x", "textStyle": ["0:2:BOLD"]},
+        {"recipient": [ALICE.uuid], "message": "x", "textStyle": ["0:1:LOUD"]},
+        {"recipient": [ALICE.uuid], "message": "x", "quoteTimestamp": 1},
+        {"recipient": [ALICE.uuid], "message": "x", "colour": "red"},
+        {"recipient": [ALICE.uuid], "message": "x", "editTimestamp": 5},
+        {"recipient": [ALICE.uuid], "message": "x", "editTimestamp": "5"},
+        {"recipient": [ALICE.uuid], "noteToSelf": True, "message": "x"},
+        {"recipient": [ALICE.uuid], "attachments": ["/etc/passwd"]},
+        {"recipient": [ALICE.uuid], "attachments": ["data:image/png;base64,QUJD"]},
+        {"recipient": [ALICE.uuid], "attachments": ["data:image/png;filename=a/b;base64,QUJD"]},
+        {"recipient": [ALICE.uuid], "attachments": ["data:image/png;filename=a.png;base64,"]},
+        {"recipient": [ALICE.uuid], "message": "x", "voiceNote": True},
+        {"recipient": [ALICE.uuid], "message": "x", "mention": [f"0:2:{BOB.uuid}"]},
+        {"recipient": [ALICE.uuid], "message": "x", "mention": ["0:1:Bob"]},
+    ],
+)
+async def test_the_double_refuses_a_send_that_the_daemon_refuses(
+    server: signal_cli.SignalCli, params: dict[str, object]
+) -> None:
+    """Nothing goes out of such a call."""
+    transport = SignalCli(server.url, OWN_ACCOUNT)
+    with pytest.raises(Exception, match="refused the call"):
+        await transport._rpc.call("send", {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
+    assert not server.sent
+    assert not server.notes
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("sendReaction", {"emoji": "👀", "targetAuthor": ALICE.uuid, "targetTimestamp": 5}),
+        ("sendReaction", {"emoji": "👀", "targetAuthor": ALICE.uuid, "targetTimestamp": 6, "recipient": [ALICE.uuid]}),
+        (
+            "sendReaction",
+            {"emoji": "eyes", "targetAuthor": ALICE.uuid, "targetTimestamp": 5, "recipient": [ALICE.uuid]},
+        ),
+        ("sendReaction", {"emoji": "👀", "targetAuthor": "Alice", "targetTimestamp": 5, "recipient": [ALICE.uuid]}),
+        ("sendReaction", {"emoji": "👀", "targetAuthor": ALICE.uuid, "recipient": [ALICE.uuid]}),
+        ("getAttachment", {"id": "a.jpg"}),
+        ("getAttachment", {"id": "a.jpg", "recipient": ALICE.uuid, "groupId": GROUP}),
+        ("getAttachment", {"id": "a.jpg", "recipient": [ALICE.uuid]}),
+        ("getAttachment", {"id": "b.jpg", "recipient": ALICE.uuid}),
+    ],
+)
+async def test_the_double_refuses_other_calls_that_are_mistakes(
+    server: signal_cli.SignalCli, method: str, params: dict[str, object]
+) -> None:
+    """A reaction to nothing, one that is no emoji, and a file that is asked for without its chat."""
+    server.files["a.jpg"] = b"x"
+    await server.deliver(message("hi", sent_at=5))
+    transport = SignalCli(server.url, OWN_ACCOUNT)
+    with pytest.raises(Exception, match="refused the call"):
+        await transport._rpc.call(method, {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
+    assert not server.reactions
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"recipient": [ALICE.uuid]},
+        {"recipient": [ALICE.uuid], "targetTimestamp": 5},
+        {"targetTimestamp": 5},
+        {"recipient": [ALICE.uuid], "targetTimestamp": "5"},
+    ],
+)
+async def test_the_double_refuses_a_removal_that_is_a_mistake(
+    server: signal_cli.SignalCli, params: dict[str, object]
+) -> None:
+    """Nothing is deleted by such a call."""
+    transport = SignalCli(server.url, OWN_ACCOUNT)
+    with pytest.raises(Exception, match="refused the call"):
+        await transport._rpc.call("remoteDelete", {"account": ACCOUNT, **params}, timeout_seconds=DEADLINE_SECONDS)
+    assert not server.removed
+    await transport.aclose()

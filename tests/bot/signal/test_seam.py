@@ -1,0 +1,1354 @@
+"""What both bridges to Signal promise alike: one suite, run over each of them and its double."""
+
+import asyncio
+import json
+import logging
+import os
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+from aiohttp import web
+
+from bot.errors import (
+    CallRefused,
+    ConfigError,
+    Disconnected,
+    NetworkFailed,
+    NotSent,
+    NotUploaded,
+    SendUnknown,
+    TransportError,
+    Undeliverable,
+    Unfetchable,
+    Untrusted,
+)
+from bot.events import (
+    Account,
+    Attachment,
+    ChatId,
+    Envelope,
+    Event,
+    File,
+    Incoming,
+    Kind,
+    MentionRange,
+    PersonId,
+    QuoteTarget,
+    Receipt,
+    Removal,
+    SentId,
+    Style,
+    Styled,
+    StyleRange,
+    Undecryptable,
+)
+from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, ToolStarted, Transport
+from bot.signal.rest_api.transport import RestApi
+from bot.signal.signal_cli.transport import SignalCli
+from tests.bot.signal.bridges import (
+    NUMBERLESS,
+    Bridge,
+    received,
+    reply,
+    rest_api_bridge,
+    signal_cli_bridge,
+)
+from tests.servers import envelopes
+from tests.servers.base import Seen, answer_json, hang
+from tests.servers.envelopes import (
+    ACCOUNT,
+    ALDIS,
+    ALICE,
+    BOB,
+    CAROL,
+    FIXTURES,
+    GROUP,
+    GROUP_NAME,
+    MALLORY,
+    MENTION_SIGN,
+    mention_of,
+    message,
+    undecryptable,
+)
+from tests.servers.signal_server import DEVICE, Plan, Reaction, SentFile, cut
+from tests.waiting import DEADLINE_SECONDS, eventually, with_enough_time
+
+BRIDGES: dict[str, Callable[[], AbstractAsyncContextManager[Bridge]]] = {
+    "signal_cli": signal_cli_bridge,
+    "signal_cli_tcp": lambda: signal_cli_bridge("tcp"),
+    "rest_api": rest_api_bridge,
+}
+IN_GROUP = f"group:{GROUP}"
+PICTURE_FILE = File(name="lamp.png", content_type="image/png", data=b"\x89PNG\r\n\x1a\n")
+
+
+@pytest.fixture(params=BRIDGES)
+async def bridge(request: pytest.FixtureRequest) -> AsyncIterator[Bridge]:
+    async with BRIDGES[request.param]() as running:
+        yield running
+
+
+class Listening:
+    """A transport whose stream is open: `next` takes envelopes from it one by one.
+
+    `reads_on`: the next is asked for as soon as one has come, as the intake does. A bridge may wait for that before it
+    answers anything else.
+    """
+
+    def __init__(self, transport: Transport, *, reads_on: bool = False) -> None:
+        self.transport = transport
+        self._envelopes = transport.envelopes()
+        self._reads_on = reads_on
+        self._came: deque[asyncio.Task[Envelope]] = deque()
+        self._ask()
+
+    async def next(self) -> Envelope:
+        if not self._came:
+            self._ask()
+        envelope = await self._came[0]
+        self._came.popleft()
+        return envelope
+
+    def _ask(self) -> None:
+        asking = asyncio.ensure_future(anext(self._envelopes))
+        self._came.append(asking)
+        if self._reads_on:
+            asking.add_done_callback(self._read_on)
+
+    def _read_on(self, asked: asyncio.Task[Envelope]) -> None:
+        is_next = all(other.done() for other in self._came)
+        if self._reads_on and is_next and not asked.cancelled() and asked.exception() is None:
+            self._ask()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._reads_on = False
+        for asking in self._came:
+            asking.cancel()
+        await asyncio.gather(*self._came, return_exceptions=True)
+        await self._envelopes.aclose()
+
+
+def outcome_over(bridge: Bridge, plan: Plan, outcome: type[Exception]) -> type[Exception]:
+    """What an outcome is over this bridge: what HTTP tells by a status, a socket can only tell by being closed."""
+    if bridge.server.url.startswith("http") or plan.answer in {None, cut, hang}:
+        return outcome
+    assert plan.answer is not None
+    answer = plan.answer(Seen(method="POST", path="/", query={}, headers={}, body=b""))
+    return outcome if isinstance(answer, web.Response) and answer.status == 200 else SendUnknown
+
+
+async def test_a_message_comes_in(bridge: Bridge) -> None:
+    """Who, where and when are told before the frame is read, and the frame itself is handed on as it came."""
+    transport = bridge.transport()
+    frame = message("hi", author=BOB, group=GROUP, mention=True)
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(frame)
+        envelope = await stream.next()
+    assert (envelope.account, envelope.author, envelope.chat) == (transport.account, BOB.uuid, IN_GROUP)
+    assert (envelope.kind, envelope.from_self, json.loads(envelope.raw)) == (Kind.MESSAGE, False, frame)
+    event = transport.event(envelope)
+    assert isinstance(event, Incoming)
+    assert (event.text, event.mentions_me) == ("hi", True)
+
+
+async def test_nothing_that_comes_stops_the_stream(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
+    """After every kind of frame, broken ones included, the next good message arrives; the broken ones are counted."""
+    broken = ["", "null", "[]", '{"error":"x"}', "{" * 5000, '"' + "x" * 2_000_000 + '"', json.dumps(message())[:-40]]
+    frames = [path.read_text(encoding="utf-8").replace("\n", " ") for path in sorted(FIXTURES.glob("*.json"))]
+    caplog.set_level(logging.INFO)
+    transport = bridge.transport()
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        seen: list[Envelope] = []
+        for number, frame in enumerate([*frames, *broken]):
+            await bridge.server.deliver_data(frame)
+            await bridge.server.deliver(message(f"good {number}"))
+            while not (seen and f"good {number}" in seen[-1].raw):
+                seen.append(await stream.next())
+                transport.event(seen[-1])
+    assert len(seen) == 2 * len(frames) + len(broken) - 1
+    if not isinstance(transport, RestApi):  # this bridge hands on nothing over a websocket that names no account
+        assert transport.unreadable_frames == len(broken) + 1
+        assert "not answered: what the bridge sent was not an envelope" in caplog.text
+    assert "xxx" not in caplog.text
+
+
+async def test_a_clean_close_ends_the_envelopes(bridge: Bridge) -> None:
+    """A proxy that is restarted closes in good order: the stream ends, and the intake can connect again."""
+    transport = bridge.transport()
+    async with Listening(transport) as stream:
+        await eventually(lambda: transport.is_open)
+        await bridge.server.end_streams("close")
+        # A socket knows no good order.
+        with pytest.raises(StopAsyncIteration if bridge.server.url.startswith("http") else Disconnected):
+            await stream.next()
+    await bridge.server.disconnected()
+    async with Listening(transport) as stream:
+        await bridge.server.connected(2)
+        await bridge.server.deliver(message("again"))
+        assert (await stream.next()).kind is Kind.MESSAGE
+
+
+async def test_a_broken_connection_is_disconnected(bridge: Bridge) -> None:
+    """So is a server that goes away altogether, and one that is not there yet."""
+    transport = bridge.transport()
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.end_streams("drop")
+        with pytest.raises(Disconnected):
+            await stream.next()
+    await bridge.server.stop()
+    with pytest.raises(Disconnected):
+        await received(transport, 1)
+
+
+async def test_a_half_open_connection_is_disconnected(bridge: Bridge) -> None:
+    """A stream on which not even keep-alives come is given up, instead of being deaf for ever."""
+    transport = bridge.transport(silence_seconds=0.8)
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.end_streams("silence")
+        with pytest.raises(Disconnected):
+            await stream.next()
+
+
+async def test_keep_alives_keep_a_quiet_stream(bridge: Bridge) -> None:
+    """Nobody writes for longer than the silence that is allowed, and the stream is still there."""
+
+    async def came_by_the_first_stream(seconds: float) -> bool:
+        transport, before = bridge.transport(silence_seconds=seconds), bridge.server.streams_opened
+        async with Listening(transport) as stream:
+            await bridge.server.connected(before + 1)
+            await asyncio.sleep(1.5 * seconds)
+            await bridge.server.deliver(message("good morning"))
+            with suppress(Disconnected):  # on a slow machine nothing may be heard for so long, either
+                return (await stream.next()).kind is Kind.MESSAGE
+        return False
+
+    assert await with_enough_time(came_by_the_first_stream, is_enough=bool)
+
+
+async def test_an_unknown_account_will_never_work(bridge: Bridge) -> None:
+    """The operator is told which variable is wrong; the number itself is in no message."""
+    with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT") as told:
+        await received(bridge.transport(Account(id=None, number="+15550109999")), 1)
+    assert "5550109999" not in str(told.value)
+
+
+async def test_a_slow_reader_gets_everything_in_order(bridge: Bridge) -> None:
+    """The next frame is read when it is asked for, and none is lost meanwhile."""
+    async with Listening(bridge.transport()) as stream:
+        await bridge.server.connected()
+        frames = [message(f"{number}") for number in range(50)]
+        await bridge.server.deliver(*frames)
+        got = []
+        for _ in frames:
+            got.append(await stream.next())
+            await asyncio.sleep(0)
+    assert [envelope.sent_at for envelope in got] == [frame["envelope"]["timestamp"] for frame in frames]
+
+
+async def test_a_mention_by_a_person_without_a_number_is_mine(bridge: Bridge) -> None:
+    """The account's uuid is looked up when the stream opens: such mentions name nothing else."""
+    transport = bridge.transport()
+    mine = mention_of(replace(CAROL, uuid=bridge.server.own.uuid)) if bridge.server.own else {}
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message(f"a {MENTION_SIGN}", author=CAROL, mentions=[mine | {"start": 2}]))
+        event = transport.event(await stream.next())
+    assert isinstance(event, Incoming)
+    assert (event.mentions_me, event.text) == (True, "a @Aldis")
+
+
+async def test_an_account_whose_id_nobody_tells_goes_by_its_number(bridge: Bridge) -> None:
+    """Whoever mentions it by the number is heard; who it is, is asked again at the next start."""
+    transport = bridge.transport(Account(id=None, number=ACCOUNT))
+    async with Listening(transport) as stream:
+        await bridge.server.connected()
+        events: list[Event | None] = []
+        for named in ({"uuid": ALDIS.uuid}, {"number": ACCOUNT}):
+            mentions = [{**named, "start": 2, "length": 1}]
+            await bridge.server.deliver(message(f"a {MENTION_SIGN}", mentions=mentions))
+            envelope = await stream.next()
+            events.append(transport.event(envelope))
+            assert envelope.account == transport.account == ACCOUNT
+    assert [isinstance(event, Incoming) and event.mentions_me for event in events] == [False, True]
+
+
+async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
+    """Text, styles and the quote arrive at the person, and the id is the one that the person's phone sees."""
+    transport = bridge.transport()
+    text = "Sow *early*: 🪴 in April."
+    styles = (StyleRange(start=0, length=3, style=Style.BOLD), StyleRange(start=16, length=8, style=Style.ITALIC))
+    quote = QuoteTarget(author=PersonId(BOB.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
+    sent_id = await transport.send(replace(reply(chat=IN_GROUP, quote=quote), content=Styled(text=text, styles=styles)))
+    [sent] = bridge.server.sent
+    assert (sent.chat, sent.text, sent.timestamp) == (IN_GROUP, text, sent_id)
+    assert sent.styles == ("0:3:BOLD", "16:8:ITALIC")
+    assert (sent.quote_author, sent.quote_timestamp, sent.quote_text) == (BOB.uuid, 1_700_000_001_234, "when?")
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_the_timer_of_a_chat_stays_as_people_set_it(bridge: Bridge, chat: str) -> None:
+    """Whatever is sent (words, a file, an edit, a reaction, a removal) disappears like the rest of the chat: a message
+    without the timer would switch it off for everybody. A bridge adds it by itself, if nobody tells it otherwise.
+    """
+    group = GROUP if chat == IN_GROUP else None
+    transport = bridge.transport()
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        for seconds in (3600, 0):
+            await bridge.server.deliver(message("hi", group=group, expires_in_seconds=seconds))
+            await stream.next()
+            before = len(bridge.server.sent)
+            first = await transport.send(reply("In April.", chat=chat))
+            await transport.send(reply("In May.", chat=chat, edits=first))
+            await transport.send(reply("", chat=chat, files=(PICTURE_FILE,)))
+            assert [sent.expires_in_seconds for sent in bridge.server.sent[before:]] == [seconds] * 3
+            assert bridge.server.timers == {chat: seconds}
+
+
+async def test_everybody_in_a_group_gets_the_first_message(bridge: Bridge) -> None:
+    """signal-cli begins its sessions with an indicator that nobody sees, so that no message is lost by that; once in
+    each group, and not where something else has gone there.
+    """
+    other, others = "T3JjaGFyZENsdWJPcmNoYXJkQ2x1Yk9yY2hhcmRDbHU=", (BOB, MALLORY)
+    bridge.server.groups[other] = others
+    bridge.server.newcomers = {BOB.uuid, MALLORY.uuid}
+    transport = bridge.transport()
+    await transport.send(reply("In April.", chat=IN_GROUP))
+    await transport.send(reply("In May.", chat=IN_GROUP))
+    await transport.typing(ChatId(f"group:{other}"), started=True)
+    await transport.send(reply("In June.", chat=f"group:{other}"))
+    await transport.send(reply("In July.", chat=MALLORY.chat))
+    assert bridge.server.missed == []
+    assert len(bridge.server.sent) == 4
+    assert bridge.server.typing == [(IN_GROUP, False), (f"group:{other}", True)]
+
+
+async def test_who_joins_a_group_gets_the_next_message(bridge: Bridge) -> None:
+    """A change of the group makes the next message begin anew with an indicator, once; other messages make it none."""
+    transport = bridge.transport()
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message("hi", group=GROUP))
+        await stream.next()
+        await transport.send(reply("In April.", chat=IN_GROUP))
+        await bridge.server.add_to_group(MALLORY, revision=5)
+        while (await stream.next()).group_revision != 5:
+            pass
+        for text in ("In May.", "In June."):
+            await transport.send(reply(text, chat=IN_GROUP))
+    assert bridge.server.missed == []
+    assert [sent.text for sent in bridge.server.sent] == ["In April.", "In May.", "In June."]
+    assert bridge.server.typing == [(IN_GROUP, False)] * 2
+
+
+async def test_an_indicator_that_failed_is_sent_again(bridge: Bridge) -> None:
+    """It began no sessions."""
+    transport = bridge.transport()
+    bridge.server.former_groups = (GROUP,)
+    await transport.typing(ChatId(IN_GROUP), started=True)
+    bridge.server.former_groups = ()
+    bridge.server.newcomers = {BOB.uuid}
+    await transport.send(reply("In April.", chat=IN_GROUP))
+    assert bridge.server.missed == []
+
+
+async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
+    """Characters that mark styles elsewhere are text where no style is asked for."""
+    text = "2 * 3 ** 4 ~ `x` || \\* end"
+    await bridge.transport().send(reply(text, chat=CAROL.chat))
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.styles, sent.recipient, sent.quote_timestamp) == (text, (), CAROL.uuid, None)
+
+
+async def test_receipts_confirm_what_was_sent(bridge: Bridge) -> None:
+    """Delivery receipts come back by the stream with the id of the message: how an unknown send is reconciled."""
+    transport = bridge.transport()
+    assert transport.has_receipts
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        sent_id = await transport.send(reply(chat=ALICE.chat))
+        event = transport.event(await stream.next())
+    assert event == Receipt(author=PersonId(ALICE.uuid), what="delivered", targets=(sent_id,))
+
+
+def words(bridge: Bridge, chat: str) -> list[str]:
+    """What people read of us in a chat now."""
+    return [sent.text for sent in bridge.server.visible(chat)]
+
+
+async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) -> None:
+    """Every edit names the revision before it; text, styles and quote are the edit's, and the place stays."""
+    transport = bridge.transport()
+    quote = QuoteTarget(author=PersonId(ALICE.uuid), sent_at=SentId(1_700_000_001_234), text="when?")
+    first = await transport.send(reply("In April.", quote=quote))
+    await transport.send(reply("Anything else?"))
+    second = await transport.send(reply("In May.", quote=quote, edits=first))
+    bold = Styled(text="In June.", styles=(StyleRange(start=3, length=4, style=Style.BOLD),))
+    third = await transport.send(replace(reply(quote=quote, edits=second), content=bold))
+    assert len({first, second, third}) == 3
+    assert words(bridge, ALICE.chat) == ["In June.", "Anything else?"]
+    shown = bridge.server.visible(ALICE.chat)[0]
+    assert (shown.timestamp, shown.styles) == (third, ("3:4:BOLD",))
+    assert (shown.quote_author, shown.quote_timestamp, shown.quote_text) == (ALICE.uuid, 1_700_000_001_234, "when?")
+
+
+async def test_an_edit_of_an_older_revision_is_lost(bridge: Bridge) -> None:
+    """Phones drop it although its send succeeds: the double must not be kinder, or the mistake would not show."""
+    transport = bridge.transport()
+    first = await transport.send(reply("In April."))
+    await transport.send(reply("In May.", edits=first))
+    await transport.send(reply("In June.", edits=first))
+    assert words(bridge, ALICE.chat) == ["In May."]
+
+
+async def test_an_edit_in_a_group(bridge: Bridge) -> None:
+    """The group is addressed as for a message."""
+    transport = bridge.transport()
+    first = await transport.send(reply("In April.", chat=IN_GROUP))
+    await transport.send(reply("In May.", chat=IN_GROUP, edits=first))
+    assert words(bridge, IN_GROUP) == ["In May."]
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_a_removed_message_is_gone(bridge: Bridge, chat: str) -> None:
+    """Also one that was edited, by any of its revisions; once more does no harm, and other messages stay."""
+    transport = bridge.transport()
+    first = await transport.send(reply("In April.", chat=chat))
+    await transport.send(reply("Anything else?", chat=chat))
+    second = await transport.send(reply("In May.", chat=chat, edits=first))
+    await transport.remove(Removal(chat=ChatId(chat), target=second))
+    assert words(bridge, chat) == ["Anything else?"]
+    await transport.remove(Removal(chat=ChatId(chat), target=second))
+    assert words(bridge, chat) == ["Anything else?"]
+    assert [removed.target for removed in bridge.server.removed] == [second, second]
+
+
+@pytest.mark.parametrize("odd", [0, 2**31 - 1, 2**53])
+async def test_what_has_an_absurd_timestamp_is_never_named(bridge: Bridge, odd: int) -> None:
+    """signal-cli fails on some: no quote of such a message, no mark on it, no read receipt, no edit, no removal."""
+    transport, at = bridge.transport(), SentId(odd)
+    await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), at, "👀", removed=False)
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message("hi", sent_at=odd))
+        envelope = await stream.next()
+        asked = len(bridge.server.requests)
+        await transport.receipt(envelope)
+        assert (envelope.sent_at, bridge.server.read) == (odd, [])
+        for refused in (
+            transport.send(reply(edits=at)),
+            transport.remove(Removal(chat=ChatId(ALICE.chat), target=at)),
+        ):
+            with pytest.raises(Undeliverable):
+                await refused
+        assert len(bridge.server.requests) == asked
+        await transport.send(reply(quote=QuoteTarget(author=PersonId(ALICE.uuid), sent_at=at, text="when?")))
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.quote_timestamp, sent.quote_author) == ("Sow them in April.", None, None)
+
+
+async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
+    """Its receipt must not be taken for that of another send, so its id is told."""
+    transport = bridge.transport()
+    target = await transport.send(reply())
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        removed = await transport.remove(Removal(chat=ChatId(ALICE.chat), target=target))
+        event = transport.event(await stream.next())
+        while isinstance(event, Receipt) and event.targets == (target,):
+            event = transport.event(await stream.next())
+    assert event == Receipt(author=PersonId(ALICE.uuid), what="delivered", targets=(removed,))
+
+
+@pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP, ALICE.chat])
+async def test_the_double_refuses_what_never_was(bridge: Bridge, chat: str) -> None:
+    """An edit of a message that was not sent, or to somebody else, is a mistake that must not pass; so is a removal."""
+    transport = bridge.transport()
+    target = SentId(await transport.send(reply()) - (chat == ALICE.chat))
+    with pytest.raises(Undeliverable):
+        await transport.send(reply(chat=chat, edits=target))
+    with pytest.raises(Undeliverable):
+        await transport.remove(Removal(chat=ChatId(chat), target=SentId(target - 1)))
+    assert (words(bridge, ALICE.chat), bridge.server.removed) == (["Sow them in April."], [])
+
+
+@pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP])
+async def test_a_removal_of_what_is_in_another_chat_takes_nothing_away(bridge: Bridge, chat: str) -> None:
+    """Phones pass it over: what may be a copy can be removed without knowing in which chat it is."""
+    transport = bridge.transport()
+    target = await transport.send(reply())
+    await transport.remove(Removal(chat=ChatId(chat), target=target))
+    assert (words(bridge, ALICE.chat), len(bridge.server.removed)) == (["Sow them in April."], 1)
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome"),
+    [
+        (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
+        (Plan(results=("IDENTITY_FAILURE",)), Untrusted),
+        (Plan(error=-3), SendUnknown),
+        (Plan(answer=cut, goes_out=True), SendUnknown),
+        (Plan(answer=hang), SendUnknown),
+        (Plan(answer=answer_json({}, status=503)), SendUnknown),
+        (Plan(answer=answer_json("<html>")), SendUnknown),
+        (Plan(answer=answer_json({}, status=404)), NotSent),
+        (Plan(answer=answer_json({}, status=413)), NotUploaded),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else None,
+)
+async def test_a_removal_or_note_that_fails_is_told_as_what_it_is(
+    bridge: Bridge, plan: Plan, outcome: type[Exception]
+) -> None:
+    """As for a message: again later, or never. No client makes a call again by itself: who knows which name it has?"""
+    outcome = outcome_over(bridge, plan, outcome)
+    transport = bridge.transport(send_seconds=0.3 if plan.answer is hang else DEADLINE_SECONDS)
+    target = await bridge.transport().send(reply())
+    bridge.server.plans.append(plan)
+    with pytest.raises(outcome) as told:
+        await transport.remove(Removal(chat=ChatId(ALICE.chat), target=target))
+    assert type(told.value) is outcome
+    assert len(bridge.server.removed) <= 1
+    bridge.server.plans.append(plan)
+    with pytest.raises(outcome) as told:
+        await transport.note_to_self("Aldis listens.")
+    assert type(told.value) is outcome
+
+
+TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
+
+
+async def test_a_long_text_is_one_message(bridge: Bridge) -> None:
+    """What is longer than a message can hold arrives byte for byte; the bridge makes it an attachment by itself."""
+    words = "Grüße 😀 *~|` " * 1200
+    await bridge.transport().send(reply(words))
+    [sent] = bridge.server.sent
+    assert sent.text == words
+
+
+@pytest.mark.parametrize("kind", ["direct", "group", "removal", "note"])
+async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: Bridge, kind: str) -> None:
+    """The token is where the operator finds it and not in the words that are logged, which say what to do."""
+    transport = bridge.transport()
+    first = await transport.send(reply())
+    assert transport.challenge is None
+    members = 3 if kind == "group" else 1
+    bridge.server.plans.append(
+        Plan(results=("RATE_LIMIT_FAILURE",) * members, retry_after_seconds=86400, challenge=TOKEN)
+    )
+    sends = {
+        "direct": lambda: transport.send(reply()),
+        "group": lambda: transport.send(reply(chat=IN_GROUP)),
+        "removal": lambda: transport.remove(Removal(chat=ChatId(ALICE.chat), target=first)),
+        "note": lambda: transport.note_to_self("Aldis listens."),
+    }
+    with pytest.raises(NotSent) as told:
+        await sends[kind]()
+    if kind == "removal" and isinstance(transport, RestApi):
+        return  # That way the bridge drops the token.
+    assert transport.challenge == TOKEN
+    assert "wants a captcha solved" in str(told.value)
+    assert TOKEN not in str(told.value)
+    assert (told.value.retry_after_seconds or 0) <= 900
+    bridge.server.plans.append(Plan(error=-3))
+    with pytest.raises(SendUnknown):
+        await transport.send(reply())
+    assert transport.challenge == TOKEN
+    await transport.send(reply())
+    assert transport.challenge is None
+
+
+async def test_a_rate_limit_without_a_captcha_wants_none(bridge: Bridge) -> None:
+    """Nothing is asked of the operator; what is no token is none."""
+    transport = bridge.transport()
+    bridge.server.plans += [
+        Plan(results=("RATE_LIMIT_FAILURE",)),
+        Plan(results=("RATE_LIMIT_FAILURE",), challenge="two words\n"),
+        Plan(error=-5),
+    ]
+    for _ in range(3):
+        with pytest.raises(NotSent, match="limits the rate"):
+            await transport.send(reply())
+    assert transport.challenge is None
+
+
+async def test_a_new_key_is_told_and_trusted(bridge: Bridge) -> None:
+    """Nothing is sent to it before; with a safety number only if it is that key's, and the bridge says why not."""
+    server, transport = bridge.server, bridge.transport()
+    await transport.send(reply())
+    assert all(identity.is_trusted for identity in await transport.identities())
+    before = (await server.change_key(ALICE)).safety_number
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    key = await server.change_key(ALICE)
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    [alice] = [one for one in await transport.identities() if one.person == ALICE.uuid]
+    assert alice == Identity(
+        person=PersonId(ALICE.uuid), is_trusted=False, key=key.fingerprint, safety_number=key.safety_number
+    )
+    for wrong, words in ((before, "fingerprint/safety number are correct"), ("12!34", "invalid format")):
+        with pytest.raises(CallRefused, match=words):
+            await transport.trust(alice.person, safety_number=wrong)
+    with pytest.raises(CallRefused, match="make sure the number is correct"):
+        await transport.trust(PersonId("5eed0000-0000-4000-8000-000000000000"))
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    await transport.trust(alice.person, safety_number=alice.safety_number)
+    assert await transport.send(reply())
+    await server.change_key(ALICE)
+    await transport.trust(alice.person)  # the former key: the bridge does not know of this one yet
+    with pytest.raises(Untrusted):
+        await transport.send(reply())
+    await transport.trust(alice.person)
+    assert await transport.send(reply())
+
+
+@pytest.mark.parametrize("is_quiet", [True, False], ids=["after a minute", "behind the next"])
+async def test_what_somebody_with_a_new_key_writes_comes_when_it_is_trusted(bridge: Bridge, *, is_quiet: bool) -> None:
+    """Until then there is only word that something came from them; and the bridge takes its time even then."""
+    server, transport = bridge.server, bridge.transport()
+    await server.change_key(ALICE)
+    async with Listening(transport) as listening:
+        await server.connected()
+        await server.deliver(message("my new phone"))
+        envelope = await listening.next()
+        assert transport.event(envelope) == Undecryptable(
+            author=PersonId(ALICE.uuid), reason="UntrustedIdentityException"
+        )
+        following = asyncio.ensure_future(listening.next())  # a bridge that posts waits until the next is asked for
+        await transport.receipt(envelope)
+        assert server.read == []
+        await transport.trust(PersonId(ALICE.uuid))
+        if is_quiet:
+            await server.pass_minute()
+        else:
+            await server.deliver(message("meanwhile", author=BOB))
+        come = [await following] if is_quiet else [await following, await listening.next()]
+        events = [transport.event(envelope) for envelope in come]
+        texts = [event.text for event in events if isinstance(event, Incoming)]
+        assert texts == [*([] if is_quiet else ["meanwhile"]), "my new phone"]
+
+
+async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
+    """The others got it, so that it is sent; and who did not, and why."""
+    await bridge.server.change_key(BOB)
+    transport = bridge.transport()
+    assert await transport.send(reply(chat=IN_GROUP))
+    assert list(transport.missed) == [MissedRecipient(person=PersonId(BOB.uuid), reason="untrusted")]
+    transport.missed.clear()
+    bridge.server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
+    assert await transport.send(reply(chat=IN_GROUP))
+    assert [(one.person, one.reason) for one in transport.missed] == [
+        (BOB.uuid, "network"),
+        (CAROL.uuid, "unregistered"),
+    ]
+
+
+async def test_a_group_in_which_nobody_has_a_trusted_key(bridge: Bridge) -> None:
+    """Nobody got it: it is to be held, like one to a person."""
+    for person in (ALICE, BOB, CAROL):
+        await bridge.server.change_key(person)
+    transport = bridge.transport()
+    with pytest.raises(Untrusted):
+        await transport.send(reply(chat=IN_GROUP))
+    assert not transport.missed
+
+
+async def test_a_captcha_is_solved(bridge: Bridge) -> None:
+    """A wrong one is refused in the bridge's own words and stays wanted; the right one lets messages through."""
+    server, transport = bridge.server, bridge.transport()
+    with pytest.raises(CallRefused, match="wants no captcha"):
+        await transport.submit_challenge(server.captcha)
+    server.limited_by = TOKEN
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+    with pytest.raises(CallRefused, match="Captcha rejected, it may be outdated, already used"):
+        await transport.submit_challenge("signalcaptcha://wrong")
+    assert transport.challenge == TOKEN
+    await transport.submit_challenge(f"signalcaptcha://{server.captcha}")
+    assert transport.challenge is None
+    assert await transport.send(reply())
+
+
+async def test_a_bridge_that_is_down_trusts_nobody_and_takes_no_captcha(bridge: Bridge) -> None:
+    """That is told apart from a refusal, for it is to be tried again."""
+    transport = bridge.transport()
+    bridge.server.limited_by = TOKEN
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+    await bridge.server.stop()
+    with pytest.raises(Disconnected):
+        await transport.identities()
+    with pytest.raises(Disconnected):
+        await transport.trust(PersonId(ALICE.uuid))
+    with pytest.raises(Disconnected):
+        await transport.submit_challenge("signalcaptcha://x")
+    assert transport.challenge == TOKEN
+
+
+GROUP_RATE_LIMIT = ("RATE_LIMIT_FAILURE",) * 3
+UNREGISTERED, IDENTITY, NO_KEY = "UNREGISTERED_FAILURE", "IDENTITY_FAILURE", "INVALID_PRE_KEY_FAILURE"
+
+
+@pytest.mark.parametrize(
+    ("plan", "outcome"),
+    [
+        (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
+        (Plan(results=GROUP_RATE_LIMIT), NotSent),
+        (Plan(error=-5), NotSent),
+        (Plan(results=(IDENTITY,)), Untrusted),
+        (Plan(error=-4), Untrusted),
+        (Plan(results=("NETWORK_FAILURE",)), NetworkFailed),
+        (Plan(results=("NETWORK_FAILURE", UNREGISTERED, "RATE_LIMIT_FAILURE")), NetworkFailed),
+        (Plan(error=-3), SendUnknown),
+        (Plan(error=-32603, goes_out=True), SendUnknown),
+        (Plan(answer=cut, goes_out=True), SendUnknown),
+        (Plan(answer=answer_json({}, status=500)), SendUnknown),
+        (Plan(answer=answer_json({}, status=502)), SendUnknown),
+        (Plan(answer=answer_json("<html>")), SendUnknown),
+        (Plan(answer=answer_json({}, status=401)), NotSent),
+        (Plan(answer=answer_json({}, status=404)), NotSent),
+        (Plan(answer=answer_json({}, status=408)), NotSent),
+        (Plan(answer=answer_json({}, status=429)), NotSent),
+        (Plan(answer=answer_json({}, status=413)), NotUploaded),
+        (Plan(answer=answer_json({}, status=422)), Undeliverable),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else None,
+)
+async def test_a_send_that_fails_is_told_as_what_it_is(bridge: Bridge, plan: Plan, outcome: type[Exception]) -> None:
+    """Surely not sent, never going out, and unknown are three different things to do."""
+    outcome = outcome_over(bridge, plan, outcome)
+    bridge.server.plans.append(plan)
+    with pytest.raises(outcome) as told:
+        await bridge.transport().send(reply("a secret"))
+    assert type(told.value) is outcome
+    assert "secret" not in str(told.value)
+    assert not any(person.number in str(told.value) for person in (ALICE, BOB) if person.number)
+
+
+UPLOAD = "(AttachmentInvalidException) (UnexpectedErrorException)"
+WEATHER = "(PushNetworkException) (UnexpectedErrorException)"
+CAST = "class java.lang.Integer cannot be cast to class java.lang.Long (ClassCastException)"
+
+
+@pytest.mark.parametrize(
+    ("code", "words", "direct", "group"),
+    [
+        (-32603, f"Failed to send message: data:x;base64,QQ==: [413] too large {UPLOAD}", NotUploaded, NotUploaded),
+        (-32603, f"Failed to send message: data:x;base64,QQ==: timeout {UPLOAD}", NotUploaded, NotUploaded),
+        (-32603, "Failed to send message: gone (ResumeLocationInvalidException)", NotUploaded, NotUploaded),
+        (-32603, f"Failed to send message: null {WEATHER}", NotUploaded, SendUnknown),
+        (-32603, "Failed to send message: [413] Rate Limited (RateLimitException)", NotUploaded, SendUnknown),
+        (-32603, "Failed to send message: [503]  (NonSuccessfulResponseCodeException)", NotUploaded, SendUnknown),
+        (-32603, CAST, Undeliverable, Undeliverable),
+        (-32603, "null (NullPointerException)", SendUnknown, SendUnknown),
+        (
+            -1,
+            f"User is not a member in group: [429] rate limit (CastException) ({GROUP})",
+            Undeliverable,
+            Undeliverable,
+        ),
+        (-1, f"User is not allowed to send message to group: Garden ({GROUP})", Undeliverable, Undeliverable),
+        (-1, f"Group not found: {GROUP}", Undeliverable, Undeliverable),
+        (-1, "The user +15554290413 is not registered.", Undeliverable, Undeliverable),
+    ],
+)
+async def test_the_words_of_signal_cli_tell_what_surely_did_not_go_out(
+    bridge: Bridge, code: int, words: str, direct: type[Exception], group: type[Exception]
+) -> None:
+    """Files go up before a message goes out; an exception comes before the first recipient, except in a group."""
+    for chat, outcome in ((ALICE.chat, direct), (IN_GROUP, group)):
+        bridge.server.plans.append(Plan(error=code, words=words, goes_out=False))
+        with pytest.raises(TransportError) as told:
+            await bridge.transport().send(reply(chat=chat))
+        assert type(told.value) is outcome
+        assert not any(part in str(told.value) for part in ("429", "QQ==", "Garden", GROUP))
+
+
+@pytest.mark.parametrize(("words", "is_final"), [("[413] too large", True), ("[503] busy", False), ("timeout", False)])
+async def test_a_file_that_is_not_taken_is_told_apart_from_a_message_that_is_not(
+    bridge: Bridge, words: str, is_final: bool
+) -> None:
+    """Nothing went out; whether the file ever will is told, as far as the words do."""
+    bridge.server.upload_fails = words
+    file = File(name="(ClassCastException).png", content_type="image/png", data=b"x" * 100_000)
+    with pytest.raises(NotUploaded) as told:
+        await bridge.transport().send(replace(reply(), files=(file,)))
+    assert (told.value.is_final, bridge.server.sent) == (is_final, [])
+    assert await bridge.transport().send(reply())
+
+
+async def test_a_group_that_the_account_has_left_or_never_saw_is_hopeless(bridge: Bridge) -> None:
+    """It says so by a reason, and without the group's name."""
+    bridge.server.former_groups = (GROUP,)
+    for group in (GROUP, "bm93aGVyZQ=="):
+        with pytest.raises(Undeliverable) as told:
+            await bridge.transport().send(reply(chat=f"group:{group}"))
+        assert told.value.reason == "not_in_group"
+
+
+async def test_an_answer_after_the_deadline_is_unknown(bridge: Bridge) -> None:
+    """The message went out, but nobody was told in time."""
+
+    async def sent(seconds: float) -> bool:
+        bridge.server.plans.append(Plan(answer=hang, goes_out=True))
+        with pytest.raises(SendUnknown):
+            await bridge.transport(send_seconds=seconds).send(reply())
+        return bool(bridge.server.sent)
+
+    assert await with_enough_time(sent, is_enough=bool)
+
+
+async def test_a_server_that_is_down_sent_nothing(bridge: Bridge) -> None:
+    """Also after a connection was used before: a refused connection is surely not sent."""
+    transport = bridge.transport()
+    await transport.send(reply())
+    await bridge.server.stop()
+    with pytest.raises(NotSent):
+        await transport.send(reply())
+
+
+async def test_some_of_a_group_is_sent(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
+    """Whom it did not reach is counted in the log; sending it again would reach the others twice."""
+    bridge.server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
+    assert await bridge.transport().send(reply(chat=IN_GROUP)) == bridge.server.sent[0].timestamp
+    [warning] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert "did not reach 2" in warning
+
+
+async def test_an_unknown_group_is_undeliverable(bridge: Bridge) -> None:
+    """A group that the account has left takes nothing."""
+    with pytest.raises(Undeliverable):
+        await bridge.transport().send(reply(chat="group:R29uZQ=="))
+
+
+async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
+    """In direct chats and groups; the read receipt of a group's message goes to its author."""
+    transport = bridge.transport()
+    await transport.typing(ChatId(ALICE.chat), started=True)
+    await transport.typing(ChatId(IN_GROUP), started=False)
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message("hi", author=CAROL, group=GROUP), undecryptable(None))
+        for _ in range(2):
+            await transport.receipt(await stream.next())
+    assert await bridge.server.typing_count(2) == [(ALICE.chat, True), (IN_GROUP, False)]
+    [(recipient, _)] = await bridge.server.read_count(1)
+    assert recipient == CAROL.uuid
+    assert len(bridge.server.read) == 1
+
+
+@pytest.mark.parametrize("fault", [answer_json({}, status=500), answer_json("no", status=404), hang])
+async def test_typing_and_receipts_may_fail(bridge: Bridge, fault: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody waits for them, so their failures are logged and go no further; they are bounded, too. A bridge may fail
+    each typing indicator to somebody, so those are no news.
+    """
+    caplog.set_level(logging.DEBUG)
+    transport = bridge.transport(call_seconds=0.3)
+    frame = json.dumps(message("hi"))
+    envelope = Envelope(
+        account=ALDIS.uuid,
+        author=PersonId(MALLORY.uuid),
+        number=MALLORY.number,
+        device=1,
+        sent_at=SentId(1_700_000_000_001),
+        kind=Kind.MESSAGE,
+        chat=ChatId(MALLORY.chat),
+        raw=frame,
+    )
+    bridge.server.faults += [fault, fault]
+    await transport.typing(ChatId(MALLORY.chat), started=True)
+    await transport.receipt(envelope)
+    levels = [record.levelno for record in caplog.records if record.name.startswith("bot.")]
+    assert levels == [logging.DEBUG, logging.INFO]
+
+
+async def test_a_server_that_is_down_stops_no_typing(bridge: Bridge) -> None:
+    """Neither does it stop a receipt."""
+    await bridge.server.stop()
+    await bridge.transport().typing(ChatId(ALICE.chat), started=True)
+
+
+async def test_every_sign_of_life_is_heard(bridge: Bridge) -> None:
+    """None before the first; later by frames and, where nobody writes, by keep-alives; kept after the end."""
+
+    async def heard(seconds: float) -> bool:
+        transport, before = bridge.transport(silence_seconds=seconds), bridge.server.streams_opened
+        assert transport.heard_at is None
+        async with Listening(transport) as stream:
+            await bridge.server.connected(before + 1)
+            await bridge.server.deliver(message("hi"))
+            await stream.next()
+            at_message = transport.heard_at
+            assert at_message is not None
+            quiet = asyncio.ensure_future(stream.next())
+            await eventually(lambda: transport.heard_at != at_message or quiet.done())
+            is_quiet = not quiet.done()  # on a slow machine nothing may be heard for so long that the stream ends
+            quiet.cancel()
+            await asyncio.gather(quiet, return_exceptions=True)
+        assert (transport.is_open, transport.heard_at is None) == (False, False)
+        return is_quiet
+
+    assert await with_enough_time(heard, is_enough=bool)
+
+
+async def test_whether_the_account_is_linked(bridge: Bridge) -> None:
+    """Asked anew each time; a bridge that is down, does not answer or talks nonsense does not tell."""
+    transport = bridge.transport()
+    assert await transport.is_linked()
+    bridge.server.accounts[:] = ["+15550109998"]
+    assert not await transport.is_linked()
+    for fault in (hang, answer_json({}, status=500), answer_json({}, status=404), answer_json({"result": "no"})):
+        bridge.server.faults.append(fault)
+        with pytest.raises(Disconnected):
+            await (bridge.transport(call_seconds=0.3) if fault is hang else transport).is_linked()
+    await bridge.server.stop()
+    with pytest.raises(Disconnected):
+        await transport.is_linked()
+
+
+async def test_an_account_that_gets_another_number_stays_linked(bridge: Bridge) -> None:
+    """Or a first one, or gives it up, while Aldis runs: calls go on, and so does what comes."""
+    await bridge.server.change_number(None)
+    transport = bridge.transport(NUMBERLESS)
+    if isinstance(transport, RestApi):
+        pytest.skip("this bridge has no name for an account but its number")
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        for number in (ACCOUNT, "+15550109998", None):
+            await bridge.server.change_number(number)
+            await bridge.server.deliver(message("hi"))
+            assert (await stream.next()).account == ALDIS.uuid
+            assert await transport.is_linked()
+            assert (transport.account, transport.number) == (ALDIS.uuid, number)
+            await transport.send(reply())
+    async with Listening(transport):
+        await bridge.server.connected(2)
+
+
+async def test_an_account_without_a_number(bridge: Bridge) -> None:
+    """What comes for it, a mention of it and a note to self, and everything that it sends."""
+    await bridge.server.change_number(None)
+    transport = bridge.transport(NUMBERLESS, notes_of=None)
+    mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        assert await transport.is_linked()
+        await bridge.server.deliver(message(f"{MENTION_SIGN} hi", group=GROUP, mentions=[mention]))
+        envelope = await stream.next()
+        event = transport.event(envelope)
+        assert isinstance(event, Incoming)
+        assert (envelope.account, event.mentions_me) == (ALDIS.uuid, True)
+        await transport.typing(ChatId(IN_GROUP), started=True)
+        await transport.send(reply(chat=IN_GROUP))
+        await transport.receipt(envelope)
+        await transport.react(ChatId(IN_GROUP), event.author, event.sent_at, "👀", removed=False)
+        await transport.note_to_self("Aldis listens.")
+        assert [contact.person for contact in await transport.contacts()] == [one.uuid for one in bridge.server.people]
+        assert await transport.groups()
+    server = bridge.server
+    assert [len(done) for done in (server.sent, server.read, server.typing, server.reactions, server.notes)] == [1] * 5
+
+
+async def test_which_bridge_it_is(bridge: Bridge) -> None:
+    """With its version, which may be missing; a bridge that does not answer does not tell."""
+    transport = bridge.transport()
+    kind = "signal_cli" if bridge.build is SignalCli else "rest_api"
+    release = await transport.release()
+    assert release is not None
+    assert (release.bridge, release.version) == (kind, bridge.server.version)  # type: ignore[attr-defined]
+    bridge.server.faults.append(answer_json({"result": {}}))
+    release = await transport.release()
+    assert release is not None
+    assert release.version == ""
+    for fault in (hang, answer_json({}, status=500)):
+        bridge.server.faults.append(fault)
+        with pytest.raises(Disconnected):
+            await (bridge.transport(call_seconds=0.3) if fault is hang else transport).release()
+
+
+async def test_the_groups_that_the_account_is_in(bridge: Bridge) -> None:
+    """By the id of the envelopes, with the uuids of everybody; a group that was left is none."""
+    other = "T3RoZXI="
+    bridge.server.groups[other] = (replace(BOB, name=None, number=None),)
+    bridge.server.former_groups = ("TGVmdA==",)
+    people = {ALDIS.uuid, ALICE.uuid, BOB.uuid, CAROL.uuid}
+    assert await bridge.transport().groups() == (
+        Group(id=GROUP, name=GROUP_NAME, members=frozenset(map(PersonId, people))),
+        Group(id=other, name="Group T3Ro", members=frozenset({PersonId(ALDIS.uuid), PersonId(BOB.uuid)})),
+    )
+
+
+async def test_a_group_is_joined_that_the_account_is_invited_to(bridge: Bridge) -> None:
+    """Before that it is none of its groups, and nothing can be sent there; to accept twice changes nothing."""
+    invited = "SW52aXRlZA=="
+    bridge.server.invitations[invited] = (ALICE,)
+    bridge.server.former_groups = ("TGVmdA==",)
+    transport = bridge.transport()
+    found = Group(id=invited, name="Group SW52", members=frozenset({PersonId(ALICE.uuid)}))
+    assert await transport.invitations() == (found,)
+    assert await transport.former_groups() == {"TGVmdA=="}
+    assert invited not in {group.id for group in await transport.groups()}
+    with pytest.raises(Undeliverable):
+        await transport.send(reply(chat=f"group:{invited}"))
+    await transport.join(invited)
+    await transport.join(invited)
+    assert await transport.invitations() == ()
+    assert {ALICE.uuid, ALDIS.uuid} in [group.members for group in await transport.groups()]
+    assert await transport.send(reply(chat=f"group:{invited}"))
+    for other in ("TGVmdA==", "bm93aGVyZQ=="):
+        with pytest.raises(CallRefused):
+            await transport.join(other)
+
+
+async def test_the_people_whom_the_account_knows(bridge: Bridge) -> None:
+    """With number, uuid and the name they chose, the account itself left out; who has no uuid cannot be named."""
+    bridge.server.people = (ALICE, CAROL, replace(BOB, uuid=""), replace(MALLORY, name=MALLORY.number))
+    assert await bridge.transport().contacts() == (
+        Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name="Alice"),
+        Contact(person=PersonId(CAROL.uuid), number=None, name="Carol"),
+        Contact(person=PersonId(MALLORY.uuid), number=MALLORY.number, name=None),
+    )
+
+
+@pytest.mark.parametrize("fault", [hang, answer_json({}, status=400), answer_json("no"), answer_json({"result": {}})])
+async def test_lists_that_cannot_be_had(bridge: Bridge, fault: Any) -> None:
+    """The bridge is to be asked again; nobody is taken for absent."""
+    transport = bridge.transport(call_seconds=0.3)
+    bridge.server.faults += [fault, fault, fault]
+    with pytest.raises(Disconnected):
+        await transport.groups()
+    with pytest.raises(Disconnected):
+        await transport.invitations()
+    with pytest.raises(Disconnected):
+        await transport.contacts()
+
+
+@pytest.mark.parametrize("has_phone", [True, False])
+async def test_a_note_to_self_is_seen_on_the_phone_or_not_at_all(bridge: Bridge, has_phone: bool) -> None:
+    """Signal does not bring it back to who sent it: a sign comes only when another device of the account shows it."""
+    bridge.server.has_phone = has_phone
+    transport = bridge.transport()
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        sent_at = await transport.note_to_self("Aldis listens.")
+        await bridge.server.deliver(message("after"))
+        events = [transport.event(await stream.next()) for _ in range(1 + has_phone)]
+    signs = [event.targets for event in events if isinstance(event, Receipt)]
+    assert signs == ([(sent_at,)] if has_phone else [])
+    assert [note.text for note in bridge.server.notes] == ["Aldis listens."]
+    assert bridge.server.sent == []
+
+
+PLOT = File(name="plot.png", content_type="image/png", data=b"\x89PNG" * 100)
+TABLE = File(name="table.csv", content_type="text/csv", data=b"a,b\n1,2\n")
+
+
+@pytest.mark.parametrize("text", ["Here it is.", ""])
+async def test_files_go_out_with_a_message(bridge: Bridge, text: str) -> None:
+    """In order, byte by byte, with name and type; words are not needed."""
+    await bridge.transport().send(reply(text, chat=IN_GROUP, files=(PLOT, TABLE)))
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.is_voice_note) == (text, False)
+    assert sent.files == tuple(
+        SentFile(name=file.name, content_type=file.content_type, data=file.data) for file in (PLOT, TABLE)
+    )
+
+
+async def test_a_message_with_files_never_takes_the_place_of_another(bridge: Bridge) -> None:
+    """Phones do not edit a message with files: it is a new one, and the old one stays as it is."""
+    transport = bridge.transport()
+    first = await transport.send(reply("Wait."))
+    await transport.send(reply("Here it is.", edits=first, files=(PLOT,)))
+    assert words(bridge, ALICE.chat) == ["Wait.", "Here it is."]
+
+
+async def test_a_voice_note_goes_out(bridge: Bridge) -> None:
+    """As such where the bridge has a word for it; else as a file that can be listened to."""
+    spoken = File(name="answer.m4a", content_type="audio/mp4", data=b"sound")
+    transport = bridge.transport()
+    await transport.send(reply("", files=(spoken,), is_voice_note=True))
+    [sent] = bridge.server.sent
+    assert [file.data for file in sent.files] == [b"sound"]
+    assert sent.is_voice_note == isinstance(transport, SignalCli)
+
+
+async def test_people_are_mentioned_natively(bridge: Bridge) -> None:
+    """The place is counted in what people see, styles or not."""
+    text = "🪴 *@Bob* and @Carol water."
+    mentions = (
+        MentionRange(start=4, length=4, person=PersonId(BOB.uuid)),
+        MentionRange(start=14, length=6, person=PersonId(CAROL.uuid)),
+    )
+    bold = (StyleRange(start=21, length=5, style=Style.BOLD),)
+    message = replace(reply(chat=IN_GROUP, mentions=mentions), content=Styled(text=text, styles=bold))
+    await bridge.transport().send(message)
+    [sent] = bridge.server.sent
+    assert (sent.text, sent.mentions) == (text, (f"4:4:{BOB.uuid}", f"14:6:{CAROL.uuid}"))
+
+
+async def test_the_doubles_refuse_what_phones_would_not_show(bridge: Bridge) -> None:
+    """A mention outside the text."""
+    away = MentionRange(start=3, length=4, person=PersonId(BOB.uuid))
+    with pytest.raises((Undeliverable, SendUnknown)):
+        await bridge.transport().send(reply("hi", mentions=(away,)))
+    assert bridge.server.sent == []
+
+
+@pytest.mark.parametrize(("author", "group"), [(ALICE, None), (CAROL, GROUP)])
+async def test_a_reaction_is_put_on_and_taken_off(bridge: Bridge, author: Any, group: str | None) -> None:
+    """Directly and in groups; people see the last one alone."""
+    frame = message("hi", author=author, group=group)
+    await bridge.server.deliver(frame)
+    transport, at = bridge.transport(), SentId(frame["envelope"]["timestamp"])
+    chat, person = ChatId(IN_GROUP if group else author.chat), PersonId(author.uuid)
+    await transport.react(chat, person, at, "👀", removed=False)
+    [put] = bridge.server.reactions
+    assert put == Reaction(chat=chat, author=author.uuid, target=at, emoji="👀", removed=False)
+    assert bridge.server.shown_on(author.uuid, at) == "👀"
+    await transport.react(chat, person, at, "👀", removed=True)
+    assert bridge.server.shown_on(author.uuid, at) is None
+
+
+@pytest.mark.parametrize("fault", [answer_json({}, status=500), answer_json("no", status=404), hang, None])
+async def test_a_reaction_may_fail(bridge: Bridge, fault: Any, caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody waits for it: it is logged without a word, also when the message was never there. What may still go out is
+    told.
+    """
+    caplog.set_level(logging.INFO)
+    bridge.server.faults += [fault] if fault else []
+    transport = bridge.transport(call_seconds=0.3 if fault is hang else DEADLINE_SECONDS)
+    target = SentId(1_700_000_000_005)
+    try:
+        await transport.react(ChatId(ALICE.chat), PersonId(ALICE.uuid), target, "👀", removed=False)
+        [told] = [record.getMessage() for record in caplog.records if record.name.startswith("bot.")]
+        assert fault is not hang
+    except SendUnknown as error:
+        told = str(error)
+        assert fault is not None
+    assert "👀" not in told
+    assert ALICE.uuid not in told
+    assert bridge.server.reactions == []
+
+
+def came(id_: str = "8841.jpg", size_bytes: int | None = None) -> Attachment:
+    return Attachment(id=id_, content_type="image/jpeg", name=None, size_bytes=size_bytes)
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_a_file_that_came_is_fetched_and_discarded(bridge: Bridge, chat: str) -> None:
+    """Whole, up to the very last byte that is allowed."""
+    data = bytes(range(256)) * 40
+    bridge.server.files["8841.jpg"] = data
+    transport = bridge.transport()
+    assert await transport.attachment(ChatId(chat), came(), max_bytes=len(data)) == data
+    await transport.discard(came())
+    if isinstance(transport, RestApi):
+        assert bridge.server.files == {}
+        await transport.discard(came())  # once more does no harm
+
+
+@pytest.mark.parametrize("size_bytes", [None, 10_241])
+async def test_a_file_that_is_too_large_is_not_fetched(bridge: Bridge, size_bytes: int | None) -> None:
+    """Neither where its size is told, nor where it is only seen: what is said of it is never trusted."""
+    bridge.server.files["8841.jpg"] = bytes(10_241)
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came(size_bytes=size_bytes), max_bytes=10_240)
+    assert len(bridge.server.requests) == (size_bytes is None)
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came(size_bytes=5), max_bytes=1)
+
+
+async def test_an_endless_file_is_not_read_to_its_end(bridge: Bridge) -> None:
+    """Of what the bridge sends no more is read than may be kept."""
+
+    async def endless() -> AsyncIterator[bytes]:
+        while True:
+            yield bytes(65_536)
+
+    bridge.server.faults.append(lambda _: web.Response(body=endless()))
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came(), max_bytes=1000)
+
+
+async def test_a_file_that_is_not_there_is_unfetchable(bridge: Bridge) -> None:
+    """The message goes on without it."""
+    with pytest.raises(Unfetchable):
+        await bridge.transport().attachment(ChatId(ALICE.chat), came("gone.jpg"), max_bytes=1000)
+
+
+@pytest.mark.parametrize("fault", [hang, answer_json({}, status=503), None])
+async def test_a_file_that_cannot_be_had_now_may_be_had_later(bridge: Bridge, fault: Any) -> None:
+    """A bridge that is down, overloaded or mute says nothing about the file."""
+    transport = bridge.transport(send_seconds=0.3)
+    if fault is None:
+        await bridge.server.stop()
+    else:
+        bridge.server.faults.append(fault)
+    with pytest.raises(Disconnected):
+        await transport.attachment(ChatId(ALICE.chat), came(), max_bytes=1000)
+    await transport.discard(came())
+
+
+async def test_a_picture_that_may_be_seen_only_once_leaves_no_copy_at_the_bridge(
+    bridge: Bridge, tmp_path: Path
+) -> None:
+    """Nobody has read the envelope yet, and the file is gone; other files wait for whoever needs them."""
+    once, other = (envelopes.attachment() for _ in range(2))
+    bridge.server.files = {item["id"]: b"x" for item in (once, other)}
+    for id_ in bridge.server.files:
+        (tmp_path / id_).write_bytes(b"x")
+    folder: dict[str, Any] = {"attachments": tmp_path} if bridge.build is SignalCli else {}
+    async with Listening(bridge.transport(**folder)) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message(None, attachments=[once], viewOnce=True))
+        await bridge.server.deliver(message(None, attachments=[other]))
+        for _ in range(2):
+            await stream.next()
+    left = set(os.listdir(tmp_path)) if folder else set(bridge.server.files)  # noqa: PTH208 - nothing else in async code
+    assert left == {other["id"]}
+
+
+# The account is a person's own
+
+
+async def test_a_note_to_self_comes_in_and_is_answered_there(bridge: Bridge) -> None:
+    """The answer goes to the account alone, can be edited and deleted, and can have a reaction."""
+    transport = bridge.transport(notes_of="Aldis")
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(envelopes.note("when do I sow beans?"))
+        envelope = await stream.next()
+        event = transport.event(envelope)
+        assert isinstance(event, Incoming)
+        assert (event.text, event.chat) == ("when do I sow beans?", ALDIS.chat)
+        chat = event.chat
+        await transport.typing(chat, started=True)
+        await transport.react(chat, event.author, event.sent_at, "👀", removed=False)
+        first = await transport.send(reply("In April.", chat=chat))
+        second = await transport.send(reply("In May.", chat=chat, edits=first))
+        assert words(bridge, chat) == ["In May."]
+        await transport.remove(Removal(chat=chat, target=second))
+    assert (words(bridge, chat), bridge.server.sent) == ([], [])
+    asked = [f"{seen.path} {seen.body.decode()}".lower() for seen in bridge.server.requests]
+    assert not [words for words in asked if "typing" in words]  # nobody would see it
+    assert bridge.server.shown_on(ALDIS.uuid, event.sent_at) == "👀"
+
+
+@pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
+async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat: str) -> None:
+    """Whoever asks for it (a reminder, a broadcast, an answer from before): the transport is the last door."""
+    frame = message("hi", author=ALICE, group=GROUP if chat == IN_GROUP else None)
+    transport, at = bridge.transport(notes_of="Aldis"), SentId(frame["envelope"]["timestamp"])
+    with pytest.raises(Undeliverable):  # also before the stream is opened
+        await transport.send(reply(chat=chat))
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(frame)
+        envelope = await stream.next()
+        asked = len(bridge.server.requests)
+        await transport.receipt(envelope)
+        with pytest.raises(Undeliverable):
+            await transport.send(reply(chat=chat))
+        with pytest.raises(Undeliverable):
+            await transport.remove(Removal(chat=ChatId(chat), target=at))
+        await transport.typing(ChatId(chat), started=True)
+        await transport.react(ChatId(chat), PersonId(ALICE.uuid), at, "👀", removed=False)
+        assert len(bridge.server.requests) == asked
+        await transport.note_to_self("Aldis listens.")
+    assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
+
+
+async def test_a_file_of_a_note_is_fetched(bridge: Bridge) -> None:
+    """By the account's own address."""
+    bridge.server.files["8841.jpg"] = b"x"
+    transport = bridge.transport(notes_of="Aldis")
+    assert await transport.attachment(ChatId(ALDIS.chat), came(), max_bytes=5) == b"x"
+
+
+@pytest.mark.parametrize("devices", [[(1, "phone"), (DEVICE, "Aldis")], [(1, "phone")]], ids=["device", "time"])
+async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge, devices: list[tuple[int, str]]) -> None:
+    """Known by the device that wrote it, or where the bridge does not tell which that is, by its time."""
+    bridge.server.devices, bridge.server.has_phone = devices, False
+    transport = bridge.transport(notes_of="Aldis")
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(envelopes.note("hello", device=2))
+        await stream.next()  # by now the bridge has told who the account is
+        sent_at = await transport.send(reply("In April.", chat=ALDIS.chat))
+        await bridge.server.deliver(envelopes.note("In April.", device=DEVICE, sent_at=sent_at))
+        await bridge.server.deliver(envelopes.note("thank you", device=2))
+        echo = await stream.next()
+        assert (echo.sent_at, echo.kind, transport.event(echo)) == (sent_at, Kind.OTHER, None)
+        assert (await stream.next()).kind is Kind.MESSAGE
+
+
+async def test_what_aldis_wrote_before_it_was_started_is_no_note(bridge: Bridge) -> None:
+    """Its device is known, whoever remembers what it sent."""
+    async with Listening(bridge.transport(notes_of="Aldis")) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(envelopes.note("In April.", device=DEVICE))
+        await bridge.server.deliver(envelopes.note("In April?", device=2))
+        assert [(await stream.next()).kind for _ in range(2)] == [Kind.OTHER, Kind.MESSAGE]
+
+
+async def test_two_devices_of_the_same_name_are_told_apart_by_nobody(bridge: Bridge) -> None:
+    """Which of them Aldis is, is unknown then: no note is taken for its own by the name alone."""
+    bridge.server.devices = [(1, "Aldis"), (2, "Aldis"), (DEVICE, "Aldis")]
+    async with Listening(bridge.transport(notes_of="Aldis")) as stream:
+        await bridge.server.connected()
+        for device in (1, 2, DEVICE):
+            await bridge.server.deliver(envelopes.note("hi", device=device))
+            assert (await stream.next()).kind is Kind.MESSAGE
+
+
+async def test_progress_shows_nothing(bridge: Bridge) -> None:
+    """Signal has no place for the steps of a turn."""
+    await bridge.transport().progress(ChatId(ALICE.chat), ToolStarted(name="calculate", arguments="{}"))
+    assert not bridge.server.requests
+
+
+async def test_logs_hold_no_words_and_no_numbers(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
+    """Even with every library at its most talkative."""
+    caplog.set_level(logging.DEBUG)
+    transport = bridge.transport()
+    async with Listening(transport, reads_on=True) as stream:
+        await bridge.server.connected()
+        await bridge.server.deliver(message("a secret", author=MALLORY))
+        await transport.receipt(await stream.next())
+        await bridge.server.deliver_data('{"a secret": 1')
+        await transport.send(reply("another secret", chat=IN_GROUP))
+        await stream.next()
+    ours = [record for record in caplog.records if not record.name.startswith(("asyncio", "aiohttp.server"))]
+    told = " ".join(record.getMessage() for record in ours)
+    assert "secret" not in told
+    assert not [person for person in (ALDIS, ALICE, BOB, MALLORY) if person.number and person.number[1:] in told]
+
+
+async def test_a_cancelled_stream_is_closed(bridge: Bridge) -> None:
+    """Shutting down cancels the intake: the connection is gone with it, and nothing is fetched any more."""
+    transport = bridge.transport()
+
+    async def listen() -> None:
+        async with aclosing(transport.envelopes()) as envelopes:
+            async for _ in envelopes:
+                pass
+
+    listening = asyncio.ensure_future(listen())
+    await bridge.server.connected()
+    listening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await listening
+    await bridge.server.disconnected()

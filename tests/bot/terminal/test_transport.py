@@ -1,0 +1,733 @@
+"""The terminal as a transport, over real pipes, files and pseudo-terminals."""
+
+import asyncio
+import json
+import os
+import pty
+import re
+import stat
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.clock import SetClock
+from bot.errors import Undeliverable
+from bot.events import (
+    WHOLE_ANSWER,
+    ChatId,
+    Envelope,
+    File,
+    Incoming,
+    Kind,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    StyleRange,
+)
+from bot.invocation import VARIABLE
+from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted, Transport
+from bot.terminal.transport import Terminal, paint, progress_line, wrap
+from tests.waiting import WAIT_SECONDS
+
+START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
+START_MS = int(START.timestamp() * 1000)
+"""How long a test waits for what must happen: only ever used up by a failure."""
+
+STARTED = ToolStarted(name="get_weather", arguments='{"place": "Paris"}')
+ENDED = ToolEnded(name="get_weather", content='{"ok": true}', ok=True, latency_seconds=0.25)
+MODEL = ModelAnswered(
+    provider="offline", model="offline", input_tokens=12, output_tokens=3, cost_usd="0", latency_seconds=1.5
+)
+FAILED = ModelFailed(provider="openai", error="Unavailable")
+BOUNDS = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
+SLOW = replace(FAILED, error="TooSlow")
+CUT = "r" * 199 + "…"
+
+
+@dataclass
+class Desk:
+    """A terminal on pipes: `feed` writes its standard input, `out` and `err` are what it wrote since last asked."""
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    input_end: int
+    output_end: int
+    error_end: int
+    clock: SetClock
+
+    def terminal(self, **options: Any) -> Terminal:
+        streams: dict[str, Any] = {"stdin": self.stdin, "stdout": self.stdout, "stderr": self.stderr} | options
+        return Terminal(clock=self.clock, **streams)
+
+    def feed(self, data: str | bytes, *, last: bool = False) -> None:
+        os.write(self.input_end, data.encode() if isinstance(data, str) else data)
+        if last:
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        os.close(self.input_end)
+        self.input_end = -1
+
+    @property
+    def out(self) -> str:
+        return _written(self.output_end)
+
+    @property
+    def err(self) -> str:
+        return _written(self.error_end)
+
+
+def _written(descriptor: int) -> str:
+    with suppress(BlockingIOError):
+        return os.read(descriptor, 1_000_000).decode()
+    return ""
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    """A terminal's streams on fresh pipes."""
+    (stdin, input_end), (output_end, stdout), (error_end, stderr) = os.pipe(), os.pipe(), os.pipe()
+    os.set_blocking(output_end, False)
+    os.set_blocking(error_end, False)
+    with os.fdopen(stdin) as i, os.fdopen(stdout, "w") as o, os.fdopen(stderr, "w") as e:
+        desk = Desk(i, o, e, input_end, output_end, error_end, SetClock(START))
+        yield desk
+        for descriptor in (desk.input_end, output_end, error_end):
+            with suppress(OSError):  # the test closed it
+                os.close(descriptor)
+
+
+def answer_to(envelope: Envelope, text: str = "fine", **changes: Any) -> Reply:
+    assert envelope.chat is not None
+    return replace(Reply(chat=envelope.chat, content=Styled(text=text), answers=(envelope.sent_at,)), **changes)
+
+
+def text_of(terminal: Terminal, envelope: Envelope) -> str:
+    event = terminal.event(envelope)
+    assert isinstance(event, Incoming)
+    return event.text
+
+
+async def given_by(envelopes: AsyncIterator[Envelope]) -> Envelope:
+    """The next envelope, in good time."""
+    async with asyncio.timeout(WAIT_SECONDS):
+        return await anext(envelopes)
+
+
+async def texts_of(terminal: Terminal) -> list[str]:
+    """All messages until the input ends, each answered as it comes."""
+    texts: list[str] = []
+    async with asyncio.timeout(WAIT_SECONDS):
+        async for envelope in terminal.envelopes():
+            texts.append(text_of(terminal, envelope))
+            await terminal.send(answer_to(envelope))
+    return texts
+
+
+async def blocked(awaitable: asyncio.Task[Any]) -> bool:
+    """Whether the task waits although everything that was ready has run."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+    return not awaitable.done()
+
+
+async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
+    """`once`: the envelope says who, where and when; the answer goes to standard output alone; then it is over."""
+    terminal: Transport = (concrete := desk.terminal(once="What is 2+2?", conversation="maths"))
+    envelopes = terminal.envelopes()
+    envelope = await given_by(envelopes)
+    assert (envelope.account, envelope.author, envelope.number) == (terminal.account, PersonId("you"), None)
+    assert (envelope.chat, envelope.sent_at, envelope.kind) == (ChatId("direct:maths"), START_MS, Kind.MESSAGE)
+    assert json.loads(envelope.raw) == {"text": "What is 2+2?", "timestamp": START_MS}
+    assert terminal.event(envelope) == Incoming(
+        author=PersonId("you"), name=None, chat=ChatId("direct:maths"), sent_at=SentId(START_MS), text="What is 2+2?"
+    )
+    await terminal.receipt(envelope)
+    await terminal.send(answer_to(envelope, "4"))
+    with pytest.raises(StopAsyncIteration):
+        await given_by(envelopes)
+    assert (desk.out, desk.err, concrete.failed, terminal.has_receipts) == ("4\n", "", False, False)
+
+
+async def test_nobody_else_is_at_a_terminal(desk: Desk) -> None:
+    """No groups, no contacts, no captcha, an account that cannot be lost; a note to self is no word on the screen."""
+    terminal: Transport = desk.terminal(once="hello")
+    assert (await terminal.groups(), await terminal.contacts(), await terminal.is_linked()) == ((), (), True)
+    assert (terminal.challenge, terminal.heard_at) == (None, None)
+    await given_by(terminal.envelopes())
+    assert terminal.heard_at is not None
+    first, second = await terminal.note_to_self("Aldis listens."), await terminal.note_to_self("Aldis listens.")
+    assert first < second
+    assert (desk.out, desk.err) == ("", "")
+
+
+async def test_an_answer_that_was_changed_or_deleted_is_told(desk: Desk) -> None:
+    """What was written stays: the new words come below a line that says what they are, a deletion is a line alone."""
+    terminal = desk.terminal(once="When?")
+    envelope = await given_by(terminal.envelopes())
+    first = await terminal.send(answer_to(envelope, "In April."))
+    second = await terminal.send(answer_to(envelope, "In May.", edits=first))
+    assert (desk.out, desk.err) == ("In April.\nIn May.\n", "· the answer was changed:\n")
+    removed = await terminal.remove(Removal(chat=ChatId("direct:default"), target=second))
+    assert (desk.out, desk.err) == ("", "· an answer was deleted\n")
+    assert first < second < removed
+
+
+async def test_files_are_said_in_words_and_texts_are_written_out(desk: Desk) -> None:
+    """A picture is named on standard error; a file of text stands below the answer."""
+    terminal = desk.terminal(once="/export")
+    envelope = await given_by(terminal.envelopes())
+    picture = File(name="spent.png", content_type="image/png", data=b"\x89PNG")
+    export = File(name="export.json", content_type="application/json", data='{"ä": 1}'.encode())
+    await terminal.send(answer_to(envelope, "All of it.", files=(picture, export)))
+    assert desk.out == 'All of it.\n{"ä": 1}\n'
+    assert desk.err == "· a file: spent.png, 4 bytes\n· a file: export.json, 9 bytes\n"
+
+
+@pytest.mark.parametrize(("line", "is_one"), [("/help", True), ("/5", False), ("what is /help?", False)])
+async def test_commands_work_in_the_terminal(desk: Desk, line: str, is_one: bool) -> None:
+    """A line that begins with a slash and a letter is one."""
+    desk.feed(f"{line}\n", last=True)
+    assert (await given_by(desk.terminal().envelopes())).is_command is is_one
+
+
+async def test_a_blank_text_is_no_message(desk: Desk) -> None:
+    """Nothing was said, so nothing is asked."""
+    assert await texts_of(desk.terminal(once=" \n")) == []
+
+
+async def test_lines_of_a_pipe_are_messages(desk: Desk) -> None:
+    """Each line that is not blank, stripped, the last one also without its end; what is no UTF-8 is replaced."""
+    desk.feed(b"first\n\n   \n second \r\n" + b"caf\xe9\nlast", last=True)
+    assert await texts_of(desk.terminal()) == ["first", "second", "caf\ufffd", "last"]
+
+
+async def test_lines_of_a_file_are_messages(desk: Desk, tmp_path: Path) -> None:
+    """`< file` works as a pipe does, though no event loop can wait for a file; a line may be longer than a read."""
+    long = "x" * 200_000
+    (tmp_path / "lines").write_text(f"{long}\nsecond\n")
+    with (tmp_path / "lines").open() as stdin:
+        assert await texts_of(desk.terminal(stdin=stdin)) == [long, "second"]
+
+
+async def test_an_input_that_cannot_be_read_has_ended(desk: Desk, tmp_path: Path) -> None:
+    """A terminal that hung up, or a directory: no message, no crash."""
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    try:
+        with os.fdopen(os.dup(desk.stdin.fileno())) as stdin:
+            os.dup2(descriptor, stdin.fileno())
+            assert await texts_of(desk.terminal(stdin=stdin)) == []
+    finally:
+        os.close(descriptor)
+
+
+async def test_the_next_line_waits_for_the_answer(desk: Desk) -> None:
+    """A line is handed on when the one before was answered in full: by its last part, not by one to something else."""
+    desk.feed("one\ntwo\n", last=True)
+    terminal = desk.terminal()
+    envelopes = terminal.envelopes()
+    one = await given_by(envelopes)
+    coming = asyncio.ensure_future(given_by(envelopes))
+    await terminal.send(answer_to(one, "part 1", last=False))
+    await terminal.send(answer_to(one, "to another", answers=(SentId(1),)))
+    await terminal.send(answer_to(one, "a reminder", answers=()))
+    assert await blocked(coming)
+    await terminal.send(answer_to(one, "part 2"))
+    assert text_of(terminal, await coming) == "two"
+    assert desk.out == "part 1\nto another\na reminder\npart 2\n"
+
+
+async def test_ids_only_grow(desk: Desk) -> None:
+    """Messages and answers of one millisecond, or after the clock was set back, never share an id."""
+    desk.feed("one\ntwo\n", last=True)
+    terminal = desk.terminal()
+    ids: list[int] = []
+    async for envelope in terminal.envelopes():
+        ids += [envelope.sent_at, await terminal.send(answer_to(envelope))]
+        desk.clock.move(-3600)
+    assert ids == [START_MS, START_MS + 1, START_MS + 2, START_MS + 3]
+
+
+async def test_an_unanswered_message_comes_again(desk: Desk) -> None:
+    """Intake may open the stream anew after a failure: the same envelope first, so that nothing read is lost."""
+    desk.feed("one\ntwo\n", last=True)
+    terminal = desk.terminal()
+    first = await given_by(terminal.envelopes())
+    envelopes = terminal.envelopes()
+    again = await given_by(envelopes)
+    assert again == first
+    await terminal.send(answer_to(again))
+    assert text_of(terminal, await given_by(terminal.envelopes())) == "two"
+
+
+async def test_a_line_read_for_a_cancelled_reader_is_kept(desk: Desk) -> None:
+    """A stream that is cancelled while it waits for input does not swallow the line that comes then."""
+    terminal = desk.terminal()
+    waiting = asyncio.ensure_future(given_by(terminal.envelopes()))
+    assert await blocked(waiting)
+    waiting.cancel()
+    with suppress(asyncio.CancelledError):
+        await waiting
+    desk.feed("kept\n")
+    assert text_of(terminal, await given_by(terminal.envelopes())) == "kept"
+    desk.feed("unread\n")
+
+
+async def test_a_failed_answer_is_remembered(desk: Desk) -> None:
+    """A reply that tells of a failure answers all the same, and shows in the exit status where nobody sat there."""
+    desk.feed("one\ntwo\n", last=True)
+    terminal = desk.terminal()
+    envelopes = terminal.envelopes()
+    await terminal.send(answer_to(await given_by(envelopes), "sorry", ok=False))
+    assert terminal.failed
+    await terminal.send(answer_to(await given_by(envelopes)))
+    assert terminal.failed
+
+
+async def test_nobody_reads_the_answers(desk: Desk) -> None:
+    """A closed pipe behind standard output: the answer is undeliverable and no further line is taken."""
+    desk.feed("one\ntwo\n")
+    terminal = desk.terminal()
+    envelopes = terminal.envelopes()
+    one = await given_by(envelopes)
+    os.close(desk.output_end)
+    with pytest.raises(Undeliverable, match="standard output is closed"):
+        await terminal.send(answer_to(one, "private words"))
+    with pytest.raises(StopAsyncIteration):
+        await given_by(envelopes)
+    assert terminal.failed
+    desk.output_end = os.dup(desk.input_end)
+
+
+async def test_a_slow_reader_does_not_block_the_loop(desk: Desk) -> None:
+    """An answer larger than the pipe waits for its reader, whole, while everything else goes on."""
+    terminal = desk.terminal(once="go")
+    envelope = await given_by(terminal.envelopes())
+    text = "é" * 300_000
+    sending = asyncio.ensure_future(terminal.send(answer_to(envelope, text)))
+    written = bytearray()
+    async with asyncio.timeout(WAIT_SECONDS):
+        while len(written) < 600_001:
+            await asyncio.sleep(0)
+            with suppress(BlockingIOError):
+                written += os.read(desk.output_end, 65_536)
+        await sending
+    assert written.decode() == text + "\n"
+
+
+async def test_closing_ends_it(desk: Desk) -> None:
+    """After `aclose` the stream ends even while it waits for an answer."""
+    desk.feed("one\ntwo\n")
+    terminal = desk.terminal()
+    envelopes = terminal.envelopes()
+    await given_by(envelopes)
+    await terminal.aclose()
+    with pytest.raises(StopAsyncIteration):
+        await given_by(envelopes)
+
+
+async def test_an_answer_of_another_conversation_is_announced(desk: Desk) -> None:
+    """What an earlier run left unsent is still told, with its conversation's name beside the answers."""
+    terminal = desk.terminal(once="hello", conversation="today")
+    envelope = await given_by(terminal.envelopes())
+    await terminal.send(answer_to(envelope, "late", chat=ChatId("direct:yesterday")))
+    assert desk.out == "late\n"
+    assert desk.err == "· an answer in the conversation yesterday:\n"
+
+
+@pytest.mark.parametrize(
+    "changes", [{"raw": "{"}, {"raw": '{"text": 5, "timestamp": 1}'}, {"raw": '{"text": "x"}'}, {"chat": None}]
+)
+async def test_a_broken_frame_is_no_event(desk: Desk, changes: dict[str, Any]) -> None:
+    """What cannot be read is nothing, and never an exception."""
+    envelope = await given_by(desk.terminal(once="x").envelopes())
+    assert desk.terminal().event(replace(envelope, **changes)) is None
+
+
+async def test_half_characters_do_not_reach_the_store(desk: Desk) -> None:
+    """An argument in a wrong encoding holds lone surrogates, which no database and no model takes."""
+    terminal = desk.terminal(once="caf\udce9")
+    assert text_of(terminal, await given_by(terminal.envelopes())) == "caf?"
+
+
+@pytest.mark.parametrize(
+    ("progress", "lines"),
+    [
+        (STARTED, ['· get_weather {"place": "Paris"}'] * 3),
+        (replace(STARTED, name="look\n· done\n", arguments="{}"), ["· look · done {}"] * 3),
+        (replace(STARTED, name="r" * 1000, arguments="{}"), [f"· {'r' * 59}… {{}}"] * 3),
+        (SLOW, [f"· openai did not answer in time: {BOUNDS} give a slow model longer"] * 3),
+        (FAILED, ["· openai did not answer (Unavailable): `aldis doctor` looks for what is wrong"] * 3),
+        (ENDED, [None, '  get_weather → {"ok": true}', '  get_weather → {"ok": true} (0.25 s)']),
+        (MODEL, [None, None, "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)"]),
+        (
+            replace(MODEL, instead_of="anthropic claude"),
+            [
+                None,
+                "· answered by offline offline; anthropic claude did not",
+                "· offline offline: 12 tokens in, 3 out, 0 USD (1.50 s)",
+            ],
+        ),
+        (replace(ENDED, content="r" * 201), [None, f"  get_weather → {CUT}", f"  get_weather → {CUT} (0.25 s)"]),
+    ],
+)
+def test_what_each_verbosity_shows(
+    progress: Progress, lines: list[str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Calls and failures always, results from -v on and cut, timings, tokens and cost with -vv."""
+    monkeypatch.setenv(VARIABLE, "aldis")
+    assert [progress_line(progress, verbosity) for verbosity in range(3)] == lines
+
+
+async def test_progress_goes_to_standard_error(desk: Desk) -> None:
+    """A line per call of this conversation; another conversation's calls, or none asked for, leave no trace."""
+    terminal = desk.terminal(once="x")
+    await terminal.progress(ChatId("direct:default"), replace(STARTED, arguments='{"place": "\x1b[2J\x9bParis"}'))
+    await terminal.progress(ChatId("direct:other"), STARTED)
+    await terminal.progress(ChatId("direct:default"), ENDED)
+    await terminal.typing(ChatId("direct:default"), started=True)
+    assert (desk.out, desk.err) == ("", '· get_weather {"place": "\ufffd[2J\ufffdParis"}\n')
+
+
+async def test_a_closed_standard_error_prevents_nothing(desk: Desk) -> None:
+    """Progress that nobody reads is no failure."""
+    os.close(desk.error_end)
+    terminal = desk.terminal(once="x")
+    await terminal.progress(ChatId("direct:default"), STARTED)
+    await terminal.send(answer_to(await given_by(terminal.envelopes())))
+    assert (desk.out, terminal.failed) == ("fine\n", False)
+    desk.error_end = os.dup(desk.output_end)
+
+
+@pytest.mark.parametrize(
+    ("text", "styles", "painting"),
+    [
+        ("plain", [], "plain"),
+        ("a bold word", [(2, 4, Style.BOLD)], "a \x1b[1mbold\x1b[0m word"),
+        ("an italic", [(3, 6, Style.ITALIC)], "an \x1b[3mitalic\x1b[0m"),
+        ("gone", [(0, 4, Style.STRIKETHROUGH)], "\x1b[9mgone\x1b[0m"),
+        ("🎉 bold", [(3, 4, Style.BOLD)], "🎉 \x1b[1mbold\x1b[0m"),
+        ("abc", [(0, 2, Style.BOLD), (1, 2, Style.ITALIC)], "\x1b[1ma\x1b[0m\x1b[1;3mb\x1b[0m\x1b[3mc\x1b[0m"),
+        ("code, secret", [(0, 4, Style.MONOSPACE), (6, 6, Style.SPOILER)], "code, secret"),
+        ("a\tb\nc\x1b[2J\x07\x9b\rd", [], "a\tb\nc\ufffd[2J\ufffd\ufffd\ufffdd"),
+        ("", [], ""),
+    ],
+)
+def test_styles_as_the_terminal_paints_them(text: str, styles: list[tuple[int, int, Style]], painting: str) -> None:
+    """Bold, italic and struck through become codes by UTF-16 offsets; foreign control characters never get through."""
+    ranges = tuple(StyleRange(start=start, length=length, style=style) for start, length, style in styles)
+    assert paint(Styled(text=text, styles=ranges)) == painting
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.sampled_from(Style)), max_size=4),
+)
+def test_painting_changes_no_word(text: str, styles: list[tuple[int, int, Style]]) -> None:
+    """Whatever the ranges on character borders, without the codes it is the same text."""
+    borders = [len(text[:i].encode("utf-16-le")) // 2 for i in range(len(text) + 1)]
+    ranges = [StyleRange(start=borders[min(first, len(text))], length=0, style=style) for first, _, style in styles]
+    ranges = [
+        replace(span, length=borders[min(first + count, len(text))] - span.start)
+        for span, (first, count, _) in zip(ranges, styles, strict=True)
+    ]
+    assert re.sub(r"\x1b\[[0-9;]*m", "", paint(Styled(text=text, styles=tuple(ranges)))) == text
+
+
+class Screen:
+    """A person at a pseudo-terminal: reads what is shown, types, and answers what a terminal answers by itself."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._news = asyncio.Event()
+        self.shown = ""
+        """All that came since what was last looked for, codes included."""
+        os.set_blocking(descriptor, False)
+        asyncio.get_running_loop().add_reader(descriptor, self._read)
+
+    def _read(self) -> None:
+        data = os.read(self._descriptor, 65_536).decode()
+        if "\x1b[6n" in data:  # "where is the cursor?"
+            self.types("\x1b[1;1R")
+        self.shown += data
+        self._news.set()
+
+    def types(self, text: str) -> None:
+        os.write(self._descriptor, text.encode())
+
+    async def sees(self, text: str) -> str:
+        """Wait for the text; gives what came before it."""
+        async with asyncio.timeout(WAIT_SECONDS):
+            while text not in self.shown:
+                self._news.clear()
+                await self._news.wait()
+        before, _, self.shown = self.shown.partition(text)
+        return before
+
+    async def prompts(self) -> None:
+        """Wait until a prompt takes keys: it switches bracketed paste on, then shows itself."""
+        await self.sees("\x1b[?2004h")
+        await self.sees(">")
+
+    def leave(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+
+
+Sit = Callable[..., tuple[Terminal, Screen]]
+
+
+@pytest.fixture
+async def sit(desk: Desk) -> AsyncIterator[Sit]:
+    """Sit down at a pseudo-terminal: standard input and error, and standard output where asked for, are on it."""
+    with ExitStack() as stack:
+
+        def sat(*, output_too: bool = False) -> tuple[Terminal, Screen]:
+            person, process = pty.openpty()
+            stack.callback(os.close, person)
+            stdin = stack.enter_context(os.fdopen(process))
+            stderr = stack.enter_context(os.fdopen(os.dup(process), "w"))
+            screen = Screen(person)
+            stack.callback(screen.leave)
+            stdout = stderr if output_too else desk.stdout
+            return desk.terminal(stdin=stdin, stderr=stderr, stdout=stdout), screen
+
+        yield sat
+
+
+async def test_a_person_writes_before_anybody_asks_for_messages(sit: Sit) -> None:
+    """What was written while Aldis was still being put together is the first message."""
+    terminal, screen = sit()
+    async with asyncio.timeout(WAIT_SECONDS):
+        await terminal.show_prompt()
+    await screen.prompts()
+    screen.types("tea?\r")
+    assert text_of(terminal, await given_by(terminal.envelopes())) == "tea?"
+
+
+async def test_a_prompt_that_nobody_will_see_is_not_waited_for(desk: Desk) -> None:
+    """The terminal hung up before it stood there; whoever asks for messages finds that out."""
+    person, process = pty.openpty()
+    stdin, stderr = os.fdopen(process), os.fdopen(os.dup(process), "w")
+    terminal = desk.terminal(stdin=stdin, stderr=stderr)
+    os.close(person)
+    async with asyncio.timeout(WAIT_SECONDS):
+        await terminal.show_prompt()
+    await terminal.aclose()
+    stdin.close()
+    with suppress(OSError):  # what was to be shown cannot be written
+        stderr.close()
+
+
+async def test_a_conversation_at_the_prompt(desk: Desk, sit: Sit) -> None:
+    """The prompt comes back with each answer, blank lines are no message, standard output holds the answers alone."""
+    terminal, screen = sit()
+    envelopes = terminal.envelopes()
+    coming = asyncio.ensure_future(given_by(envelopes))
+    await screen.prompts()
+    screen.types("  \r")
+    await screen.prompts()
+    screen.types("hello\r")
+    hello = await coming
+    coming = asyncio.ensure_future(given_by(envelopes))
+    assert await blocked(coming)
+    await terminal.send(answer_to(hello, "hi"))
+    await screen.prompts()
+    screen.types("\x1b[200~two\nlines\x1b[201~\r")  # as a terminal wraps a paste
+    pasted = await coming
+    coming = asyncio.ensure_future(given_by(envelopes))
+    await terminal.send(answer_to(pasted, "bye"))
+    await screen.prompts()
+    screen.types("\x04")
+    with pytest.raises(StopAsyncIteration):
+        await coming
+    assert [text_of(terminal, hello), text_of(terminal, pasted)] == ["hello", "two\nlines"]
+    assert desk.out == "hi\nbye\n"
+    assert not terminal.failed
+
+
+async def test_ctrl_c_at_the_prompt(sit: Sit) -> None:
+    """It throws away what was typed; where nothing was typed it leaves."""
+    terminal, screen = sit()
+    envelopes = terminal.envelopes()
+    coming = asyncio.ensure_future(given_by(envelopes))
+    await screen.prompts()
+    screen.types("never mind")
+    await screen.sees("mind")
+    screen.types("\x03")
+    await screen.prompts()
+    screen.types("this\r")
+    envelope = await coming
+    assert text_of(terminal, envelope) == "this"
+    await terminal.send(answer_to(envelope))
+    coming = asyncio.ensure_future(given_by(envelopes))
+    await screen.prompts()
+    screen.types("\x03")
+    with pytest.raises(StopAsyncIteration):
+        await coming
+
+
+async def test_a_file_is_saved_for_a_person_and_written_out_for_a_program(desk: Desk, sit: Sit) -> None:
+    """At a terminal its path is shown, and only its owner can read it; a pipe gets the text."""
+    lines = [f"line {number}" for number in range(100)]
+    export = File(name="export.json", content_type="application/json", data="\n".join(lines).encode())
+    piped = desk.terminal(once="/export")
+    await piped.send(answer_to(await given_by(piped.envelopes()), "All of it.", files=(export,)))
+    assert desk.out.splitlines() == ["All of it.", *lines]
+    seated, screen = sit(output_too=True)
+    coming = asyncio.ensure_future(given_by(seated.envelopes()))
+    await screen.prompts()
+    screen.types("/export\r")
+    await seated.send(answer_to(await coming, "All of it.", files=(export,)))
+    shown = await screen.sees(f"export.json, {len(export.data)} bytes")
+    folder = Path(shown.rpartition("· a file: ")[2])
+    saved, mode = await asyncio.to_thread(lambda: ((folder / export.name).read_bytes(), folder.stat().st_mode))
+    assert (saved, stat.S_IMODE(mode)) == (export.data, 0o700)
+    assert "line 1" not in shown
+
+
+async def test_an_answer_too_long_for_one_message_is_written_once_and_whole(desk: Desk, sit: Sit) -> None:
+    """The file that has all of it stands in the place of the message that begins with the same words."""
+    lines = [f"line {number}" for number in range(100)]
+    whole = File(name=WHOLE_ANSWER, content_type="text/plain", data="\n".join(lines).encode())
+    piped = desk.terminal(once="everything")
+    await piped.send(answer_to(await given_by(piped.envelopes()), "line 0 ... (the rest)", files=(whole,)))
+    assert desk.out.splitlines() == lines
+    seated, screen = sit(output_too=True)
+    coming = asyncio.ensure_future(given_by(seated.envelopes()))
+    await screen.prompts()
+    screen.types("everything\r")
+    await seated.send(answer_to(await coming, "line 0 ... (the rest)", files=(whole,)))
+    shown = await screen.sees(f"{lines[-1]}\r\n")
+    assert re.findall(r"line \d+", shown) == lines[:-1]
+    assert "the rest" not in shown
+
+
+async def test_a_line_that_says_quit_is_the_end(desk: Desk, sit: Sit) -> None:
+    """In a pipe with its slash, for there may stand anybody's text; at a prompt also without, as in a shell."""
+    desk.feed("quit\nexit\n/QUIT\nafter\n", last=True)
+    assert await texts_of(desk.terminal()) == ["quit", "exit"]
+    for word in ("exit", " Quit ", "/bye", "/beenden"):
+        terminal, screen = sit()
+        coming = asyncio.ensure_future(given_by(terminal.envelopes()))
+        await screen.prompts()
+        screen.types(f"{word}\r")
+        with pytest.raises(StopAsyncIteration):
+            await coming
+        assert not terminal.failed
+
+
+async def test_a_sign_of_work_at_the_prompt(sit: Sit) -> None:
+    """While an answer is awaited a sign stands there once, gone before anything else is written; at the prompt none."""
+    terminal, screen = sit(output_too=True)
+    here = ChatId("direct:default")
+    envelopes = terminal.envelopes()
+    coming = asyncio.ensure_future(given_by(envelopes))
+    await screen.prompts()
+    await terminal.typing(here, started=True)
+    assert "…" not in screen.shown
+    screen.types("hello\r")
+    envelope = await coming
+    await terminal.typing(here, started=True)
+    await terminal.typing(here, started=True)
+    await terminal.typing(ChatId("direct:other"), started=True)
+    await terminal.progress(here, STARTED)
+    await terminal.typing(here, started=True)
+    await terminal.typing(here, started=False)
+    done = Styled(text="done", styles=(StyleRange(start=0, length=4, style=Style.BOLD),))
+    await terminal.send(answer_to(envelope, content=done))
+    line, bold = f"· get_weather {STARTED.arguments}\r\n", "\x1b[1mdone\x1b[0m\r\n"
+    shown = "…" + (await screen.sees(bold)).partition("…")[2]
+    assert shown == f"…\r\x1b[K{line}…\r\x1b[K"
+
+
+async def test_what_comes_while_a_person_types_stands_above_the_prompt(sit: Sit) -> None:
+    """A late answer does not tear the line apart: it is shown, and what was typed is shown again below it."""
+    terminal, screen = sit(output_too=True)
+    coming = asyncio.ensure_future(given_by(terminal.envelopes()))
+    await screen.prompts()
+    screen.types("quest")
+    await screen.sees("quest")
+    await terminal.send(Reply(chat=ChatId("direct:default"), content=Styled(text="Your reminder: tea"), answers=()))
+    await screen.sees("Your reminder: tea\r\n")
+    await screen.prompts()
+    await screen.sees("quest")
+    screen.types("ion\r")
+    assert text_of(terminal, await coming) == "question"
+
+
+def test_a_silent_pipe_does_not_keep_the_process(tmp_path: Path) -> None:
+    """The process ends at once, cleanly, while a line is still waited for and an answer is stuck in a full pipe."""
+    program = tmp_path / "chat.py"
+    program.write_text(
+        textwrap.dedent("""
+        import asyncio, sys
+        from bot.events import ChatId, Reply, Styled
+        from bot.terminal.transport import Terminal
+
+        async def main():
+            terminal = Terminal(stdin=sys.stdin, stdout=sys.stdout, stderr=sys.stderr)
+            reading = asyncio.ensure_future(anext(terminal.envelopes()))
+            reply = Reply(chat=ChatId("direct:default"), content=Styled(text="x" * 1_000_000))
+            sending = asyncio.ensure_future(terminal.send(reply))
+            await asyncio.wait([reading, sending], timeout=0.05)
+            assert not reading.done() and not sending.done()
+
+        asyncio.run(main())
+        print("ended", file=sys.stderr)
+    """)
+    )
+    root = Path(__file__).parents[3]
+    process = subprocess.Popen(
+        [sys.executable, str(program)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PYTHONPATH": str(root)},
+    )
+    with process:
+        assert process.stderr is not None
+        status = process.wait(timeout=WAIT_SECONDS)
+        assert (status, process.stderr.read()) == (0, b"ended\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("one two three", ["one two", "three"]),
+        ("one two\nthree four", ["one two", "three", "four"]),
+        ("antidisestablishment is long", ["antidisestablishment", "is long"]),
+        ("漢字 漢字 ok", ["漢字", "漢字 ok"]),
+        ("", [""]),
+    ],
+)
+def test_a_line_is_broken_between_words(text: str, lines: list[str]) -> None:
+    """By the width that is seen; what is one word is left whole."""
+    assert wrap(Styled(text=text), 8).text.split("\n") == lines
+
+
+def test_code_is_not_broken() -> None:
+    """Nobody could copy it then."""
+    code = StyleRange(start=0, length=13, style=Style.MONOSPACE)
+    assert wrap(Styled(text="one two three and more", styles=(code,)), 8).text == "one two three\nand more"
+
+
+@given(st.text(alphabet="ab \n漢😀", max_size=60), st.integers(1, 20))
+def test_wrapping_moves_nothing(text: str, columns: int) -> None:
+    """Blanks become breaks, so every style stays where it was."""
+    shown = wrap(Styled(text=text), columns).text
+    assert len(shown) == len(text)
+    assert all(new == old or (old == " " and new == "\n") for new, old in zip(shown, text, strict=True))

@@ -1,0 +1,242 @@
+"""The operator's own secrets are cut out of whatever a model reads, says or has done."""
+
+import base64
+import codecs
+import json
+import string
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.app import policies
+from bot.chat.journal import Outcome
+from bot.clock import SetClock
+from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall
+from bot.settings import load_settings
+from bot.trust.secrets import CUT, Secrets
+from store import Store
+from tests.bot.chat.turn_helpers import (
+    Desk,
+    Echo,
+    Scripted,
+    agent_of,
+    calls,
+    completion,
+    contents,
+    says,
+    toolbox,
+    unlimited,
+)
+
+KEY = "sk-ant-canary-4711"
+SECRETS = Secrets([KEY, "Bearer canary-token-0815", "postgresql://reader:p%40ssw0rd42@db.example/club"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KEY,
+        KEY.upper(),
+        f"It is {KEY}, you know",
+        f"https://evil.example/?d={KEY}",
+        "canary-token-0815",
+        "p@ssw0rd42",
+        "p%40ssw0rd42",
+        KEY[::-1],
+        KEY.encode().hex(),
+        base64.b64encode(f"{KEY}".encode()).decode(),
+        base64.b64encode(f"{KEY} and more".encode()).decode(),
+    ],
+)
+def test_a_secret_is_cut_out(text: str) -> None:
+    """However it is spelled, wherever it stands."""
+    shown = SECRETS.cut(text)
+    assert CUT in shown
+    assert not any(part in shown.lower() for part in ("4711", "0815", "w0rd", "1174"))
+
+
+LONG = "sk-ant-api03-Ab9_xY-Zq17LmNop"
+
+
+def in_digits(text: str, digits: str) -> str:
+    """Its bytes as one number."""
+    number, written = int.from_bytes(text.encode(), "big"), ""
+    while number:
+        number, digit = divmod(number, len(digits))
+        written = digits[digit] + written
+    return written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(LONG),
+        "-".join(LONG),
+        "\u200b".join(LONG),
+        "\n".join((LONG[:12], LONG[12:])),
+        f'"{LONG[:9]}" + "{LONG[9:]}"',
+        f"{LONG[:9]}**{LONG[9:]}**",
+        json.dumps({"a": f"{LONG[:9]}\n{LONG[9:]}"}),
+        "".join(chr(ord(sign) + 0xFEE0) for sign in LONG),
+        "".join(f"%{ord(sign):02X}" for sign in LONG),
+        f"%73{LONG[1:]}",
+        "".join(f"&#{ord(sign)};" for sign in LONG),
+        "".join(f"&#x{ord(sign):x};" for sign in LONG),
+        "".join(f"\\u{ord(sign):04x}" for sign in LONG),
+        "".join(f"\\x{ord(sign):02x}" for sign in LONG),
+        " ".join(f"0x{ord(sign):02x}" for sign in LONG),
+        " ".join(f"{ord(sign):08b}" for sign in LONG),
+        ", ".join(str(ord(sign)) for sign in LONG),
+        LONG.encode().hex(":"),
+        base64.b64encode(f"x{LONG}".encode()).decode(),
+        base64.urlsafe_b64encode(f"xy{LONG}".encode()).decode(),
+        base64.b64encode(LONG[::-1].encode()).decode(),
+        base64.b32encode(LONG.encode()).decode(),
+        codecs.encode(LONG, "rot13"),
+        "".join(chr(33 + (ord(sign) - 33 + 47) % 94) for sign in LONG),
+        in_digits(LONG, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"),
+        in_digits(LONG, string.digits + string.ascii_uppercase + string.ascii_lowercase),
+        in_digits(LONG, string.digits + string.ascii_letters),
+        base64.b32encode(LONG[::-1].encode()).decode(),
+        LONG.translate(str.maketrans("skaipoxY", "ѕκаіроxΥ")),
+        "ѕᴋ-ᴀɴᴛ-ᴀᴘɪ03-ΑВ9_хΥ-Ζq17ʟᴍΝᴏᴘ",
+        "".join(f"&#{ord(sign):08d};" for sign in LONG),
+        "".join(f"\\U{ord(sign):08x}" for sign in LONG),
+        "".join(f"\\u{{{ord(sign):x}}}" for sign in LONG),
+        "".join(f"\\{ord(sign):03o}" for sign in LONG),
+        " ".join(f"{ord(sign):o}" for sign in LONG),
+        " ".join(f"U+{ord(sign):04X}" for sign in LONG),
+        "\u0301".join(LONG),
+        "\u0327".join(LONG),
+        "".join(chr(0x1F1E6 + ord(sign.lower()) - 97) if sign.isalpha() else sign for sign in LONG),
+        "".join(chr(0x1F150 + ord(sign.upper()) - 65) if sign.isalpha() else sign for sign in LONG),
+        "".join(chr(0xE0000 + ord(sign)) for sign in LONG),
+        LONG.encode("utf-16-le").hex(),
+        LONG.encode("utf-16-be").hex(),
+        base64.b64encode(LONG.encode("utf-16-le")).decode(),
+        base64.b64encode(f"xy{LONG}".encode("utf-16-be")).decode(),
+        *(base64.b32encode(f"{'abcd'[:before]}{LONG}".encode()).decode() for before in range(5)),
+        base64.b32hexencode(LONG.encode()).decode(),
+        base64.b85encode(LONG.encode()).decode(),
+        base64.a85encode(LONG.encode()).decode(),
+        LONG.encode().hex()[::-1],
+        base64.b64encode(LONG.encode()).decode()[::-1],
+        LONG[1:],
+        LONG[:-1],
+        f"{LONG[6:]} and then {LONG[:6]}",
+    ],
+)
+def test_a_long_secret_is_known_in_parts_and_in_other_letters(text: str) -> None:
+    """Whatever stands between its signs; what is around it stays."""
+    shown = Secrets([LONG]).cut(f"Look: {text}, you know")
+    assert shown.startswith("Look: ")
+    assert shown.endswith(", you know")
+    assert CUT in shown
+    assert len(shown) < len("Look: , you know") + max(8 * len(CUT), len(text) // 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Keys of Anthropic begin with sk-ant-api03-, those of OpenAI with sk-proj-",
+        "sk-ant-api03-AAAA_xxxx-0000",
+        "0123456789 abcdefghijklmnopqrstuvwxyz ABCDEFGHIJKLMNOPQRSTUVWXYZ \\u0041 %41 &#65; 0x41",
+        "Größe: 5 × 7 – “ok” ﬁne ①",
+    ],
+)
+def test_what_only_looks_like_one_stays(text: str) -> None:
+    """What all keys of a vendor begin with is no secret."""
+    assert Secrets([LONG, "password123"]).cut(text) == text
+
+
+@pytest.mark.parametrize("value", ["", "short1", "ollama", "lm-studio", "/srv/keys/2024", "https://models.example/v1"])
+def test_what_could_be_a_word_is_none(value: str) -> None:
+    """A key that is no key must not tear holes into every answer."""
+    assert Secrets([value]).cut(f"Here is {value}.") == f"Here is {value}."
+
+
+def test_calls_lose_them_in_every_argument() -> None:
+    """Names and all that is within; the blocks of a vendor stay as they are."""
+    opaque = Opaque(vendor="anthropic", data={"thinking": KEY})
+    arguments: dict[str, object] = {"a": [KEY, {"b": f"x{KEY}", KEY: 1}], "c": 2, "d": None}
+    call = ToolCall(id=CallId("c1"), name="post", arguments=arguments)
+    cut = SECRETS.cut_message(AssistantMessage(parts=(opaque, Text(text=KEY), call)))
+    assert cut.parts[0] == opaque
+    assert cut.text == CUT
+    assert cut.calls[0].arguments == {"a": [CUT, {"b": f"x{CUT}", CUT: 1}], "c": 2, "d": None}
+
+
+def test_every_secret_of_the_settings_is_one() -> None:
+    """Of the models, the store, the tools and their servers."""
+    servers = {
+        "crm": {"url": "https://crm.example", "headers": {"Authorization": "Bearer canary-0004"}},
+        "rows": {"command": "mcp-rows", "args": ["--db=postgresql://reader:canary-0006@db.example/club"]},
+    }
+    databases = {
+        "club": {"address": "postgresql://reader:canary-0005@db.example/club", "tables": {"members": ["name"]}}
+    }
+    environment = {
+        "ANTHROPIC_API_KEY": "canary-0001",
+        "STORE__KEY": "0002" * 16,
+        "TOOLS__WEB_SEARCH__TAVILY_API_KEY": "canary-0003",
+        "TOOLS__MCP__SERVERS": json.dumps(servers),
+        "TOOLS__DB_QUERY__DATABASES": json.dumps(databases),
+    }
+    found = policies.secrets(load_settings(environment))
+    for secret in ("canary-0001", "0002" * 16, "canary-0003", "canary-0004", "canary-0005", "canary-0006"):
+        assert found.cut(secret) == CUT
+
+
+def test_the_master_key_is_one(tmp_path: Path) -> None:
+    """In the file beside the store as in the settings, in either spelling: a server of files could read it."""
+    key = bytes(range(32))
+    (tmp_path / "aldis.db-master-key").write_text(key.hex(), encoding="ascii")
+    for given in ({}, {"STORE__KEY": key.hex()}, {"STORE__KEY": base64.b64encode(key).decode()}):
+        found = policies.secrets(load_settings({"STORE__PATH": str(tmp_path / "aldis.db"), **given}, env_file=None))
+        assert found.cut(f"{key.hex()} {base64.b64encode(key).decode()}") == f"{CUT} {CUT}"
+
+
+async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clock: SetClock) -> None:
+    """A tool brings one, the model repeats it and passes it on."""
+    echo = Echo()
+    script: list[Any] = [calls(("echo", {"word": KEY})), says(f"The key is {KEY}.")]
+    desk = Desk(store, clock, Scripted(script), tools=(echo,))
+    told: list[str] = []
+    agent = agent_of(desk.provider, toolbox(clock, echo), unlimited(store, clock), secrets=SECRETS)
+    turn = await desk.loaded("What is the key?")
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch, told.append)
+    assert isinstance(outcome, Outcome)
+    assert outcome.text == f"The key is {CUT}."
+    assert echo.ran == [CUT]
+    assert KEY not in str(outcome.messages)
+    assert KEY not in str(contents(desk.provider.requests[-1]))
+
+
+async def test_a_call_in_plain_words_loses_them_too(store: Store, clock: SetClock) -> None:
+    """What is no JSON may be all that a tool needs: the words become its argument."""
+    echo = Echo()
+    call = ToolCall(id=CallId("c1"), name="echo", arguments={}, malformed=f"look for {KEY}")
+    desk = Desk(store, clock, Scripted([completion(call), says("Done.")]), tools=(echo,))
+    agent = agent_of(desk.provider, toolbox(clock, echo), unlimited(store, clock), secrets=SECRETS)
+    turn = await desk.loaded("What is the key?")
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+    assert echo.ran == [f"look for {CUT}"]
+    assert isinstance(outcome, Outcome)
+    assert KEY not in str(outcome.messages)
+
+
+async def test_what_a_tool_brings_reaches_no_model(store: Store, clock: SetClock) -> None:
+    """Nor the history."""
+
+    class Leaky(Echo):
+        async def run(self, arguments: Any, context: Any) -> Any:
+            return await super().run(arguments.model_copy(update={"word": KEY}), context)
+
+    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("Done.")]))
+    agent = agent_of(desk.provider, toolbox(clock, Leaky()), unlimited(store, clock), secrets=SECRETS)
+    turn = await desk.loaded("What is the key?")
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
+    assert isinstance(outcome, Outcome)
+    assert CUT in contents(desk.provider.requests[-1])[0]
+    assert KEY not in str(outcome)
