@@ -2,7 +2,7 @@
 
 A transport hands on an `Envelope`: the raw frame and the few fields that tell who it is from. The frame is parsed into
 an `Event` only after the inbox has committed, so a frame that cannot be parsed is never lost.
-Left to others: signal-cli's JSON (`bot.signal.envelope.event`), the form in which the store keeps them
+Left to others: signal-cli's JSON (`bot.signal.envelope`), the form in which the store keeps them
 (`bot.event_json`), who may write (`bot.access.access`).
 """
 

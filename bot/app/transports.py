@@ -14,9 +14,9 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
+from bot.signal.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
 from bot.signal.bridge_versions import Bridge
 from bot.signal.detect import NOT_BY_HTTP, bridge_at
-from bot.signal.envelope.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
 from bot.signal.profiles import ProfileClient
 from bot.signal.protocol import Linking, Transport
 from bot.signal.signal_cli.lines import is_socket

@@ -16,10 +16,10 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.invocation import command_line
 from bot.settings import Settings
+from bot.signal.accounts import UNNAMED, Choice, choice_of
 from bot.signal.bridge_versions import Bridge, Release, warnings
 from bot.signal.detect import bridge_at
-from bot.signal.envelope.accounts import UNNAMED, Choice, choice_of
-from bot.signal.envelope.json import text_in
+from bot.signal.json import text_in
 from bot.signal.protocol import Contact, Group, Transport
 from bot.signal.rest_api.about import check_about
 from bot.signal.signal_cli.rpc import Rpc

@@ -9,7 +9,7 @@ from typing import cast
 import httpx
 
 from bot.errors import Disconnected
-from bot.signal.envelope.json import Json
+from bot.signal.json import Json
 from tools import trusted_certificates
 
 ASK_SECONDS = 10.0

@@ -19,7 +19,7 @@ from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
-from bot.signal.envelope.files import comes_with_first_file
+from bot.signal.files import comes_with_first_file
 from store import Store, StoreError, StoreInUse, open_store
 from tools import has_certificates
 

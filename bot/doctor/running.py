@@ -10,7 +10,7 @@ from bot.errors import Disconnected
 from bot.invocation import command_line
 from bot.logs import one_line
 from bot.settings import Settings
-from bot.signal.envelope.json import Json, as_object, items_in, object_in, text_in
+from bot.signal.json import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
 
 _TELLING_COUNTS = (

@@ -21,7 +21,7 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.doctor.servers import TIMEOUT_SECONDS, advice_on_address, why_silent, with_other_name
 from bot.settings import Settings
-from bot.signal.envelope.json import as_object, items_in, text_in
+from bot.signal.json import as_object, items_in, text_in
 from tools import JsonAnswer, SearchOptions, ToolError, TwitterOptions, bearer
 
 _GROUP = "TOOLS__WEB_SEARCH__"

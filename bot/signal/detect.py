@@ -13,7 +13,7 @@ import httpx
 
 from bot.errors import ConfigError, Disconnected, SendUnknown
 from bot.signal.bridge_versions import Bridge
-from bot.signal.envelope.json import parse_frame
+from bot.signal.json import parse_frame
 from bot.signal.signal_cli.lines import is_socket
 from bot.signal.signal_cli.rpc import Rpc
 from tools import trusted_certificates, why_unreachable

@@ -16,11 +16,11 @@ from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected, Undeliverable
 from bot.events import Account, Attachment, ChatId, Envelope, Event, Reply, SentId
-from bot.signal.envelope.directory import device_named
-from bot.signal.envelope.files import files_in
-from bot.signal.envelope.frames import FrameReader
-from bot.signal.envelope.send_errors import no_misses
+from bot.signal.directory import device_named
+from bot.signal.files import files_in
+from bot.signal.frames import FrameReader
 from bot.signal.protocol import Progress
+from bot.signal.send_errors import no_misses
 
 _NAMED = range(2**31, 253_402_300_800_000)
 """The times that a request can carry: from 25 January 1970 in milliseconds, as earlier ones come only from clocks that

@@ -38,7 +38,7 @@ from bot.events import (
     utf16_offsets,
 )
 from bot.invocation import command_line
-from bot.signal.envelope.event import is_command
+from bot.signal.envelope import is_command
 from bot.signal.plain import PlainTransport
 from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolStarted
 from bot.terminal.streams import Once, PipedInput, PromptInput, TerminalWriter, cells

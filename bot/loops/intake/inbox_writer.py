@@ -23,7 +23,7 @@ from bot.events import Attachment, Edited, Envelope, Event, Incoming, Kind, Pers
 from bot.logs import describe_error
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
-from bot.signal.envelope.files import files_in
+from bot.signal.files import files_in
 from bot.signal.protocol import Transport
 from bot.unanswered import Unanswered
 from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError

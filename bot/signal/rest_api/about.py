@@ -6,7 +6,7 @@ Source: signal-cli-rest-api, commit a08db23 (2026-11-21).
 import re
 
 from bot.errors import ConfigError
-from bot.signal.envelope.json import Json, text_in
+from bot.signal.json import Json, text_in
 
 MIN_VERSION = (0, 101)
 """From this version on `/v2/send` returns a result for each recipient, as signalbot expects."""

@@ -1,6 +1,6 @@
 """What an error of signal-cli-rest-api means for a send: 400 is its catch-all, so its message decides.
 
-Left to others: what HTTP alone tells (`bot.signal.envelope.send_errors`), the requests themselves (`requests`).
+Left to others: what HTTP alone tells (`bot.signal.send_errors`), the requests themselves (`requests`).
 
 Source: signal-cli-rest-api, commit a08db23, `src/api/api.go` and `src/client/client.go` (2026-11-21); the same in front
 of a signal-cli that was killed (2026-11-26).
@@ -9,8 +9,8 @@ of a signal-cli that was killed (2026-11-26).
 from http import HTTPStatus
 
 from bot.errors import NetworkFailed, NotSent, SendUnknown, TransportError, Undeliverable
-from bot.signal.envelope.json import items_in, parse_frame, text_in
-from bot.signal.envelope.send_errors import failure_told, http_failure, rate_limited, token_in
+from bot.signal.json import items_in, parse_frame, text_in
+from bot.signal.send_errors import failure_told, http_failure, rate_limited, token_in
 
 _OUR_FAULT = "couldn't process request"
 """How the bridge begins if it did not even ask signal-cli."""

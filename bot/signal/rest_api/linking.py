@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from bot.errors import Disconnected
 from bot.events import Account
-from bot.signal.envelope.directory import accounts_in, with_id
-from bot.signal.envelope.json import as_object, text_in
+from bot.signal.directory import accounts_in, with_id
+from bot.signal.json import as_object, text_in
 from bot.signal.protocol import NOT_SCANNED
 from bot.signal.rest_api.clients import CONNECT_SECONDS, Clients, refusal_words
 

@@ -17,8 +17,8 @@ from urllib.parse import quote
 
 from bot.errors import CallRefused, ConfigError, Disconnected, UsernameRefused
 from bot.events import Account
-from bot.signal.envelope.directory import profile_in
-from bot.signal.envelope.json import as_object, text_in
+from bot.signal.directory import profile_in
+from bot.signal.json import as_object, text_in
 from bot.signal.profiles import MAX_PICTURE_BYTES, AccountProfile, ProfileChange, Username
 from bot.signal.rest_api.clients import CONNECT_SECONDS, BridgeRefusal, Clients, as_disconnected, refusal_words
 

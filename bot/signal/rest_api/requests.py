@@ -1,6 +1,6 @@
 """Requests to signal-cli-rest-api, in signalbot's models.
 
-Left to others: sending them (`transport`), styles (`styled`), the form of a file (`bot.signal.envelope.files`).
+Left to others: sending them (`transport`), styles (`styled`), the form of a file (`bot.signal.files`).
 
 Source: signal-cli-rest-api 0.101, swagger; signalbot 2.2.1 (2026-11-21).
 """
@@ -11,7 +11,7 @@ from signalbot._generated import SendMessageV2, TextMode
 from signalbot._generated.data.message_mention import MessageMention
 
 from bot.events import ChatId, Reply
-from bot.signal.envelope.files import data_uri
+from bot.signal.files import data_uri
 from bot.signal.rest_api.styled import styled_text
 
 

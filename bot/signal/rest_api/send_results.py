@@ -10,9 +10,9 @@ from collections import deque
 
 from bot.errors import SentUnnamed
 from bot.events import SentId
-from bot.signal.envelope.json import as_object, as_whole, items_in, parse_frame, person_in, text_in
-from bot.signal.envelope.send_errors import failure, missed_recipient
+from bot.signal.json import as_object, as_whole, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import MissedRecipient
+from bot.signal.send_errors import failure, missed_recipient
 
 _log = logging.getLogger(__name__)
 

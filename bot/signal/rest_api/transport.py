@@ -23,7 +23,7 @@ from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, Tran
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
 from bot.invocation import command_line
 from bot.signal.bridge_versions import Release
-from bot.signal.envelope.directory import (
+from bot.signal.directory import (
     accounts_in,
     contacts_in,
     former_groups_in,
@@ -31,9 +31,8 @@ from bot.signal.envelope.directory import (
     identities_in,
     invitations_in,
 )
-from bot.signal.envelope.files import check_size
-from bot.signal.envelope.json import as_object, text_in
-from bot.signal.envelope.send_errors import NO_CHALLENGE
+from bot.signal.files import check_size
+from bot.signal.json import as_object, text_in
 from bot.signal.protocol import Contact, Group, Identity
 from bot.signal.rest_api.about import check_about
 from bot.signal.rest_api.clients import (
@@ -50,6 +49,7 @@ from bot.signal.rest_api.errors import challenge_in
 from bot.signal.rest_api.requests import message_of, recipient_of
 from bot.signal.rest_api.send_results import parse_sent_id
 from bot.signal.rest_api.websocket import Connection, frames_of, open_websocket
+from bot.signal.send_errors import NO_CHALLENGE
 from bot.signal.signal_bridge import SignalBridge
 
 _log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ import re
 
 from bot.errors import Disconnected, LinkRefused, TransportError
 from bot.events import Account
-from bot.signal.envelope.directory import account_in, with_id
-from bot.signal.envelope.json import as_object, text_in
+from bot.signal.directory import account_in, with_id
+from bot.signal.json import as_object, text_in
 from bot.signal.protocol import NOT_SCANNED
 from bot.signal.signal_cli.rpc import Rpc, not_done
 from bot.signal.signal_cli.send_results import RpcError

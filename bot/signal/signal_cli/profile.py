@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from bot.errors import CallRefused, TransportError, Unfetchable, UsernameRefused
 from bot.events import Account
-from bot.signal.envelope.directory import profile_in
-from bot.signal.envelope.json import as_object, text_in
+from bot.signal.directory import profile_in
+from bot.signal.json import as_object, text_in
 from bot.signal.profiles import AccountProfile, ProfileChange, Username
 from bot.signal.signal_cli.rpc import Rpc, not_done
 from bot.signal.signal_cli.send_results import RpcError

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 
 from bot.errors import CallRefused, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.events import Account
-from bot.signal.envelope.directory import accounts_in
-from bot.signal.envelope.files import decode_file
-from bot.signal.envelope.json import Json, as_object, object_in, text_in
+from bot.signal.directory import accounts_in
+from bot.signal.files import decode_file
+from bot.signal.json import Json, as_object, object_in, text_in
 from bot.signal.signal_cli.lines import LineParser, connect
 from bot.signal.signal_cli.send_results import RpcError
 

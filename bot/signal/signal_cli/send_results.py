@@ -1,6 +1,6 @@
 """What signal-cli's answers to a send mean: who got it, whether to send it again, whether a captcha is wanted.
 
-Left to others: what both bridges share (`bot.signal.envelope.send_errors`), the calls themselves (`transport`).
+Left to others: what both bridges share (`bot.signal.send_errors`), the calls themselves (`transport`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.util.SendMessageResultUtils` and `org.asamk.signal.jsonrpc` (2026-11-21).
 """
@@ -13,8 +13,9 @@ from pydantic import BaseModel, Field, ValidationError
 
 from bot.errors import SendUnknown, TransportError, Undeliverable
 from bot.events import SentId
-from bot.signal.envelope.json import as_object, items_in, object_in, person_in, text_in
-from bot.signal.envelope.send_errors import (
+from bot.signal.json import as_object, items_in, object_in, person_in, text_in
+from bot.signal.protocol import MissedRecipient
+from bot.signal.send_errors import (
     SUCCESS,
     failure,
     failure_told,
@@ -23,7 +24,6 @@ from bot.signal.envelope.send_errors import (
     token_in,
     untrusted_error,
 )
-from bot.signal.protocol import MissedRecipient
 
 _log = logging.getLogger(__name__)
 

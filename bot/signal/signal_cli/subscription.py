@@ -14,7 +14,7 @@ subscription is renewed every hour, which starts another thread. Receiving no me
 thread ends at once (signal-cli 0.13.14; the code of 0.14.6 is the same).
 
 The connection carries nothing else: a call under way on it would delay noticing that it has ended.
-Left to others: what frames mean (`bot.signal.envelope.frames`), when to subscribe again (intake), calls (`rpc`).
+Left to others: what frames mean (`bot.signal.frames`), when to subscribe again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `ManagerImpl` and `ReceiveHelper` (2026-11-27).
 """
@@ -30,7 +30,7 @@ from typing import cast
 
 from bot.errors import ConfigError, Disconnected, TransportError
 from bot.invocation import command_line
-from bot.signal.envelope.json import Json, object_in
+from bot.signal.json import Json, object_in
 from bot.signal.signal_cli.lines import LineParser, LineSocket, connect
 from bot.signal.signal_cli.rpc import Rpc, parse_response, reason_of, result_in
 from bot.signal.signal_cli.send_results import RpcError

@@ -17,8 +17,8 @@ from pathlib import Path
 from bot.errors import CallRefused, Disconnected, NotSent, SendUnknown, TransportError, Undeliverable, Unfetchable
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTarget, Removal, Reply, SentId
 from bot.signal.bridge_versions import Release
-from bot.signal.envelope.contents import stickers_in
-from bot.signal.envelope.directory import (
+from bot.signal.contents import stickers_in
+from bot.signal.directory import (
     contacts_in,
     entries,
     former_groups_in,
@@ -26,10 +26,10 @@ from bot.signal.envelope.directory import (
     identities_in,
     invitations_in,
 )
-from bot.signal.envelope.files import Folder, check_size, data_uri
-from bot.signal.envelope.json import as_object, parse_frame, text_in, whole_in
-from bot.signal.envelope.send_errors import NO_CHALLENGE, is_unauthorized
+from bot.signal.files import Folder, check_size, data_uri
+from bot.signal.json import as_object, parse_frame, text_in, whole_in
 from bot.signal.protocol import Contact, Group, Identity
+from bot.signal.send_errors import NO_CHALLENGE, is_unauthorized
 from bot.signal.signal_bridge import SignalBridge
 from bot.signal.signal_cli.rpc import CONNECT_SECONDS, Rpc
 from bot.signal.signal_cli.send_results import RpcError, challenge_in, outcome, parse_sent_id

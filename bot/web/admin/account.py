@@ -31,9 +31,9 @@ from bot.events import Account
 from bot.logs import describe_error
 from bot.settings import Settings
 from bot.settings.file import write_atomically
+from bot.signal.accounts import takes_numberless
 from bot.signal.bridge_versions import Bridge
 from bot.signal.detect import bridge_at
-from bot.signal.envelope.accounts import takes_numberless
 from bot.signal.protocol import MAX_LINK_CODES, NOT_SCANNED, Linking
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import form_of

@@ -20,7 +20,7 @@ from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
-from bot.signal.envelope.accounts import NO_ACCOUNT
+from bot.signal.accounts import NO_ACCOUNT
 from bot.signal.profiles import Username
 from bot.signal.protocol import Transport
 from bot.signal.usernames import UsernameFile, usernames_path

@@ -40,7 +40,7 @@ from bot.media.speech import Speech
 from bot.models.base import Completion, OnText, Request
 from bot.models.capabilities import Capabilities
 from bot.settings import BudgetSettings, HistorySettings, Settings
-from bot.signal.envelope.frames import FrameReader
+from bot.signal.frames import FrameReader
 from bot.signal.protocol import Group
 from store import Store
 from tests.bot.chat.turn_helpers import Scripted, says, settings_with

@@ -21,7 +21,7 @@ from bot.loops.intake.loop import Intake
 from bot.loops.intake.strangers import Admission
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
-from bot.signal.envelope.frames import FrameReader
+from bot.signal.frames import FrameReader
 from store import OutboxItem, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.signal.bridges import OWN_ACCOUNT

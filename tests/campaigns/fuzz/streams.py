@@ -14,7 +14,7 @@ from pathlib import Path
 from bot import app, settings
 from bot.event_json import load_envelope
 from bot.events import ChatId, Envelope, Incoming
-from bot.signal.envelope.frames import FrameReader
+from bot.signal.frames import FrameReader
 from bot.signal.protocol import Transport
 from bot.signal.rest_api.websocket import MAX_FRAME_BYTES
 from bot.signal.signal_cli.transport import SignalCli

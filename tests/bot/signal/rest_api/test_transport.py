@@ -20,7 +20,7 @@ from bot.errors import (
     Untrusted,
 )
 from bot.events import Account, ChatId, PersonId, Removal, SentId
-from bot.signal.envelope.accounts import choice_of
+from bot.signal.accounts import choice_of
 from bot.signal.protocol import Linking
 from bot.signal.rest_api.clients import MAX_ANSWER_BYTES
 from bot.signal.rest_api.linking import RestApiLinking

@@ -16,7 +16,7 @@ import pytest
 from bot.errors import ConfigError
 from bot.loops.watchdog import CLOSED
 from bot.settings.file import SettingsFile
-from bot.signal.envelope.accounts import NO_ACCOUNT
+from bot.signal.accounts import NO_ACCOUNT
 from bot.web.admin.overview import Task, Today
 from bot.web.admin.pages import PageTemplates
 from bot.web.admin.plots import by_day, largest

@@ -32,9 +32,9 @@ from bot.events import (
     is_stop_word,
     plain_command,
 )
-from bot.signal.envelope.contents import Stickers, extras_in, sticker_emoji
-from bot.signal.envelope.files import attachment_in, quoted_picture_in, repeats_text
-from bot.signal.envelope.json import (
+from bot.signal.contents import Stickers, extras_in, sticker_emoji
+from bot.signal.files import attachment_in, quoted_picture_in, repeats_text
+from bot.signal.json import (
     Json,
     as_object,
     as_whole,
@@ -46,9 +46,9 @@ from bot.signal.envelope.json import (
     text_in,
     whole_in,
 )
-from bot.signal.envelope.mentions import MENTION_SIGN, Own, mention_in, with_names
-from bot.signal.envelope.notes import note_in
-from bot.signal.envelope.view_once import without_content
+from bot.signal.mentions import MENTION_SIGN, Own, mention_in, with_names
+from bot.signal.notes import note_in
+from bot.signal.view_once import without_content
 
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")

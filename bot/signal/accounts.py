@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.events import Account
 from bot.invocation import command_line
-from bot.signal.envelope.json import person_in
+from bot.signal.json import person_in
 from bot.signal.protocol import Linking
 
 NO_ACCOUNT = f"no account is linked yet; link one with: {command_line('link')}"

@@ -8,7 +8,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonDataMessage` (2026-11-21).
 
 import json
 
-from bot.signal.envelope.json import Json, as_object, object_in
+from bot.signal.json import Json, as_object, object_in
 
 _PLACES = (
     ("dataMessage",),

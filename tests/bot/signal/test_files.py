@@ -11,7 +11,7 @@ import pytest
 
 from bot.errors import Unfetchable
 from bot.events import File
-from bot.signal.envelope.files import Folder, data_uri, decode_file, files_in
+from bot.signal.files import Folder, data_uri, decode_file, files_in
 from tests.servers.envelopes import ALICE, attachment, envelope, message, note, quote_of
 from tests.servers.signal_server import SentFile, file_of
 

@@ -28,11 +28,11 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
-from bot.signal.envelope.contents import stickers_in
-from bot.signal.envelope.event import Own, event, peek_envelope
-from bot.signal.envelope.files import files_in
-from bot.signal.envelope.json import MAX_FRAME_CHARS
-from bot.signal.envelope.mentions import mention_in, with_names
+from bot.signal.contents import stickers_in
+from bot.signal.envelope import Own, event, peek_envelope
+from bot.signal.files import files_in
+from bot.signal.json import MAX_FRAME_CHARS
+from bot.signal.mentions import mention_in, with_names
 from tests.servers import envelopes
 from tests.servers.envelopes import (
     ACCOUNT,

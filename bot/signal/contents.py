@@ -10,7 +10,7 @@ Source: signal-cli 0.14.6, `JsonSharedContact`, `JsonPollCreate`, `JsonPollVote`
 import re
 from collections.abc import Iterable, Mapping
 
-from bot.signal.envelope.json import Json, as_object, as_whole, items_in, line_of, object_in, text_in, whole_in
+from bot.signal.json import Json, as_object, as_whole, items_in, line_of, object_in, text_in, whole_in
 
 _MAX_ITEMS = 20
 """For contacts, and for the options of a poll; Signal's apps allow ten options."""

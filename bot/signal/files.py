@@ -18,7 +18,7 @@ from typing import cast
 
 from bot.errors import Unfetchable
 from bot.events import Attachment, File
-from bot.signal.envelope.json import Json, as_object, name_of, object_in, parse_frame, text_in, whole_in
+from bot.signal.json import Json, as_object, name_of, object_in, parse_frame, text_in, whole_in
 
 _log = logging.getLogger(__name__)
 

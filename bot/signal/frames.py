@@ -10,8 +10,8 @@ from dataclasses import replace
 from bot.errors import NotSent, Undeliverable
 from bot.events import Account, ChatId, Envelope, Event, Incoming, Kind, PersonId, SentId
 from bot.metrics import Counts
-from bot.signal.envelope.contents import Stickers
-from bot.signal.envelope.event import Own, event, peek_envelope
+from bot.signal.contents import Stickers
+from bot.signal.envelope import Own, event, peek_envelope
 from bot.unanswered import Unanswered
 
 _MAX_REMEMBERED = 256
@@ -21,7 +21,7 @@ class FrameReader:
     """Reads the frames of one account; `name` is how Aldis's own mention is spelled out in a text.
 
     With `takes_notes`, what the account writes to itself is a message like any other (see
-    `bot.signal.envelope.notes`). `is_exclusive` is set if only frames for this account arrive, whatever they call
+    `bot.signal.notes`). `is_exclusive` is set if only frames for this account arrive, whatever they call
     it.
     """
 

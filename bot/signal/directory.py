@@ -12,7 +12,7 @@ from typing import cast
 
 from bot.errors import Disconnected
 from bot.events import Account, PersonId
-from bot.signal.envelope.json import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
+from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
 from bot.signal.profiles import AccountProfile
 from bot.signal.protocol import Contact, Group, Identity
 

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from bot.events import NamedPerson, PersonId
-from bot.signal.envelope.json import Json, name_of, person_in, text_in, whole_in
+from bot.signal.json import Json, name_of, person_in, text_in, whole_in
 
 MENTION_SIGN = "\ufffc"
 """The placeholder for a native mention; its position and length (1) count UTF-16 code units."""

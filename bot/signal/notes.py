@@ -8,7 +8,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSyncDataMessage` (2026-11-
 """
 
 from bot.events import PersonId
-from bot.signal.envelope.json import Json, object_in, person_in, text_in
+from bot.signal.json import Json, object_in, person_in, text_in
 
 _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
 

@@ -1,1 +1,0 @@
-"""signal-cli's envelopes, which both bridges pass on."""
