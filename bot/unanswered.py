@@ -41,9 +41,7 @@ REASONS: Mapping[str, Reason] = {
     "not_asker": Reason(
         words="its author may not ask in that group (`/who`)", advice="an admin writes `/who all` there, or `/who list`"
     ),
-    "paused": Reason(
-        words="Aldis is paused in its conversation, or an admin has taken it over", advice="`/resume` there"
-    ),
+    "paused": Reason(words="Aldis is paused in its conversation", advice="`/resume` there"),
     "too_many": Reason(
         words="too many messages came from its author or in its conversation within a minute",
         advice="LIMITS__MESSAGES_PER_MINUTE and LIMITS__CONVERSATION_MESSAGES_PER_MINUTE",

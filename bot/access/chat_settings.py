@@ -51,8 +51,6 @@ class ChatSettings:
     """Since when only commands are answered; None: Aldis is not paused here."""
     told_paused: bool = False
     """Whether somebody who wrote during the pause was told about it."""
-    taken_until: datetime | None = None
-    """Until when an admin answers here instead of Aldis; None, or a time in the past: nobody does."""
     askers: Askers = "all"
     """In a group: which of the people who may write there may ask."""
     told_askers: bool = False
@@ -80,7 +78,6 @@ class ChatSettings:
             answers_always=self.answers_always,
             paused_at=self.paused_at,
             told_paused=self.told_paused,
-            taken_until=self.taken_until,
             askers=self.askers,
             told_askers=self.told_askers,
         )
@@ -100,14 +97,6 @@ class ChatSettings:
     def is_paused(self) -> bool:
         """Whether only commands are answered."""
         return self.paused_at is not None
-
-    def is_taken(self, now: datetime) -> bool:
-        """Whether an admin answers here instead of Aldis."""
-        return self.taken_until is not None and now < self.taken_until
-
-    def is_quiet(self, now: datetime) -> bool:
-        """Whether nothing is answered here now but commands."""
-        return self.is_paused or self.is_taken(now)
 
     @property
     def expires_at(self) -> datetime | None:

@@ -13,7 +13,6 @@ from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.questions import QuestionCommands
 from bot.commands.status import StatusCommands
-from bot.commands.takeover import TakeoverCommands
 from bot.events import PersonId
 from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
@@ -61,7 +60,6 @@ def command_groups(
         MemoryCommands(context, memory),
         FeedCommands(context, is_on=equipment.news_options(settings).enabled, timezone=timezone),
         AdminCommands(context, pairing, audience, budgets, account=account, timezone=timezone, on_allowed=on_allowed),
-        TakeoverCommands(context, approvals, audience),
         TrustCommands(context, identities),
         BroadcastCommands(context, audience),
     )

@@ -3,7 +3,7 @@
     deleted --waiting--> gone            edited --waiting------> its new words wait in its place
             |-running--> stopped                |-running------> stopped, and asked again in its new words
             '-answered-> its turn goes          |-just answered> asked again; the answer is edited
-            the others of its turn whose        |-older, nothing is answered there now (`/pause`, `/takeover`), or its
+            the others of its turn whose        |-older, nothing is answered there now (`/pause`), or its
             answer is not out: asked again      | author edits too much: the history has its new words, the answer stays
                                                 '-to a command, or to a yes or no to something that was asked: what was
                                                   made of it goes as if it were deleted, then that is carried out
@@ -236,8 +236,8 @@ class Revisions:
                 return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
             return self._taken_back(repos, urgent_item, correction.edit, known)
         now = self._clock.now()
-        is_quiet = chats.settings_of(repos, urgent_item.conversation, now).is_quiet(now)
-        if repos.turns.is_newest(known.turn) and not is_quiet and self._asks.admits(message.author, now):
+        is_paused = chats.settings_of(repos, urgent_item.conversation, now).is_paused
+        if repos.turns.is_newest(known.turn) and not is_paused and self._asks.admits(message.author, now):
             return self._asked_again(repos, urgent_item, correction.edit, known, known.turn)
         repos.revisions.revise(urgent_item.item.id, known.root, known.turn)
         repos.inbox.settle(urgent_item.item.id)

@@ -106,7 +106,6 @@ STILL_OPEN = Sentence("STILL_OPEN", "Did you mean this? I'm still waiting for yo
 ASKERS_ADMINS = Sentence("ASKERS_ADMINS", "In this group only my admins can ask me.")
 ASKERS_LIST = Sentence("ASKERS_LIST", "In this group only people who can also write to me directly can ask me.")
 IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An admin can write `/resume`.")
-IS_TAKEN_OVER = Sentence("IS_TAKEN_OVER", "Somebody is answering here in person at the moment, so I'm keeping quiet.")
 _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
 _TOOL_CHANGED = Sentence("TOOL_CHANGED", "Its server describes this tool differently than before.")
 _CALLS_COST = Sentence("CALLS_COST", "That costs {cost}.")

@@ -19,7 +19,7 @@ from bot.chat import chats, outgoing, phrases, prompt
 from bot.chat.charges import Charges
 from bot.chat.context_note import note_with_questions
 from bot.chat.files import with_enclosures
-from bot.chat.journal import Journal, Outcome, PastTurn, Pause, Turn, failed_outcome, origin_of
+from bot.chat.journal import Journal, Outcome, PastTurn, Pause, Turn, origin_of
 from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
 from bot.chat.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
 from bot.chat.surroundings import read_surroundings, with_kept_quote
@@ -148,9 +148,6 @@ class Turns:
                 # Whoever took it back charged what its journal held.
                 self.charges.add(repos, turn, _unjournaled(outcome))
                 outgoing.clear(repos, turn.id, turn.chat, now)
-                return False
-            if chats.settings_of(repos, turn.conversation, now).is_taken(now):
-                self._leave(repos, turn, outcome)
                 return False
             repos.history.append(turn.conversation, rows)
             repos.summaries.drop(turn.id)  # made from later turns, while this one waited for an approval
@@ -289,9 +286,6 @@ class Turns:
             now = self._clock.now()
             # The present settings: a turn that continues after a restart has those of its beginning.
             settings = chats.settings_of(repos, claim.conversation, now)
-            if settings.is_taken(now):
-                self._leave(repos, turn, failed_outcome(turn.steps))
-                return True
             if settings.paused_at is None or claim.started_at < settings.paused_at:
                 return False
             self._tell_once(repos, turn, phrases.IS_PAUSED)
@@ -299,18 +293,9 @@ class Turns:
             repos.inbox.done(claim.turn)
             return True
 
-        if turn.settings.paused_at is None and turn.settings.taken_until is None and claim.is_new:
+        if turn.settings.paused_at is None and claim.is_new:
             return False  # deciding by what was read anyway saves a round trip to the store
         return await self._store.transaction(pass_over)
-
-    def _leave(self, repos: Repositories, turn: Turn, outcome: Outcome) -> None:
-        """Ends a turn silently after an admin has taken the chat over, within a transaction, and records its cost."""
-        now = self._clock.now()
-        self.charges.add(repos, turn, replace(outcome, warned=()), keeps_words=False)
-        outgoing.clear(repos, turn.id, turn.chat, now)
-        self._tell_once(repos, turn, phrases.IS_TAKEN_OVER)
-        repos.journal.close(turn.id, "ignored", now=now)
-        repos.inbox.done(turn.id)
 
     def _tell_once(self, repos: Repositories, turn: Turn, why: Sentence) -> None:
         """Tells the first who asks why there is no answer, in the language in which they ask."""

@@ -1,14 +1,14 @@
 """The sentences of commands: what they are for, what was done, and why something was not."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
 from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import day, dollars, join_list
-from bot.i18n.phrases import duration, money
+from bot.i18n.phrases import money
 from store import Erasure
 
 HELP = Sentence(
@@ -36,11 +36,6 @@ NO_TRANSCRIPT = Sentence("NO_TRANSCRIPT", "I haven't had a voice note here.")
 NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` sets one.")
 PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
 NO_MODEL_CHOICE = Sentence("NO_MODEL_CHOICE", "There's only one model here.")
-NOBODY_ELSE_HERE = Sentence(
-    "NOBODY_ELSE_HERE",
-    "Only the two of us are here, so there's nothing to take over: in Signal, `/takeover` lets you answer somebody in "
-    "my place.",
-)
 NO_TOOLS = Sentence("NO_TOOLS", "I have no tools here.")
 LANGUAGE_BY_MESSAGE = Sentence(
     "LANGUAGE_BY_MESSAGE", "I'll speak whatever language you write in, as long as I know it."
@@ -96,9 +91,6 @@ ABOUT_WHO = Sentence(
 )
 ABOUT_PAUSE = Sentence("ABOUT_PAUSE", "pauses me in this chat: I only react to commands.")
 ABOUT_RESUME = Sentence("ABOUT_RESUME", "ends the pause.")
-ABOUT_TAKEOVER = Sentence(
-    "ABOUT_TAKEOVER", "lets you answer in person for a while: I drop the answer I'm working on and keep quiet."
-)
 ABOUT_ALLOW = Sentence("ABOUT_ALLOW", "lets in the person who was given this code.")
 ABOUT_DENY = Sentence("ABOUT_DENY", "shuts somebody out again; `/people` shows the labels.")
 ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in with a code.")
@@ -158,17 +150,8 @@ _BUDGET_EACH = Sentence(
 )
 _UNLIMITED = Sentence("UNLIMITED", "unlimited")
 _STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
-_STATUS_TAKEN = Sentence("STATUS_TAKEN", "An admin is answering here in person for another {duration}.")
 _STATUS_ANSWERED = Sentence("STATUS_ANSWERED", "The last answer came from {model}.")
 _STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
-_TAKEN_OVER = Sentence(
-    "TAKEN_OVER", "It's all yours for {duration}: I'm keeping quiet here. `/takeover off` brings me back."
-)
-_TAKEN_OVER_OF = Sentence(
-    "TAKEN_OVER_OF",
-    "The chat with {label} is all yours for {duration}: I'm keeping quiet there. `/takeover {label} off` "
-    "brings me back.",
-)
 _STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
 _STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
 TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
@@ -321,30 +304,18 @@ def tools_absent(server: str) -> str:
     return say(_LIST_ABSENT, name=server)
 
 
-def status(
-    *, waiting: int, words: int, model: str, tools_off: Sequence[str], answered_by: str = "", taken_minutes: float = 0
-) -> tuple[str, ...]:
+def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str], answered_by: str = "") -> tuple[str, ...]:
     """The lines of `/status` with figures and names: how many messages wait, and how many for a yes or no.
 
-    `answered_by` is the model that answered last, if it was another one; `taken_minutes` is how long an admin still
-    answers in Aldis's place.
+    `answered_by` is the model that answered last, if it was another one.
     """
     return (
-        *([say(_STATUS_TAKEN, duration=duration(60 * taken_minutes))] if taken_minutes else ()),
         *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
         *([say(_STATUS_WORDS, count=words)] if words else ()),
         *([say(_STATUS_MODEL, model=model)] if model else ()),
         *([say(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
         *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
     )
-
-
-def taken_over(label: str, length: timedelta) -> str:
-    """The reply to an admin who took over this chat, or that of the person with the label."""
-    how_long = duration(length.total_seconds())
-    if label:
-        return say(_TAKEN_OVER_OF, label=label, duration=how_long)
-    return say(_TAKEN_OVER, duration=how_long)
 
 
 def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:

@@ -252,7 +252,7 @@ class PreferenceCommands(CommandGroup):
     @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
     async def _resume(self, call: Call) -> None:
         """Ends the pause."""
-        await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, taken_until=None, told_paused=False)
+        await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, told_paused=False)
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:

@@ -67,8 +67,6 @@ class QuestionCommands(CommandGroup):
     def _refusal(self, repos: Repositories, call: Call) -> str | tuple[LastQuestion, UserMessage]:
         """The reason why nothing is asked again; or the question that is."""
         settings = self._context.settings(repos, call)
-        if settings.is_taken(self._context.clock.now()):
-            return say(turn_phrases.IS_TAKEN_OVER)
         if settings.is_paused:
             return say(turn_phrases.IS_PAUSED)  # and the previous answer stays
         last = self._last(repos, call)

@@ -1,7 +1,6 @@
 """The commands about the current state: what is under way in a conversation, and who is asking."""
 
 import asyncio
-from datetime import datetime
 
 from bot.access.chat_settings import ChatSettings
 from bot.chat.intents import plain_name
@@ -47,7 +46,6 @@ class StatusCommands(CommandGroup):
                 words=words,
                 model=model_name(model),
                 answered_by=model_name(last) if is_other and last else "",
-                taken_minutes=_minutes_left(settings, self._context.clock.now()),
                 tools_off=settings.tools_off,
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
@@ -67,12 +65,6 @@ class StatusCommands(CommandGroup):
             return phrases.who(name, label, message.author, here, is_admin=call.is_admin)
 
         await self._context.answer(call, reply)
-
-
-def _minutes_left(settings: ChatSettings, now: datetime) -> float:
-    """How long an admin still answers there; 0 if none does."""
-    until = settings.taken_until
-    return (until - now).total_seconds() / 60 if until is not None and settings.is_taken(now) else 0.0
 
 
 def _set(settings: ChatSettings) -> list[str]:

@@ -51,18 +51,15 @@ async def test_without_a_key_a_sum_is_answered(tmp_path: Path) -> None:
 
 
 async def test_piped_lines_are_answered_in_order(tmp_path: Path) -> None:
-    """Each line is a message; -v adds the results, no timings; SIGTERM leaves without losing an answer.
-
-    Nobody is there who could take the chat over.
-    """
+    """Each line is a message; -v adds the results, no timings; SIGTERM leaves without losing an answer."""
     async with watched("chat", "-v", settings={}, folder=tmp_path) as console:
-        console.type("What is 2+3?\n\nWhat is 4*5?\n/takeover\n")
+        console.type("What is 2+3?\n\nWhat is 4*5?\n")
         console.type("What is 6-1?\n")
         await console.out.until("6-1 = 5\n")
         console.send(signal.SIGTERM)
         ended = await console.ended()
     assert ended.status == 0
-    assert re.fullmatch(r"2\+3 = 5\n4\*5 = 20\nOnly the two of us are here, .*\n6-1 = 5\n", ended.stdout)
+    assert re.fullmatch(r"2\+3 = 5\n4\*5 = 20\n6-1 = 5\n", ended.stdout)
     assert re.match(r'· calculate {"expression": "2\+3"}\n  calculate → {"ok": ?true', ended.stderr)
     assert ended.stderr.count("  calculate → ") == 3
     assert "tokens" not in ended.stderr

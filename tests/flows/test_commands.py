@@ -4,15 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.chat import phrases
-from bot.commands.phrases import DONE_BEFORE, RESUMED
+from bot.commands.phrases import DONE_BEFORE
 from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.envelopes import ALICE, BOB, GROUP, edit, message
+from tests.servers.envelopes import ALICE, edit, message
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
-from tests.waiting import eventually
 
 
 def settings_of(signal: Signal, model: AnthropicServer) -> dict[str, str]:
@@ -49,43 +47,6 @@ async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) 
         assert "You are a pirate." in str(asked["system"])
         assert "get_weather" not in {tool["name"] for tool in asked["tools"]}
         assert model.refused == []
-
-
-async def test_an_admin_takes_a_group_over(signal: Signal, tmp_path: Path) -> None:
-    """The answer that the model is still making never goes out, also after a restart; nobody else may do it."""
-    async with AnthropicServer() as model:
-        model.latency_seconds = 3600  # it is never done
-        settings = {
-            "SIGNAL__URL": signal.url,
-            "ACCESS__GROUPS": GROUP,
-            "ACCESS__ADMINS": BOB.uuid,
-            "ANTHROPIC_API_KEY": model.key or "",
-            "LLM__ANTHROPIC__BASE_URL": model.url,
-            "SIGNAL__ACK": "none",
-            "SIGNAL__LIVE": "off",
-        }
-        async with started("run", settings=settings, folder=tmp_path) as process:
-            await signal.connected()
-            await signal.deliver(message("Aldis, who are you?", group=GROUP))
-            await eventually(lambda: len(model.requests) == 1)
-            await signal.deliver(message("/takeover", group=GROUP, author=ALICE))
-            await signal.deliver(message("Aldis, /takeover 20m", group=GROUP, author=BOB))
-            told = [sent.text for sent in await signal.sent_count(2)]
-            assert told[0].startswith("It's all yours for 20 min")
-            assert told[1] == phrases.IS_TAKEN_OVER.text
-            assert (await process.terminate()).status == 0
-        model.latency_seconds = 0
-        async with started("run", settings=settings, folder=tmp_path) as process:
-            await signal.connected(2)
-            await signal.deliver(message("Aldis, /takeover off", group=GROUP, author=BOB))
-            await signal.sent_count(3)
-            model.scripted(say("I am Aldis."))
-            await signal.deliver(message("Aldis, who are you?", group=GROUP))
-            assert [sent.text for sent in await signal.sent_count(4)][2:] == [
-                RESUMED.text,
-                "I am Aldis.",
-            ]
-            assert (await process.terminate()).status == 0
 
 
 async def test_a_slip_that_is_edited_into_a_command_is_carried_out(signal: Signal, tmp_path: Path) -> None:

@@ -363,7 +363,7 @@ async def test_settings_that_are_damaged_stop_nothing(store: Store, clock: SetCl
         assert await told(aldis, "hi") == "re: hi"
 
 
-@pytest.mark.parametrize("rule", ["/who admins", "/pause", "/takeover", "/always on"])
+@pytest.mark.parametrize("rule", ["/who admins", "/pause", "/always on"])
 async def test_what_an_admin_has_set_is_not_forgotten_by_others(store: Store, clock: SetClock, rule: str) -> None:
     """A member has forgotten what they said in the group, and is not answered otherwise than before."""
     async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:

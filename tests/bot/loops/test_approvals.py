@@ -404,7 +404,6 @@ ENDS = {
     "somebody else forgets": [message("/forget all yes", author=BOB, group=GROUP)],
     "forget everything": [message("/forget everything yes")],
     "forget everything elsewhere": [message("/forget everything yes")],
-    "taken over": [message("/takeover", author=BOB, group=GROUP)],
     "may not ask any more": [message("/who admins", author=BOB, group=GROUP)],
     "disappeared": [],
 }
@@ -413,7 +412,6 @@ IN_GROUP = {
     "somebody else stops it",
     "somebody else forgets",
     "forget everything elsewhere",
-    "taken over",
     "may not ask any more",
 }
 
