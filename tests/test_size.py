@@ -23,7 +23,7 @@ ROOMS = {
     "bot/settings": (1785, 700),
     "bot/cli": (1858, 700),
     "bot/app": (1696, 700),
-    "bot/i18n": (518, 350),
+    "bot/i18n": (481, 350),
     "bot/chat": (10029, 7350),
     "bot/commands": (2403, 1100),
     "bot/features": (4550, 3400),
@@ -32,7 +32,7 @@ ROOMS = {
     "bot/terminal": (579, 350),
     "bot/formatting": (1012, 800),
     "bot/media": (3154, 1700),
-    "bot/models": (5203, 2900),
+    "bot/models": (4921, 2900),
     "bot/web": (4252, 2300),
     "bot/doctor": (2295, 900),
     "store": (7409, 3900),
@@ -47,9 +47,9 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (462, 280)
-TEST_LINES = (93427, 50000)
-SENTENCES = (466, 550)
+MODULES = (459, 280)
+TEST_LINES = (93405, 50000)
+SENTENCES = (414, 550)
 DOCS_WORDS = (25002, 18000)
 SETTINGS = (181, 120)
 PACKAGES = (31, 26)

@@ -59,7 +59,7 @@ def _offering(provider: Provider) -> Provider:
 def import_sdks(settings: Settings) -> None:
     """Imports the SDKs of the providers in use. It takes a second or more, so run it in a thread beside other work."""
     for name in {choice.partition("/")[0] for choice in (*settings.llm.providers_in_order, *settings.llm.choices)}:
-        import_module(f"bot.models.{name}.provider")
+        import_module(f"bot.models.{name}" if name == "offline" else f"bot.models.{name}.provider")
 
 
 def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:
@@ -97,7 +97,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 prices=replace(prices(settings), asks=asks),
             )
         case _:
-            from bot.models.offline.provider import Offline
+            from bot.models.offline import Offline
 
             return Offline()
 

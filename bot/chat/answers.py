@@ -24,7 +24,7 @@ from bot.i18n.catalogues import say
 from bot.labels import Labels, join_labels
 from bot.messages import AssistantMessage, Text, ToolCall
 from bot.models.base import Completion, OnText, Stop
-from bot.models.offline.answers import describe_answer
+from bot.models.offline import describe_answer
 from bot.trust.links import GivenAddresses, defang, given_in
 from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets

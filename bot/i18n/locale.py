@@ -20,34 +20,6 @@ _LOCALES: Mapping[Language, str] = {"en": "en_GB", "de": "de", "fr": "fr", "es":
 _QUOTES: Mapping[Language, str] = {"en": "“{}”", "de": "„{}“", "fr": "«\u00a0{}\u00a0»", "es": "«{}»"}  # Babel has none
 
 
-_MEASURES: Mapping[str, str] = {
-    unit: f"{kind}-{unit.replace(' ', '-').lower()}"
-    for kind, units in {
-        "length": "kilometer meter centimeter millimeter mile yard foot inch",
-        "mass": "kilogram gram milligram pound ounce stone",
-        "volume": "liter milliliter centiliter deciliter",
-        "area": "acre hectare",
-        "duration": "second minute hour day week month year",
-        "temperature": "kelvin",
-        "energy": "joule kilocalorie",
-        "power": "watt kilowatt",
-        "pressure": "bar",
-        "speed": "knot",
-    }.items()
-    for unit in units.split()
-} | {
-    "degree Celsius": "temperature-celsius",
-    "degree Fahrenheit": "temperature-fahrenheit",
-    "kilometer/hour": "speed-kilometer-per-hour",
-    "mile/hour": "speed-mile-per-hour",
-    "meter/second": "speed-meter-per-second",
-    "nautical mile": "length-nautical-mile",
-    "kilowatt hour": "energy-kilowatt-hour",
-    "metric horsepower": "power-horsepower",
-}
-"""CLDR's names of the units that people convert, by the name that the tool `convert` gives them."""
-
-
 def day(at: date) -> str:
     """A date: `24 Dec 2026`."""
     return format_date(at, "medium", locale=_locale())
@@ -97,15 +69,6 @@ def amount(count: int, unit: str, *, is_long: bool = False) -> str:
 def decimal_point() -> str:
     """The decimal separator: a point or a comma."""
     return get_decimal_symbol(_locale())
-
-
-def measure(value: Decimal, unit: str) -> str:
-    """A value in words, in a unit such as `mile` or `kilometer/hour`: `5 miles`.
-
-    Raises:
-        LookupError: CLDR has no words for it.
-    """
-    return format_unit(value, _MEASURES[unit], locale=_locale(), format="#,##0.##########").replace("\u202f", "\u00a0")
 
 
 def join_list(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:

@@ -1,6 +1,6 @@
 """The seam to the models: a `Request` goes in, a `Completion` comes out; every vendor is an adapter of it.
 
-The double that ships for this seam is `bot.models.offline.provider`.
+The double that ships for this seam is `bot.models.offline`.
 """
 
 import asyncio

@@ -36,7 +36,7 @@ import bot.cli.talk
 import bot.cli.tools
 import bot.cli.upgrade
 import bot.models.anthropic.provider
-import bot.models.offline.provider
+import bot.models.offline
 import bot.models.openai.provider
 import bot.signal.rest_api.transport
 import bot.signal.signal_cli.transport

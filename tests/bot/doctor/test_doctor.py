@@ -25,7 +25,7 @@ from bot.events import Account
 from bot.media.confinement import Level
 from bot.models.anthropic.provider import Anthropic
 from bot.models.base import Provider
-from bot.models.offline.provider import Offline
+from bot.models.offline import Offline
 from bot.settings import ProviderName, Settings
 from bot.signal.bridge_versions import Bridge
 from bot.signal.protocol import Linking, Transport

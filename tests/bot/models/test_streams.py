@@ -18,7 +18,7 @@ from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Reject
 from bot.models import streams
 from bot.models.base import Completion, Stop
 from bot.models.fallback import Fallback
-from bot.models.offline.provider import Offline
+from bot.models.offline import Offline
 from bot.models.openai import chat as openai_chat
 from bot.models.openai import chat_stream
 from bot.models.openai.provider import OpenAI

@@ -17,19 +17,10 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
+from bot.models import phrases
 from bot.models.base import Request, Stop, ToolOffer
-from bot.models.offline import phrases
-from bot.models.offline.provider import Offline, asked_for, people_words
-from tests.tools.conftest import USER_AGENT
-from tools import ToolError, errors
-from tools.conversion.options import ConvertOptions
-from tools.conversion.tool import Convert
-from tools.http import Http
+from bot.models.offline import Offline, asked_for, people_words
 
-KINDS_OF_FAILURE = sorted(
-    {kind.code for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, ToolError)}
-)
-CONVERT = Convert(ConvertOptions(), Http(USER_AGENT))
 TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
 TOKYO = {
@@ -143,85 +134,72 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
     )
 
 
-async def test_the_time_here() -> None:
-    """Without a place the zone that the tool took is named."""
-    text = await answer("what time is it", found({"timezone": "UTC", "date": "2026-11-21", "time": "22:40"}))
-    assert text == "It's **22:40** on 21 November 2026 (UTC)."
-
-
-async def test_weather_in_words() -> None:
-    """Now, a line for each day, what is unknown left out, and the attribution that the licence wants."""
-    assert await answer("weather in Paris", found(PARIS)) == (
-        "**Paris, Île-de-France, France** now: slight rain, 8.1 °C (feels like 6 °C), humidity 81%, wind 12 km/h\n"
-        "- Saturday, 21 November 2026: overcast, 5 °C to 9 °C, 1.2 mm of rain or snow, 70% likely\n"
-        "- Sunday, 22 November 2026: clear sky, 11 °C\n"
-        "Weather data by Open-Meteo.com (https://open-meteo.com/)"
-    )
-
-
-async def test_weather_that_was_cut_or_says_little() -> None:
-    """A result that was cut to size, or lacks most of it, is still worded; other places of the name are named."""
-    data = {
-        "place": {"latitude": 48.85, "longitude": 2.35},
-        "days": [{"temperature_min": "5 °C"}, "… [left out: 5 items more]"],
-        "other_places": [{"name": "Paris", "region": "Texas", "country": "United States"}],
-    }
-    assert await answer("weather in Paris", found(data)) == (
-        "**48.85, 2.35** now: unknown\n"
-        "- ?: unknown, 5 °C\n"
-        "- … [left out: 5 items more]\n"
-        "Other places of that name: Paris, Texas, United States."
-    )
-
-
-async def test_an_ambiguous_place_is_asked_back() -> None:
-    """The tool's question and the places come through, with what to do."""
-    data = {
-        "ambiguous": True,
-        "message": "Several places are named 'Springfield': which one is meant?",
-        "candidates": [{"name": "Springfield", "region": "Illinois"}, {"name": "Springfield", "region": "Ohio"}],
-    }
-    assert await answer("weather in Springfield", found(data)) == (
-        "There are several places called “Springfield”:\n"
-        "- Springfield, Illinois\n- Springfield, Ohio\n"
-        "Ask again with the region or the country behind the name."
-    )
-
-
-async def test_search_results_in_words() -> None:
-    """Numbered, with title, age, snippet and address, at most three; who answered is said."""
-    assert await answer("search for lighthouses", found(LIGHTHOUSES)) == (
-        "Wikipedia on “lighthouses”:\n"
-        "1. **Lighthouse**: A tower. https://a.example/1\n"
-        "2. **Keeper** (2 days) https://a.example/2"
-    )
-    many = LIGHTHOUSES | {"results": [*LIGHTHOUSES["results"], *LIGHTHOUSES["results"], "… [left out]"], "source": ""}
-    text = await answer("search for lighthouses", found(many))
-    assert text.startswith("The search on “lighthouses”:")
-    assert "\n3. " in text
-    assert "\n4. " not in text
-
-
-async def test_a_search_without_results() -> None:
-    """Nothing found is said plainly."""
-    text = await answer("search for xyzzy", found({"query": "xyzzy", "results": [], "message": "Nothing was found."}))
-    assert text == "I found nothing about “xyzzy”; try other words."
+@pytest.mark.parametrize(
+    ("sentence", "data", "words"),
+    [
+        (
+            "what time is it",
+            {"timezone": "UTC", "date": "2026-11-21", "time": "22:40"},
+            "It's **22:40** on 21 November 2026 (UTC).",
+        ),
+        (
+            "5 km in miles",
+            {"from": "5 km", "to": "3.10686 mi"},
+            "5 km = **3.10686 mi**",
+        ),
+        (
+            "20 euros in dollars",
+            {
+                "from": "20 EUR",
+                "to": "23 USD",
+                "rate": "1 EUR = 1.15 USD",
+                "rate_date": "2026-11-20",
+                "attribution": "ECB",
+            },
+            "20 EUR = **23 USD**\n1 EUR = 1.15 USD (2026-11-20). ECB",
+        ),
+        (
+            "weather in Paris",
+            PARIS,
+            (
+                "**Paris, Île-de-France, France**: slight rain, 8.1 °C\n"
+                "- Saturday, 21 November 2026: overcast, 5 °C – 9 °C\n"
+                "- Sunday, 22 November 2026: clear sky, 11 °C\n"
+                "Weather data by Open-Meteo.com (https://open-meteo.com/)"
+            ),
+        ),
+        (
+            "weather in Springfield",
+            {
+                "ambiguous": True,
+                "candidates": [{"name": "Springfield", "region": "Illinois"}, {"name": "Springfield"}, "… [left out]"],
+            },
+            "There are several places called “Springfield”:\n- Springfield, Illinois\n- Springfield\n- … [left out]",
+        ),
+        (
+            "search for lighthouses",
+            LIGHTHOUSES,
+            "Wikipedia\n1. **Lighthouse**: A tower. https://a.example/1\n2. **Keeper**:  https://a.example/2",
+        ),
+        ("search for xyzzy", {"query": "xyzzy", "results": []}, "I found nothing about “xyzzy”; try other words."),
+        (
+            "remind me in 10 minutes to buy tea",
+            {"number": 1, "when": "Sat 2026-11-21 22:50 Europe/Berlin", "in_seconds": 600, "text": "buy tea"},
+            "OK, at 22:50 (in 10 minutes): buy tea",
+        ),
+    ],
+)
+async def test_what_a_tool_found_is_worded(sentence: str, data: Mapping[str, Any], words: str) -> None:
+    """In short lines, what is unknown left out, with the attribution that a licence wants."""
+    assert await answer(sentence, found(data), tools=(*TOOLS, "remind")) == words
 
 
 @pytest.mark.parametrize(
-    ("sentence", "words"),
-    [
-        ("2/0", "I can't calculate `2/0`."),
-        ("3 miles in kg", "I can't convert miles."),
-        ("weather in Nowhere", "I have no weather for Nowhere."),
-        ("what time is it in Nowhere", "I can't tell the time in Nowhere."),
-        ("what time is it", "`current_time` failed."),
-        ("search for x", "The search for “x” failed."),
-    ],
+    ("sentence", "asked"), [("2/0", "2/0"), ("weather in Nowhere", "Nowhere"), ("what time is it", "current_time")]
 )
-async def test_failures_in_words(sentence: str, words: str) -> None:
+async def test_failures_in_words(sentence: str, asked: str) -> None:
     """A tool's failure is told with what was asked for, and why; what it says to models is not."""
-    assert await answer(sentence, failed("No.")) == f"{words} {NOTHING}"
+    assert await answer(sentence, failed("No.")) == f"`{asked}`: {NOTHING}"
 
 
 @pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])

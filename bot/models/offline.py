@@ -1,19 +1,24 @@
 """The provider that answers without any model, so that Aldis runs without a key; it is also the models' test double.
 
-    a message that is, as a whole, one of a few English forms --> the tool's call --> its answer in words (`answers`)
+    a message that is, as a whole, one of a few English forms --> the tool's call --> its answer in words
     anything else                                             --> one line: what works, and which key to set
 
 It uses the same tool loop as a model, and is deterministic: the same request gives the same completion. What is not
 certain is not answered: 1.500 is another number in Berlin than in Boston, and 12:30 + 1:45 is no sum.
+What tools found is worded for people in short Markdown; a result of another shape is shown as it is.
 """
 
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import say
+from bot.i18n.locale import long_day
+from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
@@ -25,9 +30,8 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
+from bot.models import phrases
 from bot.models.base import Completion, OnText, Request, Stop, Usage
-from bot.models.offline import phrases
-from bot.models.offline.answers import describe_answer
 from bot.settings.values import is_zone
 
 NAME = "offline"
@@ -105,6 +109,13 @@ _REMINDS = tuple(
 _SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _AWAKE = range(7, 22)
 """The hours that people mean by an hour without half of the day."""
+
+_SHOWN_HITS = 3
+_SHOWN_PLACES = 5
+_SHOWN_CHARS = 1_000
+
+Data = Mapping[str, Any]
+"""What a tool has found."""
 
 
 class Offline:
@@ -261,6 +272,81 @@ def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterato
     calls = [call for message in since if isinstance(message, AssistantMessage) for call in message.calls]
     arguments = {call.id: call.arguments for call in calls}
     return (describe_answer(answer, arguments.get(answer.call_id, {})) for answer in answers)
+
+
+def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
+    """One tool's answer in words, failures included; `arguments` are those of its call, empty if unknown."""
+    try:
+        if not answer.ok:
+            asked = next((value for value in arguments.values() if isinstance(value, str)), answer.name)
+            return f"`{asked}`: {tool_failure(json.loads(answer.content)['error'])}"
+        return _WORDINGS[answer.name](answer.data)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return say(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
+
+
+def _conversion_words(data: Data) -> str:
+    words = f"{data['from']} = **{data['to']}**"
+    return f"{words}\n{data['rate']} ({data['rate_date']}). {data['attribution']}" if "rate" in data else words
+
+
+def _time_words(data: Data) -> str:
+    day = long_day(date.fromisoformat(data["date"]), with_weekday="weekday" in data)
+    return say(phrases.OFFLINE_TIME, time=data["time"], day=day, zone=data["timezone"])
+
+
+def _weather_words(data: Data) -> str:
+    """Now and by day; the places to choose from if the name has several. A list that was cut ends with a text."""
+    if data.get("ambiguous"):
+        places = [f"- {_place_words(place)}" for place in data["candidates"][:_SHOWN_PLACES]]
+        return "\n".join([say(phrases.OFFLINE_SEVERAL, place=data["candidates"][0]["name"]), *places])
+    days: list[object] = data["days"]
+    lines = [_day_words(cast("Data", day)) for day in days if isinstance(day, dict)]
+    return "\n".join([f"**{_place_words(data['place'])}**: {_sky(data['current'])}", *lines, data["attribution"]])
+
+
+def _place_words(place: object) -> str:
+    if not isinstance(place, dict):
+        return str(place)
+    named = cast("dict[str, object]", place)
+    return ", ".join(str(named[part]) for part in ("name", "region", "country") if named.get(part))
+
+
+def _day_words(day: Data) -> str:
+    at = date.fromisoformat(day["date"].rpartition(" ")[2])
+    return f"- {long_day(at, with_weekday=True)}: {_sky(day)}"
+
+
+def _sky(measured: Data) -> str:
+    range_ = [measured[name] for name in ("temperature_min", "temperature_max") if name in measured]
+    return ", ".join(filter(None, [measured.get("weather"), measured.get("temperature"), " – ".join(range_)]))
+
+
+def _search_words(data: Data) -> str:
+    found: list[object] = data["results"]
+    hits = [cast("Data", hit) for hit in found if isinstance(hit, dict)][:_SHOWN_HITS]
+    if not hits:
+        return say(phrases.OFFLINE_NO_HITS, query=data["query"])
+    lines = [f"{place}. **{hit['title']}**: {hit['snippet']} {hit['url']}" for place, hit in enumerate(hits, start=1)]
+    return "\n".join(filter(None, [data.get("source"), *lines]))
+
+
+def _reminder_words(data: Data) -> str:
+    """What a new reminder is confirmed with; lists of them are shown as they are."""
+    at = datetime.fromisoformat(" ".join(data["when"].split()[1:3]))
+    when = spoken_time(at, at - timedelta(seconds=data["in_seconds"]), tells_how_soon=True)
+    return say(REMINDER_SET, when=when, text=data["text"])
+
+
+_WORDINGS: Mapping[str, Callable[[Data], str]] = {
+    "calculate": lambda data: f"`{data['expression']}` = **{data['result']}**",
+    "convert": _conversion_words,
+    "current_time": _time_words,
+    "get_weather": _weather_words,
+    "web_search": _search_words,
+    "remind": _reminder_words,
+    "remember": lambda data: say(KEPT_FACT, fact=data["fact"]),
+}
 
 
 def _completion(parts: Sequence[AssistantPart], stop: Stop) -> Completion:
