@@ -174,6 +174,24 @@ class Attempts(Repository):
             self.notify("members")
         return count
 
+    def recognize(self, item: OutboxId, name: int, *, now: datetime) -> None:
+        """Notes that an item came back to the account that sent it, word for word and under this name: it went out.
+
+        Unlike a receipt, its words tell which one it is, whatever else has no name yet. What was written before the
+        first attempt is another message that happens to say the same.
+        """
+        named = self.execute(
+            "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts "
+            "WHERE outbox_id = ?2 AND sent_at IS NULL AND begun_at - ahead_ms - ?3 <= ?1)",
+            (name, item, BEHIND_MS),
+        )
+        if not named.rowcount:
+            return
+        self._keep_open(item)
+        self.settle(item, "sent", name, now)
+        self.reconcile(now=now)
+        self.notify("outbox")
+
     def reconcile(self, *, now: datetime) -> int:
         """Lets the kept receipts prove what they can by now; returns how many items that were."""
         self.execute(

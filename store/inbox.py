@@ -155,10 +155,6 @@ class Inbox(Repository):
         condition = "NOT urgent AND put_off_until IS NULL AND realm = ? LIMIT 1"
         return self.exists("SELECT 1 " + _FROM_WAITING + condition, (self.realm,))
 
-    def has_urgent(self) -> bool:
-        """Whether anything urgent waits."""
-        return self.exists("SELECT 1 " + _FROM_WAITING + "urgent AND realm = ? LIMIT 1", (self.realm,))
-
     def put_off(self, turn: TurnId, *, until: datetime) -> None:
         """Lets the turn wait for a person's word, at most until `until`; does not count as a failed attempt."""
         self.execute(

@@ -82,14 +82,6 @@ class Ledger(Repository):
         for scope, period in warned:
             self.execute("UPDATE spent SET warned = 1 WHERE scope = ? AND period = ?", (scopes[scope], period))
 
-    def cached_share(self, conversation: ConversationId, *, since: datetime) -> float | None:
-        """Returns the share (0 to 1) of input tokens in a conversation that came from caches; None: no input."""
-        [(read, cached)] = self.rows(
-            "SELECT total(input_tokens), total(cached_input_tokens) FROM ledger WHERE conversation_id = ? AND at >= ?",
-            (conversation, millis(since)),
-        )
-        return min(1.0, cached / read) if read else None
-
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
         return self.value(

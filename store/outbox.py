@@ -118,15 +118,18 @@ class Outbox(Repository):
         )
         return tuple(self.keyring.open(conversation, _place(turn, position), reply) for position, reply in rows)
 
-    def doubtful(self, conversation: ConversationId) -> tuple[bytes, ...]:
+    def doubtful(self, conversation: ConversationId) -> tuple[tuple[OutboxId, bytes], ...]:
         """Returns what is being sent to the conversation or may have been, under a timestamp that is not known yet."""
         rows = self.rows(
-            "SELECT turn_id, position, reply FROM outbox INDEXED BY outbox_open "
+            "SELECT id, turn_id, position, reply FROM outbox INDEXED BY outbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'sending', 'unknown') "
             "AND state IN ('sending', 'unknown') AND reply IS NOT NULL ORDER BY id",
             (conversation,),
         )
-        return tuple(self.keyring.open(conversation, _place(turn, position), reply) for turn, position, reply in rows)
+        return tuple(
+            (OutboxId(item), self.keyring.open(conversation, _place(turn, position), reply))
+            for item, turn, position, reply in rows
+        )
 
     def has_open(self) -> bool:
         """Whether any item is waiting, being sent or in doubt."""
@@ -284,15 +287,6 @@ class Outbox(Repository):
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
             (at, until_status, wait, self.realm),
         ).rowcount
-
-    def max_attempts(self) -> int:
-        """Returns the highest number of attempts of any item in doubt; 0 if there is none."""
-        return self.value(
-            "SELECT coalesce(max((SELECT count(*) FROM attempts WHERE outbox_id = outbox.id)), 0) FROM outbox "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' AND position >= 0 "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?)",
-            (self.realm,),
-        )
 
     def put_off_all(self, seconds: float) -> None:
         """Moves due times by a jump of own time."""

@@ -299,18 +299,6 @@ async def test_sums_stay_exact(store: Store) -> None:
     assert await costs(store) == ["1.000000000000000000000001"] * 2
 
 
-async def test_the_share_that_came_from_caches(store: Store) -> None:
-    """Of this conversation alone and since then; None where nothing was read."""
-    here, there = await note(store, "direct:a", MODEL, UNPRICED, TOOL), await note(store, "direct:b", TOOL)
-
-    async def share(conversation: ConversationId, days: int = 0) -> float | None:
-        since = NOON + timedelta(days=days)
-        return await store.read(lambda repos: repos.ledger.cached_share(conversation, since=since))
-
-    assert await share(here) == 60 / 101
-    assert (await share(here, days=1), await share(there)) == (None, None)
-
-
 async def test_what_was_used_by_day_person_and_name(store: Store) -> None:
     """Sends are left out, unknown prices count as calls alone, and what is older is not looked at."""
     conversation, turn = await begun(store)

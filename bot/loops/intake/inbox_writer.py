@@ -26,7 +26,7 @@ from bot.metrics import Counts
 from bot.signal.files import files_in
 from bot.signal.protocol import Transport
 from bot.unanswered import Unanswered
-from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
+from store import Arrival, Confirmation, ConversationId, OutboxId, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -195,11 +195,10 @@ class InboxWriter:
         """
         if repos.attempts.is_ours(arrival.conversation, envelope.sent_at):
             return True
-        if not _is_underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation)):
+        item = _underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation))
+        if item is None:
             return False
-        repos.attempts.prove(
-            str(envelope.chat), (envelope.sent_at,), now=arrival.received_at, stamped_at=self._clock.wall()
-        )
+        repos.attempts.recognize(item, envelope.sent_at, now=arrival.received_at)
         return True
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
@@ -263,10 +262,11 @@ class InboxWriter:
         return await self._store.read(lambda repos: repos.attempts.provable(receipts, now=now))
 
 
-def _is_underway(event: Event | None, doubtful: Iterable[bytes]) -> bool:
-    """Whether the event has the same words as one of the outbox's messages in doubt."""
+def _underway(event: Event | None, doubtful: Iterable[tuple[OutboxId, bytes]]) -> OutboxId | None:
+    """Returns the message in doubt that has the same words as the event; None if there is none."""
     message = event.message if isinstance(event, Edited) else event
-    return isinstance(message, Incoming) and message.text.strip() in map(_words, doubtful)
+    words = message.text.strip() if isinstance(message, Incoming) else None
+    return next((item for item, stored in doubtful if words is not None and _words(stored) == words), None)
 
 
 def _words(stored: bytes) -> str | None:

@@ -97,7 +97,6 @@ class Sender:
         self._clock = clock
         self._counts = counts
         self._grace = timedelta(seconds=grace_seconds if transport.has_receipts else 0)
-        self._max_resends = max_resends
         self._place_seconds = place_seconds
         self._sending: dict[asyncio.Task[None], OutboxId] = {}
         self._placed: set[asyncio.Task[None]] = set()
@@ -116,23 +115,16 @@ class Sender:
         until = now + max(grace, timedelta(seconds=MAX_PAUSE_SECONDS))
         longest = max(until, now + timedelta(seconds=MAX_WAIT_SECONDS))
 
-        def transact(repos: Repositories) -> tuple[int, int]:
+        def transact(repos: Repositories) -> int:
             pulled = repos.outbox.pull_in(now=now, until=until, longest=longest)
             if pulled:
                 _log.warning("%d messages were waiting for a time too far in the future; they no longer wait", pulled)
-            count = repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
-            return count, repos.outbox.max_attempts()
+            return repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
 
-        count, max_attempts = await self._store.transaction(transact)
+        count = await self._store.transaction(transact)
         if count:
             self._counts.add("sends_unknown", count)
             _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
-        if count and max_attempts > self._max_resends:
-            _log.error(
-                "Aldis has died while it sent the same reply, %d times so far; people may have it as often, and it is "
-                "tried ever less often",
-                max_attempts,
-            )
 
     async def run(self) -> None:
         """Sends until `drain` is called and nothing is due, or the task is cancelled."""
