@@ -48,12 +48,3 @@ async def test_what_is_held_for_too_long_is_dead(store: Store) -> None:
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM outbox WHERE reply IS NULL")) == [
         (1,)
     ]
-
-
-async def test_a_hold_goes_with_its_conversation(store: Store) -> None:
-    """The next send to it finds out anew."""
-    conversation = await hold(store, "direct:a")
-    await store.transaction(
-        lambda repos: repos.outbox.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
-    )
-    assert await store.read(lambda repos: repos.holds.all()) == {}
