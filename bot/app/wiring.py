@@ -248,8 +248,8 @@ class Parts:
 
         def look() -> list[Finding]:
             deaf = Notice(kind="deaf")
-            heard = ok("bridge", "something is heard", topic="bridge")
-            nothing = problem("bridge", "nothing is heard over it", topic="bridge", notice=deaf)
+            heard = ok("bridge", "something is heard", notice=deaf)
+            nothing = problem("bridge", "nothing is heard over it", notice=deaf)
             disk = check_disk(free_bytes_of(settings))
             return [*self._troubles.findings(), disk, nothing if watchdog.is_deaf else heard]
 

@@ -1,4 +1,4 @@
-"""The bridge to Signal and the account: whether it answers, which account it has, and whom it knows."""
+"""The bridge to Signal: whether it answers, which account it has, and who the people and groups of the settings are."""
 
 import os
 from collections.abc import Iterator
@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from bot.access.access import EVERYBODY
 from bot.clock import Clock
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, join_words, ok, problem, warning
@@ -23,8 +24,10 @@ from bot.signal.json import text_in
 from bot.signal.protocol import Contact, Group, Transport
 from bot.signal.rest_api.about import check_about
 from bot.signal.signal_cli.rpc import Rpc
+from store import Store
 
 _CLOCK_SKEW = timedelta(minutes=1)
+_BRIDGE_LOG = "look in the bridge's log"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,34 +36,39 @@ class BridgeState:
 
     contacts: tuple[Contact, ...]
     groups: tuple[Group, ...]
-    invitations: tuple[Group, ...] = ()
+    invitations: tuple[Group, ...]
     """The groups that the account is invited to."""
+
+    def contact(self, entry: str) -> Contact | None:
+        """Returns who has that number or uuid."""
+        return next((contact for contact in self.contacts if entry in {contact.person, contact.number}), None)
 
 
 async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[BridgeState | None, list[Finding]]:
-    """What the bridge knows, where it answers and has an account."""
+    """Returns what the bridge knows, where it answers and has an account, and what was found."""
     url, wanted = settings.signal.url, settings.signal.transport
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
         return None, [problem("bridge", str(error), _advice(error, url, is_contained=deps.is_contained))]
-    found = await _described(bridge, url, clock)
+    found = await _check_release(bridge, url, clock)
     if wanted not in {"auto", bridge}:
-        what = f"SIGNAL__TRANSPORT says {wanted}"
-        found.append(problem("bridge", what, f"set it to {bridge}, or leave it out"))
-    found += _losses(bridge)
+        found.append(problem("bridge", f"SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
+    if bridge == "rest_api":
+        what = "it drops what comes while Aldis is not connected, and some of a burst"
+        found.append(warning("bridge", what, "use signal-cli's own daemon, which loses neither"))
     account, of_account = await _account(settings, deps, bridge)
     found += of_account
     if account is None:
         return None, found
     transport = deps.transport(bridge, account)
     try:
-        signal, of_lists = await _asked(transport)
+        state, of_lists = await _asked(transport)
         if found[0].level != "problem":
             found.append(await _receiving(transport))
     finally:
         await transport.aclose()
-    return signal, [*found, *of_lists]
+    return state, [*found, *of_lists]
 
 
 def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> str:
@@ -72,7 +80,6 @@ def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) 
     if is_contained and is_loopback(url):
         return advice_on_address(url, "SIGNAL__URL", is_contained=True)
     if url.startswith("unix:"):
-        # Not taken away by --fix: a daemon that is just starting refuses for a moment, too.
         if _is_refused(error) and Path(path := urlsplit(url).path).is_socket():
             return f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
         return f"start the bridge, and let user {os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
@@ -80,52 +87,29 @@ def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) 
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Whether nobody listens at the socket, for all that has come of it."""
+    """Whether no process listens at the socket, going by the error's causes."""
     return error is not None and (isinstance(error, ConnectionRefusedError) or _is_refused(error.__cause__))
 
 
-async def _described(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
+async def _check_release(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     """Its name and version, whether its clock is ours, and what is known of the version."""
+    date: datetime | None = None
     try:
-        release, date = await _release(bridge, url)
+        if bridge == "rest_api":
+            answer, date = await fetch_json(f"{url}/v1/about")
+            check_about(answer)
+            release = Release(bridge=bridge, version=text_in(answer, "version"))
+        else:  # a socket tells no time, and is close by
+            release = Release(bridge=bridge, version=await Rpc(url).version(timeout_seconds=ASK_SECONDS))
     except Disconnected as error:
-        what = f"{bridge} does not report its version ({error})"
-        return [problem("bridge", what, "look in the bridge's log")]
+        return [problem("bridge", f"{bridge} does not report its version ({error})", _BRIDGE_LOG)]
     except ConfigError as error:
         return [problem("bridge", str(error))]
-    values = {"name": release.name, "url": without_password(url)}
-    if date is not None and abs(date - clock.wall()) > _CLOCK_SKEW:
-        found = warning(
-            "bridge", "{name} at {url}; its clock and ours differ".format(**values), "set both clocks by NTP"
-        )
-    else:
-        found = ok("bridge", "{name} at {url}".format(**values))
-    return [found, *known_of(release, clock)]
-
-
-def known_of(release: Release, clock: Clock) -> list[Finding]:
-    """What is known of a release: that it is old, or bad."""
+    what = f"{release.name} at {without_password(url)}"
+    is_off = date is not None and abs(date - clock.wall()) > _CLOCK_SKEW
+    found = warning("bridge", f"{what}; its clock and ours differ", "set both by NTP") if is_off else ok("bridge", what)
     concerns = warnings(release, clock.wall().date())
-    return [(problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns]
-
-
-def _losses(bridge: Bridge) -> Iterator[Finding]:
-    """What the bridge can lose."""
-    if bridge == "rest_api":
-        yield warning(
-            "bridge",
-            "signal-cli-rest-api is best effort: it drops what comes while Aldis is not connected, and some of a burst",
-            "use signal-cli's own daemon, which loses neither (see docs/operating.md)",
-        )
-
-
-async def _release(bridge: Bridge, url: str) -> tuple[Release, datetime | None]:
-    """What runs there, and what time it has; a socket tells no time, and is close by."""
-    if bridge == "rest_api":
-        answer, date = await fetch_json(f"{url}/v1/about")
-        check_about(answer)
-        return Release(bridge=bridge, version=text_in(answer, "version")), date
-    return Release(bridge=bridge, version=await Rpc(url).version(timeout_seconds=ASK_SECONDS)), None
+    return [found, *((problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns)]
 
 
 async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Account | None, list[Finding]]:
@@ -140,48 +124,37 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
         await linking.aclose()
     if account is None:
         return None, [_no_account(choice, wanted)]
-    found = [_named(account)]
+    if account.id is None:
+        what = f"{account.name} is linked, but the bridge does not report its id"
+        found = [warning("account", what, f"{_BRIDGE_LOG}: people who hide their number cannot mention Aldis")]
+    else:
+        found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
     if bridge == "signal_cli" and len(choice.all) > 1:
         what = "signal-cli has several accounts: one that is added while Aldis runs loses messages until it is noticed"
         found.append(warning("account", what, "give each account a daemon of its own"))
     return account, found
 
 
-def _named(account: Account) -> Finding:
-    if account.id is None:
-        what = f"{account.name} is linked, but the bridge does not report its id"
-        return warning("account", what, "look in the bridge's log: people who hide their number cannot mention Aldis")
-    how = "{name} is linked" if account.number else "{name} is linked, without a phone number"
-    return ok("account", (how).format(name=account.name))
-
-
 def _no_account(choice: Choice, wanted: str | None) -> Finding:
     """Why it is not clear which account is meant."""
     names = join_words(account.name or "one that it cannot name" for account in choice.all)
     if not choice.all:
-        how = f"link one with: {command_line('link')}"
-        return problem("account", "none is linked", how)
+        return problem("account", "none is linked", f"link one with: {command_line('link')}")
     if not choice.meant:
         what = f"the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
         return problem("account", what, f"link it with `{command_line('link')}`, or name the one it has")
     if len(choice.meant) > 1:
-        return problem(
-            "account", f"the bridge has several: {names}", "name the one that Aldis answers for in SIGNAL__ACCOUNT"
-        )
+        how = "name the one that Aldis answers for in SIGNAL__ACCOUNT"
+        return problem("account", f"the bridge has several: {names}", how)
     return problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)
 
 
 async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding]]:
     try:
-        signal = BridgeState(
-            contacts=await transport.contacts(),
-            groups=await transport.groups(),
-            invitations=await transport.invitations(),
-        )
+        contacts, groups = await transport.contacts(), await transport.groups()
+        return BridgeState(contacts=contacts, groups=groups, invitations=await transport.invitations()), []
     except (Disconnected, ConfigError) as error:
-        what = f"it does not list its contacts and groups: {error}"
-        return None, [problem("account", what, "look in the bridge's log")]
-    return signal, []
+        return None, [problem("account", f"it does not list its contacts and groups: {error}", _BRIDGE_LOG)]
 
 
 async def _receiving(transport: Transport) -> Finding:
@@ -189,5 +162,75 @@ async def _receiving(transport: Transport) -> Finding:
     try:
         await transport.check_receiving()
     except (Disconnected, ConfigError) as error:
-        return problem("bridge", f"it does not let Aldis receive: {error}", "look in the bridge's log")
+        return problem("bridge", f"it does not let Aldis receive: {error}", _BRIDGE_LOG)
     return ok("bridge", "it lets Aldis receive")
+
+
+def check_access(settings: Settings, signal: BridgeState | None) -> Iterator[Finding]:
+    """Yields who the people and groups on the lists are; `signal` None: no one can be looked up."""
+    access = settings.access
+    if settings.signal.note_to_self:
+        yield ok("access", "only what the account writes to itself is answered")
+        return
+    if not (access.allowed or access.admins or access.groups):
+        yield problem("access", "nobody may write", "set ACCESS__ALLOWED to your number or uuid")
+    for name, entries in (("ACCESS__ALLOWED", access.allowed), ("ACCESS__ADMINS", access.admins)):
+        yield from (_person(name, entry, signal) for entry in entries)
+    yield from (_group(entry, signal, may_write=access.group_members_may_write) for entry in access.groups)
+    if access.strangers == "ignore":
+        yield ok("access", "strangers get no reply")
+    elif access.admins:
+        yield ok("access", "strangers get a code, with which an admin can let them in")
+    else:
+        yield warning("access", "strangers get a code, but there is no admin who could use it", "set ACCESS__ADMINS")
+
+
+def _person(name: str, entry: str, signal: BridgeState | None) -> Finding:
+    if entry == EVERYBODY:
+        return warning(name, "anybody may write, at your expense", "list the people who may, and set budgets")
+    if signal is None:
+        return warning(name, f"{entry} could not be looked up")
+    if (contact := signal.contact(entry)) is None:
+        return warning(name, f"{entry} is not known to the account", "ask them to write once, or check for a typo")
+    other = contact.person if entry.startswith("+") else contact.number or "who hides their number"
+    return ok(name, f"{entry} is {contact.name or 'a person without a name'}, {other}")
+
+
+def _group(entry: str, signal: BridgeState | None, *, may_write: bool) -> Finding:
+    """`may_write` tells whether the members may write directly, so that they have to be known."""
+    name = "ACCESS__GROUPS"
+    if entry == EVERYBODY:
+        return ok(name, "in every group, the people listed may write")
+    if signal is None:
+        return warning(name, f"{entry} could not be looked up")
+    group = next((group for group in signal.groups if group.id == entry), None)
+    if group is None and any(invited.id == entry for invited in signal.invitations):
+        return ok(name, f"the account is invited to {entry}; Aldis joins it while it runs")
+    if group is None:
+        known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or "none"
+        how = "invite it there, or correct the id: upper and lower case matter"
+        return warning(name, f"the account is not in the group {entry}; it is in: {known}", how)
+    what = f"{entry} is {group.name or 'a group without a name'}"
+    if may_write and not group.members:
+        return warning(name, f"{what}: none of its members may write directly, as the bridge does not name them")
+    return ok(name, f"{what}, {len(group.members)} members")
+
+
+async def check_pins(settings: Settings, store: Store | None, signal: BridgeState | None) -> list[Finding]:
+    """Returns the listed numbers behind which there is another account than there was."""
+    found: list[Finding] = []
+    numbers = dict.fromkeys(entry for entry in (*settings.access.allowed, *settings.access.admins) if entry[0] == "+")
+    if store is None:
+        return found
+    for number in numbers:
+        contact = signal.contact(number) if signal else None
+        person = contact.person if contact else ""
+        pin = await store.read(lambda repos, number=number, person=person: repos.people.pin_of(number, person))
+        if pin is not None and contact is not None and not pin.is_theirs:
+            what = f"{number} has belonged to one account since {pin.since:%Y-%m-%d} and now belongs to another"
+            how = f"if that is right, add {person} to the list; if not, list the uuid of the person you mean"
+            found.append(problem("access", f"{what}, which is refused", how))
+        elif pin is not None and pin.refused_at is not None:
+            what = f"on {pin.refused_at:%Y-%m-%d} another account wrote with {number} and was refused"
+            found.append(warning("access", what, "ask the person whether they have a new phone or account"))
+    return found

@@ -1,11 +1,9 @@
 """Asks a server what one of its models can do, at no cost: by its list, and by what home servers tell besides.
 
-    Anthropic        /v1/models/NAME
-    OpenAI itself    nothing: its list has names alone
-    all others       /models; where that says nothing of window or pictures, side by side what llama.cpp, LM Studio and
-                     Ollama know besides
-
-Nothing that anybody wrote is sent, and no model is asked.
+Anthropic        /v1/models/NAME
+OpenAI itself    nothing: its list has names alone
+all others       /models; where that says nothing of window or pictures, side by side what llama.cpp, LM Studio and
+Ollama know besides
 """
 
 import asyncio
@@ -20,17 +18,16 @@ from tools import Http, ToolError
 
 TIMEOUT_SECONDS = 8.0
 """For all questions about a model."""
-_BOUNDS: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
 
 
 async def ask_capabilities(
     server: CheckedServer, model: str, http: Http, *, timeout_seconds: float = TIMEOUT_SECONDS
 ) -> tuple[str, Capabilities]:
-    """The name of the model and what the server says of it; `model` empty means the first of its list."""
+    """Returns the name of the model and what the server says of it; `model` empty means the first of its list."""
     try:
         async with asyncio.timeout(timeout_seconds):
             if server.path:  # Anthropic's
-                url = f"{server.base_url}{server.path}/models/{quote(model, safe='')}"
+                url = f"{server.models_url}/{quote(model, safe='')}"
                 return model, capabilities.of_anthropic(await _answer(server, http, url))
             return (model, NOTHING) if server.is_vendor else await _ask_compatible(server, model, http)
     except TimeoutError:
@@ -38,11 +35,8 @@ async def ask_capabilities(
 
 
 async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tuple[str, Capabilities]:
-    listed = {
-        name: entry
-        for entry in capabilities.entries(await _answer(server, http, f"{server.base_url}/models"))
-        if isinstance(name := entry.get("id"), str)
-    }
+    answer = await _answer(server, http, server.models_url)
+    listed = {name: entry for entry in capabilities.entries(answer) if isinstance(name := entry.get("id"), str)}
     model = model or next(iter(capabilities.chat_models(listed)), "")
     entry = listed.get(model) or listed.get(f"{model}:latest") or {}
     told = capabilities.of_listed(entry)
@@ -68,12 +62,13 @@ async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tupl
 
 async def _answer(server: CheckedServer, http: Http, url: str, *, body: Mapping[str, Any] | None = None) -> object:
     """The JSON of an answer; None where there is none."""
+    bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
     headers = {**server.headers, **server.key_headers}
     try:
         if body is None:
-            answer = await http.get_json(url, params={}, headers=headers, **_BOUNDS)
+            answer = await http.get_json(url, params={}, headers=headers, **bounds)
         else:
-            answer = await http.ask_json(url, body=body, headers=headers, **_BOUNDS)
+            answer = await http.ask_json(url, body=body, headers=headers, **bounds)
     except ToolError:
         return None
     return answer.body if answer.ok else None

@@ -3,17 +3,16 @@
 import errno
 import os
 import shutil
-import ssl
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 from bot.chat.notices import Notice
 from bot.clock import Clock
-from bot.doctor.findings import Finding, number_of, ok, problem, warning
+from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line, spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
@@ -21,106 +20,51 @@ from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
 from bot.signal.files import comes_with_first_file
 from store import Store, StoreError, StoreInUse, open_store
-from tools import has_certificates
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
 """No clock that is right shows an earlier time."""
 
 
-def _check_zone(now: str, zone: str) -> Finding:
-    unread = unread_zone()
-    if unread is None or zone != "UTC":
-        return ok("clock", f"{now} UTC, people's time zone is {zone}")
-    what = f"{now} UTC, people's time zone is {zone}, because TZ ({unread[:60]}) is not the name of a time zone"
-    return warning("clock", what, "set LOCALE__TIMEZONE to theirs, such as Europe/Berlin, or to UTC if you mean that")
-
-
-def check_machine(settings: Settings, clock: Clock) -> Iterator[Finding]:
-    """Whether its clock can be right."""
-    if clock.wall() < _WRITTEN:
-        yield problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it to be right")
-    else:
-        yield _check_zone(f"{clock.wall():%Y-%m-%d %H:%M}", settings.locale.timezone)
-
-
-async def check_cells(sandbox: Sandbox) -> Finding:
-    """Whether there can be any, and how well they hold."""
+async def check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> list[Finding]:
+    """Returns whether the clock can be right, and how well strangers' files are confined."""
     try:
-        return check_cell_level(await sandbox.level())
+        cells = check_cell_level(await sandbox.level())
     except FileRefused:
-        return problem(
-            "cells",
-            "the process that opens strangers' files and pages does not start",
-            "its output is above; is there enough memory, and room for more processes?",
-        )
+        what = "the process that opens strangers' files and pages does not start"
+        cells = problem("cells", what, "its output is above; is there memory, and room for more processes?")
+    return [_check_clock(clock, settings.locale.timezone), cells]
+
+
+def _check_clock(clock: Clock, zone: str) -> Finding:
+    if clock.wall() < _WRITTEN:
+        return problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it to be right")
+    what, unread = f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {zone}", unread_zone()
+    if unread is None or zone != "UTC":
+        return ok("clock", what)
+    how = "set LOCALE__TIMEZONE to theirs, such as Europe/Berlin, or to UTC if you mean that"
+    return warning("clock", f"{what}, because TZ ({unread[:60]}) is not the name of a time zone", how)
 
 
 def words_of_level(level: Level) -> str:
-    """The layers in force: `Landlock 7 and seccomp`."""
-    if level.landlock:
-        how = "Landlock {version} and seccomp" if level.seccomp else "Landlock {version} but no seccomp"
-        return (how).format(version=level.landlock)
-    return "no Landlock but seccomp" if level.seccomp else "no Landlock and no seccomp"
+    """Returns the layers in force: `Landlock 7 and seccomp`."""
+    landlock = f"Landlock {level.landlock}" if level.landlock else "no Landlock"
+    joint = "and" if bool(level.landlock) == level.seccomp else "but"
+    return f"{landlock} {joint} {'' if level.seccomp else 'no '}seccomp"
 
 
 def check_cell_level(level: Level) -> Finding:
-    """How well cells hold on a machine that can do so much."""
-    words = words_of_level(level)
+    """Returns how well strangers' files are confined on a machine that can do so much."""
+    what = f"strangers' files and pages are opened in processes of their own ({words_of_level(level)})"
     if level.holds:
-        return ok(
-            "cells",
-            (
-                "strangers' files and pages are opened in processes that cannot open files, use the "
-                f"network or start anything ({words})"
-            ),
-        )
-    if level.landlock:
-        return warning(
-            "cells",
-            (
-                "strangers' files and pages are opened in processes that cannot open files, but can "
-                f"use sockets and start processes ({words})"
-            ),
-            "use a 64-bit system on x86-64 or aarch64; in a container see what its runtime allows",
-        )
-    return warning(
-        "cells",
-        (
-            f"strangers' files and pages are opened in processes restricted by limits alone ({words}): "
-            "if a file takes one over, it can do whatever Aldis's user can"
-        ),
-        ("use Linux 5.13 or later on x86-64 or aarch64; in a container see what its runtime allows"),
-    )
-
-
-def check_certificates(environ: Mapping[str, str]) -> list[Finding]:
-    """That certificates can be read where the environment names some: OpenSSL skips what it cannot read."""
-    kinds = {"SSL_CERT_FILE": _is_readable, "SSL_CERT_DIR": has_certificates}
-    return [
-        problem(
-            "network",
-            f"{name} is {path}, but no certificates can be read there",
-            (
-                "name a file in PEM form (SSL_CERT_FILE) or a folder after `openssl rehash` "
-                "(SSL_CERT_DIR), or remove the variable"
-            ),
-        )
-        for name, has_any in kinds.items()
-        if (path := environ.get(name)) and not has_any(path)
-    ]
-
-
-def _is_readable(file: str) -> bool:
-    try:
-        ssl.create_default_context(cafile=file)
-    except OSError:
-        return False
-    return True
+        return ok("cells", what)
+    reach = "use sockets and start processes" if level.landlock else "do whatever Aldis's user can"
+    how = "use Linux 5.13 or later on x86-64 or aarch64; in a container see what its runtime allows"
+    return warning("cells", f"{what}: a file that takes one over can {reach}", how)
 
 
 async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
-    """The open store, where it can be opened, and whether somebody else holds it."""
+    """Returns the open store, where it can be opened, whether another process holds it, and what was found."""
     given = settings.store
     if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
         return None, False, [ok("store", f"{given.path} will be created at the first start")]
@@ -140,15 +84,19 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
         what = "it was restored, and what becomes of the work left open in it is not decided: Aldis does not start"
         found.append(problem("store", what, how))
     if inbox.dead:
-        what = f"given up in the last weeks: {number_of(inbox.dead, 'message')}"
-        found.append(warning("store", what, "look in Aldis's log"))
+        found.append(warning("store", f"messages given up in the last weeks: {inbox.dead}", "look in Aldis's log"))
     if guests:
         found.append(ok("store", f"let in by a code: {len(guests)}", "an admin sees them with /people"))
     return store, False, found
 
 
+def _megabytes(path: Path) -> str:
+    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
+    return f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:.1f}"
+
+
 def check_attachments(settings: Settings) -> Iterator[Finding]:
-    """Whether Aldis can delete what people send, where it is told the folder."""
+    """Yields whether Aldis can delete what people send, where it is told the folder."""
     folder = settings.signal.attachments
     if folder is None:
         return
@@ -156,45 +104,42 @@ def check_attachments(settings: Settings) -> Iterator[Finding]:
     if can_delete or comes_with_first_file(folder):
         yield ok("files", f"files that people send are deleted from {folder} after use")
     else:
-        yield problem(
-            "files",
-            (f"SIGNAL__ATTACHMENTS is {folder}, where Aldis cannot delete files: those that people send stay there"),
-            "set it to signal-cli's attachment folder, and let Aldis write there",
-        )
+        what = f"SIGNAL__ATTACHMENTS is {folder}, where Aldis cannot delete files: those that people send stay there"
+        yield problem("files", what, "set it to signal-cli's attachment folder, and let Aldis write there")
 
 
 def check_disk(free_bytes: int) -> Finding:
-    """Whether that is enough to go on with."""
+    """Returns whether that is enough to go on with."""
     what, notice = f"{free_bytes // 1_000_000:,} MB are free where the store is", Notice(kind="disk")
     if free_bytes < _NO_ROOM_BYTES:
-        return problem(
-            "disk", what, "free some space: without it Aldis takes in no messages", topic="disk", notice=notice
-        )
+        return problem("disk", what, "free some space: without it Aldis takes in no messages", notice)
     if free_bytes < _LITTLE_ROOM_BYTES:
-        return warning("disk", what, "free some space before it is full", topic="disk", notice=notice)
-    return ok("disk", what, topic="disk")
+        return warning("disk", what, "free some space before it is full", notice)
+    return ok("disk", what, notice=notice)
+
+
+def free_bytes_of(settings: Settings) -> int:
+    """Returns what is free in the nearest folder that exists."""
+    return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
 
 
 def check_store_folder(settings: Settings) -> list[Finding]:
-    """Whether this user can write where the store is or will be; nothing where they can."""
+    """Returns that this user cannot write where the store is or will be; nothing where they can."""
     folder = settings.store.path.absolute().parent
     there = next(place for place in (folder, *folder.parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=there):
             return []
     except OSError as error:
-        if error.errno == errno.ENOSPC:  # told of where the room is looked at
+        if error.errno == errno.ENOSPC:  # reported where the room is looked at
             return []
         what = f"user {os.geteuid()} cannot write to {there}: {error.strerror}"
-        return [
-            problem(
-                "store", what, f"make that user the folder's owner, or set STORE__PATH (it is {settings.store.path})"
-            )
-        ]
+        how = f"make that user the folder's owner, or set STORE__PATH (it is {settings.store.path})"
+        return [problem("store", what, how)]
 
 
 def check_rights(settings: Settings) -> Iterator[Finding]:
-    """Which of the files that hold keys or words others may read; nothing where there are none."""
+    """Yields which of the files that hold keys or words others may read; nothing where there are none."""
     path = settings.store.path
     files = (path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*")))
     exposed = [file for file in files if _is_exposed(file)]
@@ -209,13 +154,3 @@ def _is_exposed(file: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISREG(mode) and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
-
-
-def free_bytes_of(settings: Settings) -> int:
-    """What is free in the nearest folder that exists."""
-    return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
-
-
-def _megabytes(path: Path) -> str:
-    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
-    return f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:.1f}"

@@ -8,25 +8,15 @@ Left to others: making providers (`bot.app` hands over how).
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from decimal import Decimal
 
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, join_words, ok, problem, warning
-from bot.doctor.servers import (
-    CheckedServer,
-    ServerProbe,
-    look_at,
-    look_for,
-    unlisted_model,
-    with_other_name,
-    without_password,
-)
+from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.models.base import Provider, Request, ToolOffer
-from bot.models.capabilities import NOTHING, Capabilities
+from bot.models.capabilities import Capabilities
 from bot.money.budgets import limits_anything
 from bot.settings import Settings
 from tools import ImagesOptions, bearer
@@ -41,93 +31,72 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
 """As the SDK of Anthropic 2.12.0 sends it (2026-11-22)."""
 OPENAI_URL = "https://api.openai.com/v1"
-_ABILITIES: Mapping[str, tuple[str, str]] = {
-    "tools": ("tools", "no tools"),
-    "pictures": ("pictures", "no pictures"),
-    "documents": ("documents", "no documents"),
-    "thinking": ("thinking", "no thinking"),
-}
-"""What is said of a model that can and of one that cannot, by the field of `Capabilities`."""
 _PING = ToolOffer(name="ping", description="Tells that tools can be called. Takes nothing.", parameters={})
 _PARSERS = (
     "start the server with its parser of calls (vLLM: --enable-auto-tool-choice --tool-call-parser NAME; SGLang: "
     "--tool-call-parser NAME; llama.cpp: --jinja), or set LLM__OPENAI__TOOL_MODE=prompt"
 )
 """Source: docs.vllm.ai and docs.sglang.ai (tool calling), llama.cpp's docs/function-calling.md, 2026-11-27."""
-_MAX_ASKED = 8
-"""Of how many models a server is asked about each; people choose among the first, and each takes five questions."""
 
 
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
-    """Whether the servers of the models can be reached, take the key and have what is asked for; costs nothing."""
+    """Returns whether the servers of the models can be reached, take the key and have the models; for nothing."""
     unused = list(_unused_vendors(settings))
     if settings.llm.providers_in_order == ("offline",):
-        return [
-            warning(
-                "models",
-                "no key is set, so only the offline model answers",
-                "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own",
-            ),
-            *unused,
-        ]
+        how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
+        return [warning("models", "no key is set, so only the offline model answers", how), *unused]
     found = await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in _vendors(settings)))
     return [*(finding for findings in found for finding in findings), *unused]
 
 
+def _vendors(settings: Settings) -> Iterator[str]:
+    names = (*settings.llm.providers_in_order, *(choice.partition("/")[0] for choice in settings.llm.choices))
+    return (name for name in dict.fromkeys(names) if name != "offline")
+
+
 def _unused_vendors(settings: Settings) -> Iterator[Finding]:
-    """What is set for a vendor that nobody asks."""
+    """What is set for a vendor that is never asked."""
     asked = set(_vendors(settings))
     for vendor, given in (("anthropic", settings.llm.anthropic), ("openai", settings.llm.openai)):
         # A key alone is what many machines have set for other programs, and serves speech, too.
         if vendor not in asked and (wanted := given.model_fields_set - {"api_key"}):
             names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
-            key = with_other_name(f"LLM__{vendor.upper()}__API_KEY")
-            what = f"{names} has no effect, because {vendor} is not used"
-            yield warning("models", what, f"set {key}, or LLM__PROVIDERS")
+            how = f"set {with_other_name(f'LLM__{vendor.upper()}__API_KEY')}, or LLM__PROVIDERS"
+            yield warning("models", f"{names} has no effect, because {vendor} is not used", how)
 
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
-    server = checked_server(vendor, settings)
-    looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
-    models = _models_of(vendor, settings)
+    server, http = checked_server(vendor, settings), deps.tool_deps.http
+    looked = await look_at(server, http, is_contained=deps.is_contained)
     if looked.names is None:
         return list(looked.findings)
-    wanted = [
-        look_for(model, server, variable, looked.names, deps.tool_deps.http) for model, variable in models.items()
-    ]
-    others = [] if models else [_first_model(server, looked.names)]
-    found = [*others, *await asyncio.gather(*wanted)]
+    models = _models_of(vendor, settings)
+    wanted = [look_for(model, server, variable, looked.names, http) for model, variable in models.items()]
+    found = list(await asyncio.gather(*wanted))
+    if not models:
+        is_empty = problem("models", f"{vendor} lists no model at all", f"set {server.group}__MODEL")
+        found.append(ok("models", f"{vendor} is asked for its first model") if looked.names else is_empty)
     known = [] if any(finding.level == "problem" for finding in found) else list(models) or [""]
-    told = await asyncio.gather(*(ask_capabilities(server, model, deps.tool_deps.http) for model in known))
-    figures = [finding for name, one in told for finding in _figures(server, name, one, settings)]
+    told = await asyncio.gather(*(ask_capabilities(server, model, http) for model in known))
+    figures = [finding for name, one in told for finding in _figures(server, name, one)]
     return [*looked.findings, *found, *figures]
 
 
-def _figures(server: CheckedServer, model: str, told: Capabilities, settings: Settings) -> Iterator[Finding]:
+def _figures(server: CheckedServer, model: str, told: Capabilities) -> Iterator[Finding]:
     """What a server says of a model, and what does not fit that; nothing where it says nothing."""
-    named = {"server": server.called, "model": model}
     if words := tuple(_said_of(told)):
-        yield ok(server.area, f"{server.called} says of {model}: {join_words(words)}")
+        yield ok("models", f"{server.name} says of {model}: {join_words(words)}")
     if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
-        what = f"{server.called} gives {model} a window of only {told.window_tokens:,} tokens, so it soon forgets"
-        yield warning(
-            server.area,
-            what,
-            (
-                f"give it {_SMALL_WINDOW * 2:,} or more: OLLAMA_CONTEXT_LENGTH with Ollama, -c "
-                "with llama.cpp, --max-model-len with vLLM, Context Length in LM Studio"
-            ),
+        what = f"{server.name} gives {model} a window of only {told.window_tokens:,} tokens, so it soon forgets"
+        how = (
+            f"give it {_SMALL_WINDOW * 2:,} or more: OLLAMA_CONTEXT_LENGTH with Ollama, -c with llama.cpp, "
+            "--max-model-len with vLLM, Context Length in LM Studio"
         )
+        yield warning("models", what, how)
     if told.is_deprecated:
         when = f"on {told.retires_on}" if told.retires_on else "soon (no day is given yet)"
         what = f"{server.name}: {model} is deprecated; it stops answering {when}"
-        yield warning(server.area, what, f"set {server.model_variable} (or LLM__CHOICES) to another model before")
-    if server.path and told.effort is False and settings.llm.anthropic.effort:
-        yield warning(
-            server.area,
-            "{model} of {server} cannot be told how much to think".format(**named),
-            "unset LLM__ANTHROPIC__EFFORT",
-        )
+        yield warning("models", what, f"set {server.group}__MODEL (or LLM__CHOICES) to another model before")
 
 
 def _said_of(told: Capabilities) -> Iterator[str]:
@@ -135,37 +104,24 @@ def _said_of(told: Capabilities) -> Iterator[str]:
         yield f"a window of {told.window_tokens:,} tokens"
     if told.max_output_tokens:
         yield f"answers of up to {told.max_output_tokens:,} tokens"
-    for name, (can, cannot) in _ABILITIES.items():
+    for name in ("tools", "pictures", "documents", "thinking"):
         is_able: bool | None = getattr(told, name)
         if is_able is not None:
-            yield can if is_able else cannot
+            yield name if is_able else f"no {name}"
     if told.price:
         yield f"{told.price.input}/{told.price.output} USD per million tokens in and out"
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
-    """What a vendor's server lists, as things are set; costs nothing.
-
-    Servers at home whose list says nothing of windows are asked besides, for the model that is set and for some more.
-    """
-    server, http = checked_server(vendor, settings), deps.tool_deps.http
-    looked = await look_at(server, http, is_contained=deps.is_contained)
-    if server.is_vendor or server.path or looked.names is None:
-        return looked
-    names = dict.fromkeys([*(name for name in _models_of(vendor, settings) if name in looked.names), *looked.names])
-    unknown = [name for name in names if looked.told.get(name, NOTHING).window_tokens is None][:_MAX_ASKED]
-    found = await asyncio.gather(*(ask_capabilities(server, name, http) for name in unknown))
-    more = {name: looked.told.get(name, NOTHING).or_else(one) for name, (_, one) in zip(unknown, found, strict=True)}
-    return replace(looked, told={**looked.told, **more})
+    """Returns what a vendor's server lists, as things are set; costs nothing."""
+    return await look_at(checked_server(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
 
 
 async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Which of these addresses a server with the API of OpenAI answers at that wants no key, and its models."""
+    """Returns at which addresses a server with the API of OpenAI answers that wants no key, and its models."""
 
     async def look(address: str) -> tuple[str, tuple[str, ...]] | None:
-        server = CheckedServer(
-            area="models", name="", base_url=address, address_variable="", key_variable="", model_variable=""
-        )
+        server = CheckedServer(area="models", name="", group="", base_url=address)
         try:
             async with asyncio.timeout(_FINDING_SECONDS):
                 names = (await look_at(server, deps.tool_deps.http, is_contained=False)).names
@@ -175,18 +131,6 @@ async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str,
 
     found = await asyncio.gather(*map(look, addresses))
     return tuple(one for one in found if one is not None)
-
-
-def _first_model(server: CheckedServer, names: tuple[str, ...]) -> Finding:
-    if not names:
-        how = f"set {server.model_variable}"
-        return problem(server.area, f"{server.called} lists no model at all", how)
-    return ok(server.area, f"{server.called} is asked for its first model")
-
-
-def _vendors(settings: Settings) -> Iterator[str]:
-    names = (*settings.llm.providers_in_order, *(choice.partition("/")[0] for choice in settings.llm.choices))
-    return (name for name in dict.fromkeys(names) if name != "offline")
 
 
 def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
@@ -199,53 +143,37 @@ def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
 
 
 def checked_server(vendor: str, settings: Settings) -> CheckedServer:
-    """A vendor's server as things are set."""
-    key_variable = f"LLM__{vendor.upper()}__API_KEY"
+    """Returns a vendor's server as things are set."""
     if vendor == "anthropic":
         given = settings.llm.anthropic
         key = given.api_key.get_secret_value() if given.api_key else ""
         return CheckedServer(
             area="models",
             name="anthropic",
+            group="LLM__ANTHROPIC",
             base_url=given.base_url or ANTHROPIC_URL,
             path="/v1",
             headers={"anthropic-version": _ANTHROPIC_VERSION},
             key_headers={"x-api-key": key} if key else {},
-            address_variable="LLM__ANTHROPIC__BASE_URL",
-            key_variable=key_variable,
-            model_variable="LLM__ANTHROPIC__MODEL",
             is_vendor=given.base_url in {None, ANTHROPIC_URL},
         )
     given = settings.llm.openai
     return CheckedServer(
         area="models",
         name="openai",
+        group="LLM__OPENAI",
         base_url=given.base_url or OPENAI_URL,
         key_headers=bearer(given.api_key),
-        address_variable="LLM__OPENAI__BASE_URL",
-        key_variable=key_variable,
-        model_variable="LLM__OPENAI__MODEL",
         is_vendor=given.is_openai_itself,
     )
 
 
 async def ask_models(settings: Settings, deps: Deps) -> list[Finding]:
-    """What each model answers to a very small question, which costs a little."""
+    """Returns what each model answers to a very small question, which costs a little."""
     llm = settings.llm
     providers = [deps.provider(name) for name in llm.providers_in_order if name != "offline"]
     providers += [deps.choice(choice) for choice in llm.models_to_choose[1:]]
     return list(await asyncio.gather(*map(_answered, providers)))
-
-
-def check_budgets(deps: Deps) -> list[Finding]:
-    """Whether what is spent can be counted; nothing where nothing is limited."""
-    try:
-        budgets = deps.budgets()
-    except ConfigError as error:
-        return [problem("budgets", str(error))]
-    if not limits_anything(budgets, in_group=True):
-        return []
-    return [ok("budgets", "the price of each model is known")]
 
 
 async def _answered(provider: Provider) -> Finding:
@@ -263,27 +191,29 @@ async def _answered(provider: Provider) -> Finding:
     try:
         answer = await provider.complete(request)
     except ProviderError as error:
-        why = f"{type(error).__name__}: {error}"
-        return problem("models", f"{provider.name} does not answer: {why}")
+        return problem("models", f"{provider.name} does not answer: {type(error).__name__}: {error}")
     finally:
         await provider.aclose()
+    what = f"{answer.provider} answered as {answer.model}"
     if answer.provider == "openai" and not (answer.message and answer.message.calls):
-        return warning("models", f"{answer.provider} answered as {answer.model}, but called no tool", _PARSERS)
-    seconds = Decimal(f"{answer.latency_seconds:.1f}")
-    values = {"provider": answer.provider, "model": answer.model, "seconds": seconds}
+        return warning("models", f"{what}, but called no tool", _PARSERS)
+    what += f" in {answer.latency_seconds:.1f} s"
     if answer.cost_usd is None:
-        return warning(
-            "models",
-            "{provider} answered as {model} in {seconds} s, at an unknown cost".format(**values),
-            "set its price in BUDGET__PRICES",
-        )
-    return ok(
-        "models", "{provider} answered as {model} in {seconds} s, for {cost} USD".format(**values, cost=answer.cost_usd)
-    )
+        return warning("models", f"{what}, at an unknown cost", "set its price in BUDGET__PRICES")
+    return ok("models", f"{what}, for {answer.cost_usd} USD")
+
+
+def check_budgets(deps: Deps) -> list[Finding]:
+    """Returns whether what is spent can be counted; nothing where nothing is limited."""
+    try:
+        budgets = deps.budgets()
+    except ConfigError as error:
+        return [problem("budgets", str(error))]
+    return [ok("budgets", "the price of each model is known")] if limits_anything(budgets, in_group=True) else []
 
 
 async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
-    """Whether voice notes are understood, and by whom."""
+    """Returns whether voice notes are understood, and by whom."""
     audio = settings.audio
     if audio.base_url is None:
         if names := ", ".join(f"AUDIO__{name.upper()}" for name in sorted(audio.model_fields_set)):
@@ -291,31 +221,25 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
             return [warning("audio", what, "set AUDIO__BASE_URL")]
         return [hint("audio", "voice notes are not understood", "AUDIO__BASE_URL switches it on")]
     if audio.is_openai_itself and settings.audio_key is None:
-        how = "set AUDIO__API_KEY"
-        return [problem("audio", "OpenAI requires a key", how)]
+        return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
     server = CheckedServer(
         area="audio",
         name="audio",
+        group="AUDIO",
         base_url=audio.base_url,
         key_headers=bearer(settings.audio_key),
-        address_variable="AUDIO__BASE_URL",
-        key_variable="AUDIO__API_KEY",
-        model_variable="AUDIO__MODEL",
         is_vendor=audio.is_openai_itself,
     )
     models = {"AUDIO__MODEL": audio.listening_model}
     models |= {"AUDIO__SPEECH_MODEL": audio.speaking_model} if audio.speak else {}
     found = await _check_server(server, models, deps)
-    is_well = all(finding.level == "ok" for finding in found)
-    values = {"model": audio.listening_model, "url": without_password(audio.base_url)}
-    what = "{model} at {url} listens".format(**values)
-    if audio.speak:
-        what = "{model} at {url} listens, and {speaker} speaks".format(**values, speaker=audio.speaking_model)
-    return [*([ok("audio", what)] if is_well else []), *found]
+    what = f"{audio.listening_model} at {without_password(audio.base_url)} listens"
+    what += f", and {audio.speaking_model} speaks" if audio.speak else ""
+    return [*([ok("audio", what)] if all(finding.level == "ok" for finding in found) else []), *found]
 
 
 async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
-    """Whether who draws can be reached; nothing where nobody does."""
+    """Returns whether the server that draws can be reached; nothing where none does."""
     options = settings.tools.options_by_name.get("images")
     if not (isinstance(options, ImagesOptions) and options.enabled and settings.tools.enabled):
         return []
@@ -324,21 +248,19 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
     server = CheckedServer(
         area="images",
         name="images",
+        group="TOOLS__IMAGES",
         base_url=options.base_url or OPENAI_URL,
         key_headers=bearer(options.api_key),
-        address_variable="TOOLS__IMAGES__BASE_URL",
-        key_variable="TOOLS__IMAGES__API_KEY",
-        model_variable="TOOLS__IMAGES__MODEL",
         is_vendor=options.base_url is None,
     )
     return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
 
 
-async def _check_server(server: CheckedServer, models: dict[str, str], deps: Deps) -> list[Finding]:
+async def _check_server(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
     """A server beside the models that answer: what it does not list is worth a word."""
-    looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
-    found = list(looked.findings)
-    for variable, model in models.items():
-        if looked.names and model not in looked.names:
-            found.append(unlisted_model(model, server, variable, looked.names))
-    return found
+    http = deps.tool_deps.http
+    looked = await look_at(server, http, is_contained=deps.is_contained)
+    names = looked.names or ()
+    wanted = models.items() if names else ()
+    found = [await look_for(model, server, variable, names, http) for variable, model in wanted]
+    return [*looked.findings, *(finding for finding in found if finding.level != "ok")]

@@ -1,46 +1,39 @@
 """A running Aldis, by its health page."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.doctor.findings import Finding, hint, ok, problem, wanting, warning
 from bot.doctor.http import fetch_json
 from bot.errors import Disconnected
 from bot.invocation import command_line
-from bot.logs import one_line
 from bot.settings import Settings
 from bot.signal.json import Json, as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
 
-_TELLING_COUNTS = (
-    (
-        "numbers_changed",
+_LOG = "look in Aldis's log"
+_COUNTS = {
+    "numbers_changed": (
         "listed numbers with another account than before",
         "stop Aldis and run the doctor: it says which",
     ),
-    ("undeliverable_unregistered", "answers to people who have left Signal", ""),
-    ("undeliverable_not_in_group", "answers to groups that Aldis is not in, or may not write to", "add it again"),
-    (
-        "undeliverable_no_keys",
+    "undeliverable_unregistered": ("answers to people who have left Signal", ""),
+    "undeliverable_not_in_group": ("answers to groups that Aldis is not in, or may not write to", "add it again"),
+    "undeliverable_no_keys": (
         "answers to people with a device that has been offline for too long",
         "they have to unlink it, or switch it on",
     ),
-    ("undeliverable_refused", "answers that the bridge refused as malformed", "look in Aldis's log"),
-    ("undeliverable_too_large", "answers that the bridge refused as too large", "look in Aldis's log"),
-    (
-        "files_refused",
-        "files that Signal did not accept, so only the words went out",
-        ("look in Aldis's log, and for a limit on the size of requests in a proxy in front of the bridge"),
-    ),
-    (
-        "missed_untrusted",
+    "undeliverable_refused": ("answers that the bridge refused as malformed", _LOG),
+    "undeliverable_too_large": ("answers that the bridge refused as too large", _LOG),
+    "files_refused": ("files that Signal did not accept, so only the words went out", _LOG),
+    "missed_untrusted": (
         "group members whom a message did not reach, because their safety number has changed",
         f"see who it is: {command_line('trust')}",
     ),
-    ("missed_unregistered", "group members who have left Signal", ""),
-    ("turns_given_up", "answers that were given up", "look in Aldis's log"),
-)
+    "missed_unregistered": ("group members who have left Signal", ""),
+    "turns_given_up": ("answers that were given up", _LOG),
+}
 """The counts of the health page that the operator should know of, in words, and what to do."""
 
 
@@ -57,9 +50,9 @@ class RunningState:
 
 
 async def check_running(settings: Settings, *, is_expected: bool, state: RunningState | None = None) -> list[Finding]:
-    """What a running Aldis says of itself: here by its `state`, else by its health page, which speaks English.
+    """Returns what a running Aldis says of itself: here by its `state`, else by its health page.
 
-    `is_expected` tells whether somebody holds the store.
+    `is_expected` tells whether another process holds the store.
     """
     web = settings.web
     if state is None:
@@ -69,55 +62,33 @@ async def check_running(settings: Settings, *, is_expected: bool, state: Running
             page, _ = await fetch_json(f"http://{web.address}/healthz")
         except Disconnected:
             if is_expected:
-                return [warning("running", f"no health page answers at {web.address}", "look in Aldis's log")]
+                return [warning("running", f"no health page answers at {web.address}", _LOG)]
             return [ok("running", "Aldis is not running, or not here")]
         state = _read(page)
-    well = [] if state.problems else [ok("running", "Aldis is well")]
     return [
-        *well,
+        *([] if state.problems else [ok("running", "Aldis is well")]),
         *(problem("running", words) for words in state.problems),
-        *map(_as_running, wanting(state.findings)),
+        *(replace(one, area="running", words=one.what, notice=None) for one in wanting(state.findings)),
         *_counted(state.counts),
     ]
-
-
-def without_repeats(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings without those that a running Aldis has made as well."""
-    found = tuple(findings)
-    known = {one_line(_as_running(finding).what) for finding in found}
-    return tuple(finding for finding in found if one_line(finding.what) not in known)
 
 
 def _read(page: Json) -> RunningState:
     """The state as the health page shows it."""
     found = [
-        Finding(
-            level="problem" if text_in(one, "level") == "problem" else "warning",
-            area="",
-            words=what,
-            advice=text_in(one, "advice"),
-        )
+        (problem if text_in(one, "level") == "problem" else warning)("", text_in(one, "what"), text_in(one, "advice"))
         for one in map(as_object, items_in(page, "findings"))
-        if (what := text_in(one, "what"))
     ]
     problems = [words for words in items_in(page, "problems") if isinstance(words, str)]
     return RunningState(problems=problems, findings=found, counts=object_in(page, "counts"))
 
 
-def _as_running(finding: Finding) -> Finding:
-    """How a finding is told that the running Aldis has made."""
-    return replace(finding, area="running", words=finding.what, topic="", notice=None)
-
-
 def _counted(counts: Mapping[str, object]) -> Iterator[Finding]:
     """What has been counted since the start and is worth a look."""
-    for name, words, advice in _TELLING_COUNTS:
-        count = counts.get(name)
-        if isinstance(count, int) and count > 0:
+    for name, (words, advice) in _COUNTS.items():
+        if isinstance(count := counts.get(name), int) and count > 0:
             yield warning("running", f"{words}: {count} since its start", advice)
     for name, reason in REASONS.items():
-        count = counts.get(f"unanswered_{name}")
-        if isinstance(count, int) and count > 0:
-            tell = warning if reason.level >= logging.WARNING else ok
-            words = f"{count} not answered since its start: {reason.words}"
-            yield tell("running", words, reason.advice)
+        if isinstance(count := counts.get(f"unanswered_{name}"), int) and count > 0:
+            level = warning if reason.level >= logging.WARNING else ok
+            yield level("running", f"{count} not answered since its start: {reason.words}", reason.advice)

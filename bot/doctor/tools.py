@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, join_words, number_of, ok, problem, warning
+from bot.doctor.findings import Finding, hint, join_words, ok, problem, warning
 from bot.errors import ConfigError
 from bot.settings import Settings
 from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools, sources
@@ -74,7 +74,7 @@ def check_approve(deps: Deps) -> list[Finding]:
 
 
 def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
-    """Which tools are on, what would switch the others on, and which of other people's are left out."""
+    """Yields which tools are on, what would switch the others on, and which of other people's are left out."""
     if not settings.tools.enabled:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches it on")
         return
@@ -87,50 +87,33 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
                 yield hint("tools", f"{group.name} is off", group.remedy)
             case "missing":
                 is_wanted = settings.tools.options_by_name[group.name].model_fields_set
-                tell = warning if is_wanted else hint
-                yield tell("tools", f"{group.name} is not offered", group.remedy)
+                yield (warning if is_wanted else hint)("tools", f"{group.name} is not offered", group.remedy)
             case "failed":
                 what = f"{group.name} of {group.origin} is left out: {group.why}"
                 yield warning("tools", what, "fix it, or remove it")
     for name, options in settings.tools.options_by_name.items():
         if name in CATALOG and options.enabled and (extra := options.missing_extra()) is not None:
             what = f"what is set for {name} needs the extra {extra}, which is not installed"
-            yield problem(
-                "tools", what, f"install it (pip install '.[{extra}]'), or build the image with EXTRAS={extra}"
-            )
-    if settings.tools.contact is None and any(
-        "Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on"
-    ):
-        yield hint(
-            "tools",
-            "Wikipedia does not know how to reach you, and allows 10 requests a minute",
-            "it allows 200 if TOOLS__CONTACT is an e-mail address or a page of yours",
-        )
+            how = f"install it (pip install '.[{extra}]'), or build the image with EXTRAS={extra}"
+            yield problem("tools", what, how)
+    asks_wikimedia = any("Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on")
+    if settings.tools.contact is None and asks_wikimedia:
+        what = "Wikipedia does not know how to reach you, and allows 10 requests a minute"
+        yield hint("tools", what, "it allows 200 if TOOLS__CONTACT is an e-mail address or a page of yours")
 
 
 async def check_tool_sources(settings: Settings) -> list[Finding]:
-    """How many tools the servers of `TOOLS__MCP__SERVERS` give, and which of them do not answer; empty without any."""
+    """Returns how many tools the servers of `TOOLS__MCP__SERVERS` give, and which of them do not answer."""
     found: list[Finding] = []
     for source in sources(settings.tools.options_by_name, taken=()) if settings.tools.enabled else ():
         try:
-            tools = await source.tools()
-            found.append(ok("tools", f"the MCP servers offer {number_of(len(tools), 'tool')}"))
-            found += [
-                problem(
-                    "tools",
-                    f"the MCP server {name} does not answer ({why})",
-                    "check it in TOOLS__MCP__SERVERS",
-                )
-                for name, why in source.absent.items()
-            ]
-            found += [
-                warning(
-                    "tools",
-                    f"tools of the MCP server {name} that cannot be offered: {', '.join(unfit)}",
-                    "the server has to describe them differently",
-                )
-                for name, unfit in source.unfit.items()
-            ]
+            found.append(ok("tools", f"the MCP servers offer {len(await source.tools())} tools"))
+            for name, why in source.absent.items():
+                what = f"the MCP server {name} does not answer ({why})"
+                found.append(problem("tools", what, "check it in TOOLS__MCP__SERVERS"))
+            for name, unfit in source.unfit.items():
+                what = f"tools of the MCP server {name} that cannot be offered: {', '.join(unfit)}"
+                found.append(warning("tools", what, "the server has to describe them differently"))
         finally:
             await source.aclose()
     return found

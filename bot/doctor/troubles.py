@@ -10,7 +10,7 @@ from bot.doctor.findings import Finding, ok, problem
 from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
 from bot.models.base import Completion
 
-_MAX_MODELS = 100
+_MAX_MODELS = 30
 
 
 class ModelTroubles:
@@ -19,62 +19,51 @@ class ModelTroubles:
     def __init__(self) -> None:
         self.on_change: Callable[[], None] = lambda: None
         """Is called when something has begun or ended."""
-        self._found: dict[tuple[str, str], Finding] = {}
+        self._found: dict[tuple[str, str], tuple[Finding, ...]] = {}
 
     def on_error(self, error: ProviderError) -> None:
-        """A try has failed."""
-        is_refused = isinstance(error, Rejected) and error.is_setup
-        if not is_refused and not isinstance(error, BadKey | NoSuchModel):
-            return
-        model = error.model or "unknown"
-        topic, group = _topic(error.provider, model), f"LLM__{error.provider.upper()}"
+        """Notes that a try has failed."""
+        name, model = error.provider, error.model or "unknown"
+        group = f"LLM__{name.upper()}"
         if isinstance(error, BadKey):
-            what = f"{error.provider} refuses the key or the account ({error!s})"
-            advice = "look at {name}, and at the account's credit".format(name=f"{group}__API_KEY")
-            notice = Notice(kind="key", subject=error.provider)
-        elif not isinstance(error, NoSuchModel):
-            what = f"{error.provider} refuses every request to the model {model} ({error})"
-            advice = (
+            what, notice = f"{name} refuses the key or the account ({error})", Notice(kind="key", subject=name)
+            how = f"look at {group}__API_KEY, and at the account's credit"
+        elif isinstance(error, NoSuchModel):
+            what, notice = f"{name} does not have the model {model} ({error})", Notice(kind="model", subject=model)
+            how = f"look at {group}__MODEL and {group}__BASE_URL"
+        elif isinstance(error, Rejected) and error.is_setup:
+            what = f"{name} refuses every request to the model {model} ({error})"
+            how = (
                 f"look at {group}__MODEL and {group}__BASE_URL; TOOLS__ENABLED=false shows whether a tool is the cause"
             )
             notice = Notice(kind="refusal", subject=model)
         else:
-            what = f"{error.provider} does not have the model {model} ({error!s})"
-            advice = "look at {name} and {other}".format(name=f"{group}__MODEL", other=f"{group}__BASE_URL")
-            notice = Notice(kind="model", subject=model)
-        self._note(error.provider, model, problem("models", what, advice, topic=topic, notice=notice))
+            return
+        self._note(name, model, (problem("models", what, how, notice),))
 
     def on_answer(self, completion: Completion) -> None:
-        """A model has answered: whatever was wrong with it is over."""
-        for model in (completion.model, *self._asked_as(completion)):
-            if self._found.get((completion.provider, model), _NOTHING).level != "ok":
-                self._note(completion.provider, model, ok("", "", topic=_topic(completion.provider, model)))
+        """Notes that a model has answered, also under the name (an alias, a dated one) with which it failed before."""
+        provider = completion.provider
+        aliases = {model for name, model in self._found if name == provider and _is_alias(model, completion)}
+        for model in {completion.model} | aliases:
+            notices = (
+                Notice(kind="key", subject=provider),
+                Notice(kind="model", subject=model),
+                Notice(kind="refusal", subject=model),
+            )
+            self._note(provider, model, tuple(ok("models", f"{model} answers", notice=notice) for notice in notices))
 
     def findings(self) -> tuple[Finding, ...]:
-        """The last word on each model; of one that answers only that it was looked at."""
-        return tuple(self._found.values())
+        """Returns the last word on each model."""
+        return tuple(finding for found in self._found.values() for finding in found)
 
-    def _asked_as(self, completion: Completion) -> tuple[str, ...]:
-        """The names under which a model may have failed that now calls itself otherwise (an alias, a dated name)."""
-        found = self._found
-        return tuple(
-            model for provider, model in found if provider == completion.provider and _is_alias(model, completion)
-        )
-
-    def _note(self, provider: str, model: str, finding: Finding) -> None:
-        before = self._found.pop((provider, model), _NOTHING)
+    def _note(self, provider: str, model: str, found: tuple[Finding, ...]) -> None:
+        before = self._found.pop((provider, model), ())
         while len(self._found) >= _MAX_MODELS:
             self._found.pop(next(iter(self._found)))
-        self._found[provider, model] = finding
-        if (before.level, before.notice) != (finding.level, finding.notice):
+        self._found[provider, model] = found
+        if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
             self.on_change()
-
-
-_NOTHING = Finding(level="hint", area="", words="")
-
-
-def _topic(provider: str, model: str) -> str:
-    return f"answers {provider} {model}"
 
 
 def _is_alias(model: str, completion: Completion) -> bool:

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from bot.chat.notices import Notices
 from bot.clock import is_set_within
-from bot.doctor.findings import Finding
+from bot.doctor.findings import Finding, wanting
 from bot.logs import describe_error
 from bot.signal.protocol import Contact
 
@@ -88,8 +88,8 @@ class Checkups:
     async def tell(self) -> None:
         """Tells the admins what is new, and forgets what is over."""
         found = self.findings
-        standing = [(finding.topic, finding.notice) for finding in found if finding.notice is not None]
-        judged = frozenset(finding.topic for finding in found if finding.topic)
+        judged = frozenset(finding.notice.name for finding in found if finding.notice is not None)
+        standing = [(one.notice.name, one.notice) for one in wanting(found) if one.notice is not None]
         state, now = (frozenset(standing), judged), time.monotonic()
         if state == self._told_state and now < self._told_at + AGAIN_SECONDS:
             return

@@ -187,7 +187,7 @@ class HealthPage:
     def _machine(self) -> tuple[Gauge, ...]:
         level = self._level()
         kinds: tuple[str, ...] = get_args(Kind)
-        found = {finding.notice.kind for finding in self.findings if finding.notice is not None}
+        found = {finding.notice.kind for finding in wanting(self.findings) if finding.notice is not None}
         return (
             Gauge(
                 name="finding",

@@ -219,9 +219,12 @@ async def test_cells_that_cannot_be_are_a_problem() -> None:
     """Nothing that strangers send can be opened then. In a process of its own, whose server knows no libraries."""
     program = """if True:
         import asyncio
-        from bot.doctor.machine import check_cells
+        from bot.clock import MachineClock
+        from bot.doctor.machine import check_machine
         from bot.media.sandbox import Sandbox
-        found = asyncio.run(check_cells(Sandbox(preloaded="no.such.module")))
+        from bot.settings import load_settings
+        sandbox = Sandbox(preloaded="no.such.module")
+        [_, found] = asyncio.run(check_machine(load_settings({}, None), MachineClock(), sandbox))
         print(found.level, found.what)
     """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)

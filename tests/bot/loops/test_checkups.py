@@ -22,8 +22,8 @@ from tests.servers.envelopes import BOB, message
 from tests.waiting import eventually
 
 NOTICE = Notice(kind="key", subject="Tavily")
-WRONG = problem("search", "Tavily refuses the key", "correct it", topic="key Tavily", notice=NOTICE)
-RIGHT = ok("search", "Tavily answers", topic="key Tavily")
+WRONG = problem("search", "Tavily refuses the key", "correct it", notice=NOTICE)
+RIGHT = ok("search", "Tavily answers")
 
 
 @dataclass
@@ -142,7 +142,9 @@ def test_a_model_that_fails_for_the_operator_stands_until_it_answers() -> None:
     troubles.on_answer(completion("anthropic", "a-20261101"))
     assert all(one.level == "ok" for one in troubles.findings())
     troubles.on_error(BadKey("anthropic answered 401", provider="anthropic", model="a"))
-    assert [one.notice for one in troubles.findings() if one.notice] == [Notice(kind="key", subject="anthropic")]
+    assert [one.notice for one in troubles.findings() if one.level == "problem"] == [
+        Notice(kind="key", subject="anthropic")
+    ]
 
 
 def test_a_model_that_refuses_everything_is_a_finding() -> None:
