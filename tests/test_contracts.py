@@ -60,7 +60,6 @@ HOMES = {
     "pint": ["tools.conversion.units"],
     "prometheus_client": ["bot.metrics"],
     "prompt_toolkit": ["bot.terminal.streams"],
-    "pydantic_settings": ["bot.settings.groups", "bot.settings.sources"],
     "pypdf": ["bot.media.pdf"],
     "referencing": ["tools.mcp.schemas"],
     "segno": ["bot.cli.link", "bot.web.admin.account"],

@@ -15,8 +15,8 @@ from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.settings.file import SettingsFile
 from bot.settings.listing import listing
+from bot.settings.load import GivenValue
 from bot.settings.names import Variable
-from bot.settings.sources import GivenValue
 
 _USAGE = "settings: use `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"

@@ -10,11 +10,8 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, create_model
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.i18n.language import Language
-from bot.settings.names import SEPARATOR
-from bot.settings.sources import Reading
 from bot.settings.values import (
     BridgeAddress,
     Contact,
@@ -489,16 +486,8 @@ class WorkerSettings(SettingsGroup):
     """How many seconds a stop waits for running answers; the rest continue after the next start."""
 
 
-class Settings(BaseSettings):
+class Settings(SettingsGroup):
     """All settings of one process; `load_settings` makes them."""
-
-    model_config = SettingsConfigDict(
-        frozen=True,
-        extra="forbid",
-        hide_input_in_errors=True,
-        env_nested_delimiter=SEPARATOR,
-        enable_decoding=False,  # a list is comma-separated, never JSON
-    )
 
     llm: LlmSettings = LlmSettings()
     signal: SignalSettings = SignalSettings()
@@ -527,19 +516,6 @@ class Settings(BaseSettings):
         is_same = self.audio.is_openai_itself and openai.is_openai_itself
         is_same |= self.audio.base_url is not None and self.audio.base_url == openai.base_url
         return self.audio.api_key or (openai.api_key if is_same else None)
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic-settings passes its sources by name
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Returns the sources of the `Reading` that `load_settings` passes: they remember where each value stands."""
-        reading: Reading = init_settings()["reading"]
-        return tuple(reading.sources(settings_cls))
 
 
 def settings_with(extensions: Extensions) -> type[Settings]:

@@ -1,32 +1,41 @@
 """Reads the settings: the environment, the `.env` file and the settings file beside the store, strongest first.
 
-An empty value counts as unset. Everything that is wrong is reported at once, a line each, which begins with the
-variable and never shows a value.
+    the environment > .env > the settings file > the machine's own zone and language > the default
+
+A variable has a name of its own, perhaps a well-known one (`ALSO`), which counts where its own is left out in the
+environment and `.env`; a secret may be kept in a file, which `NAME_FILE` names. An empty value counts as unset.
+Everything that is wrong is reported at once, a line each, which begins with the variable and never shows a value.
 """
 
 import os
+import re
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
+from zoneinfo import available_timezones
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import SecretStr, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.errors import ConfigError
+from bot.i18n.language import LANGUAGES
 from bot.settings.env_file import entries, read_text
 from bot.settings.groups import TAKEN, USUAL, LlmSettings, Settings, StoreSettings, settings_with
-from bot.settings.names import ALSO, NUMBERS, SEPARATOR, Variable, hint, kind_of, variables_of
-from bot.settings.sources import (
-    ENVIRONMENT,
-    GivenValue,
-    Place,
-    Reading,
-    machine_language,
-    machine_zone,
-    place_of,
+from bot.settings.names import (
+    ALSO,
+    FILE_SUFFIX,
+    NUMBERS,
+    SEPARATOR,
+    Variable,
+    hint,
+    is_meant_for_us,
+    kind_of,
+    variables_of,
 )
-from bot.settings.values import zone_of
+from bot.settings.values import is_zone_meant, zone_of
 from tools import find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
@@ -36,6 +45,29 @@ _LOCALTIME = Path("/etc/localtime")
 SETTINGS_FILE_NAME = "settings.env"
 """The name of the file beside the store; both override it, see `bot.settings.file`."""
 _STORE_PATH = "STORE__PATH"
+_ENVIRONMENT = "the environment"
+_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GivenValue:
+    """A value that was set, under the name that was used."""
+
+    name: str
+    value: str
+    where: str
+    """`the environment`, or the name of the file that it comes from."""
+
+    @property
+    def whence(self) -> str:
+        """The source, as the end of a complaint."""
+        return f" (it is set in {self.where})"
+
+
+Place = dict[str, GivenValue]
+"""What is set in one place, by upper-case name."""
+Rank = tuple[Place, ...]
+"""Places among which own names come before well-known ones."""
 
 
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
@@ -92,24 +124,32 @@ def values_from(
         ConfigError: as `load_settings`.
     """
     wrong: list[str] = []
-    ranks: list[tuple[Place, ...]] = [(_environment(environ, wrong), _env_file(env_file)), (_in_file(file),)]
+    ranks: list[Rank] = [(_environment(environ, wrong), _env_file(env_file)), (_in_file(file),)]
     if is_file_first:
         ranks.reverse()
-    clock = place_of({"TZ": str(_LOCALTIME.resolve())}, str(_LOCALTIME)) if environ is None else {}
+    clock = _place({"TZ": str(_LOCALTIME.resolve())}, str(_LOCALTIME)) if environ is None else {}
     given = ChainMap(*(place for rank in ranks for place in rank), clock)
-    ranks.append((machine_language(given), machine_zone(given, wrong)))
     model, passed_over = _model_here(given)
-    reading = Reading(known=tuple(variables_of(model)), passed_over=passed_over, ranks=tuple(ranks), wrong=wrong)
+    known = tuple(variables_of(model))
+    wrong += _unknown([place for rank in ranks for place in rank], known, passed_over)
+    ranks.append((_machine_language(given), _machine_zone(given, wrong)))
+    values: dict[str, GivenValue] = {}
+    for variable in known:
+        try:
+            if found := _strongest(variable, ranks):
+                values[variable.name] = _checked(found, variable)
+        except ConfigError as error:
+            wrong.append(str(error))
     settings = None
     try:
-        settings = model.model_validate({"reading": reading})
+        settings = model.model_validate(_nested(known, values))
     except ValidationError as error:
-        wrong += complaints(error, reading.known, reading.values)
+        wrong += complaints(error, known, values)
     if settings is not None and not is_file_first:
         wrong += _keyless(settings.llm)
     if wrong or settings is None:
         raise ConfigError("\n".join(dict.fromkeys(wrong))) from None  # a cause would hold what was entered
-    return settings, reading.values
+    return settings, values
 
 
 def known_variables(
@@ -123,19 +163,6 @@ def known_variables(
     return tuple(variables_of(model))
 
 
-def complaints(error: ValidationError, known: Sequence[Variable], values: Mapping[str, GivenValue]) -> list[str]:
-    """Returns what pydantic found, one line for each variable."""
-    lines: dict[str, str] = {}
-    names = [name for variable in known for name in variable.names]
-    for one in error.errors(include_url=False, include_input=False):
-        variable = next((each for each in known if each.path == tuple(one["loc"])[: len(each.path)]), None)
-        name = variable.name if variable else SEPARATOR.join(map(str, one["loc"])).upper()
-        given = values.get(name)
-        shown, whence = (given.name, given.whence) if given else (name, "")
-        lines.setdefault(name, f"{shown}: {_expectation(one, variable, shown, names)}{whence}")
-    return [*lines.values()]
-
-
 def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
     """Returns the value of `TZ` (in the environment; None: the process's own) if it is not a zone's name.
 
@@ -143,6 +170,31 @@ def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
     """
     zone = (os.environ if environ is None else environ).get("TZ")
     return zone if zone and zone_of(zone) is None else None
+
+
+def _place(values: Mapping[str, str], where: str) -> Place:
+    """The values as a place; one that is empty counts as unset."""
+    found = (GivenValue(name=name.upper(), value=value.strip(), where=where) for name, value in values.items())
+    return {given.name: given for given in found if given.value}
+
+
+def _environment(environ: Mapping[str, str] | None, wrong: list[str] | None = None) -> Place:
+    """What is set in the environment; a name in two spellings is added to `wrong`."""
+    found: Place = {}
+    for name, value in (os.environ if environ is None else environ).items():
+        for own in _place({name: value}, _ENVIRONMENT).values():
+            other = found.setdefault(own.name, own)
+            if other.value != own.value and SEPARATOR in own.name and wrong is not None:
+                wrong.append(f"{own.name}: is set twice, in different capitals; remove one of the two{own.whence}")
+    return found
+
+
+def _env_file(path: Path | None) -> Place:
+    return _place(entries(read_text(path), path.name, is_shared=True), path.name) if path else {}
+
+
+def _in_file(file: tuple[Path, Mapping[str, str]] | None) -> Place:
+    return _place(file[1], file[0].name) if file else {}
 
 
 def _model_here(given: Mapping[str, GivenValue]) -> tuple[type[Settings], tuple[str, ...]]:
@@ -167,23 +219,94 @@ def _is_false(given: GivenValue | None) -> bool:
         return False  # reading all values reports it
 
 
-def _environment(environ: Mapping[str, str] | None, wrong: list[str] | None = None) -> Place:
-    """What is set in the environment; a name in two spellings is added to `wrong`."""
-    found: dict[str, GivenValue] = {}
-    for name, value in (os.environ if environ is None else environ).items():
-        for own in place_of({name: value}, ENVIRONMENT).values():
-            other = found.setdefault(own.name, own)
-            if other.value != own.value and SEPARATOR in own.name and wrong is not None:
-                wrong.append(f"{own.name}: is set twice, in different capitals; remove one of the two{own.whence}")
+def _unknown(places: Iterable[Place], known: Iterable[Variable], passed_over: tuple[str, ...]) -> Iterator[str]:
+    """A line for each name that can only be meant for Aldis, and is none of its settings."""
+    names = frozenset(name for variable in known for name in variable.names)
+    for given in (given for place in places for name, given in place.items() if name not in names):
+        is_ours = is_meant_for_us(given.name, names, is_in_file=given.where != _ENVIRONMENT)
+        if is_ours and not given.name.startswith(passed_over):
+            yield f"{given.name}: there is no such setting{hint(given.name, names)}{given.whence}"
+
+
+def _strongest(variable: Variable, ranks: Iterable[Rank]) -> GivenValue | None:
+    """The value that counts for a variable; None if it is not set anywhere."""
+    for rank in ranks:
+        for name in filter(None, (variable.name, variable.also)):
+            for place in rank:
+                direct = place.get(name)
+                file = place.get(name + FILE_SUFFIX) if variable.is_secret else None
+                if direct and file:
+                    raise ConfigError(f"{name}: {file.name} is also set; remove one of the two{direct.whence}")
+                if direct or file:
+                    return direct or _content(file)
+    return None
+
+
+def _content(given: GivenValue | None) -> GivenValue | None:
+    """The secret in the file that a variable names."""
+    if given is None:
+        return None
+    try:
+        value = Path(given.value).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        # The path itself is left out: people paste the secret in its place.
+        why = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise ConfigError(f"{given.name}: the file that it names cannot be read: {why}{given.whence}") from error
+    if not value:
+        raise ConfigError(f"{given.name}: the file that it names is empty{given.whence}")
+    return replace(given, value=value)
+
+
+def _checked(given: GivenValue, variable: Variable) -> GivenValue:
+    """Returns the value if it is surely what was meant: `docker run --env-file` keeps quotes as part of it."""
+    if _QUOTED.fullmatch(given.value):
+        words = "has quotes around its value, which count as part of it here; remove them"
+        raise ConfigError(f"{given.name}: {words}{given.whence}")
+    if "_" in given.value and variable.kind in NUMBERS:  # Python ignores them
+        raise ConfigError(f"{given.name}: must be {variable.number_words}{given.whence}")
+    is_header = variable.kind is SecretStr  # a library that refuses a header would show it
+    if is_header and not (given.value.isascii() and given.value.isprintable() and " " not in given.value):
+        raise ConfigError(f"{given.name}: must be one word of printable ASCII characters{given.whence}")
+    return given
+
+
+def _machine_zone(given: Mapping[str, GivenValue], wrong: list[str]) -> Place:
+    """The machine's own time zone, if it names one that exists; UTC tells nothing of people.
+
+    One that does not exist is added to `wrong`, unless the setting itself is set.
+    """
+    zone = given.get("TZ")
+    if zone is None or "LOCALE__TIMEZONE" in given:
+        return {}
+    name = zone_of(zone.value)
+    if name is None and is_zone_meant(zone.value):
+        close = next(iter(get_close_matches(zone.value, available_timezones(), n=1)), None)
+        wrong.append(f"TZ: there is no such time zone{f'; did you mean {close}?' if close else ''}")
+    if name is None or name.endswith(("UTC", "UCT", "GMT")):
+        return {}
+    return {"LOCALE__TIMEZONE": replace(zone, value=name)}
+
+
+def _machine_language(given: Mapping[str, GivenValue]) -> Place:
+    """The machine's own language, if Aldis speaks it: `LANG=de_DE.UTF-8` is German."""
+    said = next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)
+    if said is None:
+        return {}
+    code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
+    return {"LOCALE__LANGUAGE": replace(said, value=code)} if code in LANGUAGES else {}
+
+
+def _nested(known: Iterable[Variable], values: Mapping[str, GivenValue]) -> dict[str, Any]:
+    """The values in the shape of the groups."""
+    found: dict[str, Any] = {}
+    for variable in known:
+        if variable.name in values:
+            *groups, field = variable.path
+            place = found
+            for group in groups:
+                place = place.setdefault(group, {})
+            place[field] = values[variable.name].value
     return found
-
-
-def _env_file(path: Path | None) -> Place:
-    return place_of(entries(read_text(path), path.name, is_shared=True), path.name) if path else {}
-
-
-def _in_file(file: tuple[Path, Mapping[str, str]] | None) -> Place:
-    return place_of(file[1], file[0].name) if file else {}
 
 
 def _keyless(llm: LlmSettings) -> list[str]:
@@ -197,9 +320,19 @@ def _keyless(llm: LlmSettings) -> list[str]:
     ]
 
 
-def _expectation(error: ErrorDetails, variable: Variable | None, shown: str, names: Sequence[str]) -> str:
-    if error["type"] == "extra_forbidden":
-        return f"there is no such setting{hint(shown, names)}"
+def complaints(error: ValidationError, known: Sequence[Variable], values: Mapping[str, GivenValue]) -> list[str]:
+    """Returns what pydantic found, one line for each variable."""
+    lines: dict[str, str] = {}
+    for one in error.errors(include_url=False, include_input=False):
+        variable = next((each for each in known if each.path == tuple(one["loc"])[: len(each.path)]), None)
+        name = variable.name if variable else SEPARATOR.join(map(str, one["loc"])).upper()
+        given = values.get(name)
+        shown, whence = (given.name, given.whence) if given else (name, "")
+        lines.setdefault(name, f"{shown}: {_expectation(one, variable)}{whence}")
+    return [*lines.values()]
+
+
+def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
     if error["type"] == "value_error":
         return str(error.get("ctx", {}).get("error", "is not valid"))
     kind = variable.kind if variable else None

@@ -22,6 +22,8 @@ from pydantic.fields import FieldInfo
 
 SEPARATOR = "__"
 FILE_SUFFIX = "_FILE"
+FIXED = "fixed"
+"""Marks a field that no variable sets: a constant that tests, and the code that makes the group, can replace."""
 NUMBERS = frozenset({int, float, Decimal})
 """The kinds of values that are numbers."""
 
@@ -37,20 +39,22 @@ ALSO = {
 }
 """Names that many machines have set already; each is read if our own is left out."""
 
-_GROUPS_ELSEWHERE = {"DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__", "SEARCH_": "TOOLS__WEB_SEARCH__"}
-"""How names of other programs begin whose settings Aldis has in a group of its own."""
+_ELSEWHERE = {
+    "DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__",
+    "SEARCH_": "TOOLS__WEB_SEARCH__",
+    "CLAUDE_": "ANTHROPIC_",
+    "OPENAI_API_BASE": "OPENAI_BASE_URL",
+}
+"""How names of other programs begin, and how Aldis's begin for the same."""
 _OTHERS = re.compile(
     r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP|MAKE|MFLAGS)_?\w*"
 )
 """What a `.env` file can also hold, for the container, its engine and Python."""
 _COMMON = frozenset({"LOG_LEVEL", "LOG_FORMAT", "WEB_HOST", "WEB_PORT", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL"})
 """Names so common in an environment that they are probably meant for another program."""
-_ALIASES = {"CLAUDE_API_KEY": "ANTHROPIC_API_KEY", "OPENAI_API_BASE": "OPENAI_BASE_URL"}
-"""Names that other programs have for settings of ours, and that look unlike them."""
-_SIMILAR, _SIMILAR_WORD, _SIMILAR_IN_FILE = 0.84, 0.8, 0.6
-"""How alike two names without their underscores must be for one to count as a slip for the other, how alike their first
-words, and how alike they must be to be named as what may be meant (difflib's ratio). The first catches a wrong letter
-and one underscore instead of two, and keeps `OPENAI_API_TYPE` apart from ours."""
+_SURE, _SURE_WORD, _LIKELY = 0.84, 0.8, 0.6
+"""How alike (difflib's ratio) a name must be to ours, and its first word, to be a slip for it in the environment; and
+how alike to be named as what may be meant. The first keeps `OPENAI_API_TYPE` apart from ours."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,12 +123,12 @@ class Variable:
 
 
 def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
-    """Yields the leaves of a settings model, in its own order."""
+    """Yields the leaves of a settings model, in its own order; a field marked `FIXED` is none."""
     for name, field in model.model_fields.items():
         inner, below = field.annotation, (*path, name)
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from variables_of(inner, below)
-        else:
+        elif FIXED not in field.metadata:
             yield Variable(path=below, field=field, group=model)
 
 
@@ -140,7 +144,7 @@ def kind_of(annotation: Any) -> Any:
 
 def hint(name: str, names: Iterable[str]) -> str:
     """Returns `; did you mean NAME?` for the closest of our names; empty if none is close."""
-    meant = _ALIASES.get(name) or _closest(name, names, _SIMILAR_IN_FILE)
+    meant = _closest(name, names, _LIKELY)
     return f"; did you mean {meant}?" if meant else ""
 
 
@@ -152,17 +156,18 @@ def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bo
     """
     if is_in_file:
         return not _OTHERS.fullmatch(name)
-    words = {one.partition("_")[0] for one in names} | {begin.partition("_")[0] for begin in _GROUPS_ELSEWHERE}
+    words = {one.partition("_")[0] for one in (*names, *_ELSEWHERE)}
     first = name.partition("_")[0]
-    if name in _ALIASES or (SEPARATOR in name and first in words):
+    if SEPARATOR in name and first in words:
         return True
-    is_near = name not in _COMMON and bool(get_close_matches(first, words, n=1, cutoff=_SIMILAR_WORD))
-    return is_near and _closest(name, names, _SIMILAR) is not None
+    is_near = name not in _COMMON and bool(get_close_matches(first, words, n=1, cutoff=_SURE_WORD))
+    return is_near and _closest(name, names, _SURE) is not None
 
 
 def _closest(name: str, names: Iterable[str], similarity: float) -> str | None:
-    begin = next((begin for begin in _GROUPS_ELSEWHERE if name.startswith(begin)), None)
-    wanted = name if begin is None else name.replace(begin, _GROUPS_ELSEWHERE[begin], 1)
+    """The one of our names that is most like this one, underscores aside."""
+    begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
+    wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
     flat = {one.replace("_", ""): one for one in sorted(names)}
     found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=similarity)
     return flat[found[0]] if found else None
