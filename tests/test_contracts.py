@@ -23,10 +23,10 @@ HOMES = {
         "bot.web",
         # Their libraries stand on it, and let its errors through.
         "bot.signal.rest_api.clients",
-        "bot.models.openai.provider",
+        "bot.models.openai",
     ],
     "aiosqlite": ["store.database"],
-    "anthropic": ["bot.models.anthropic.provider"],
+    "anthropic": ["bot.models.anthropic"],
     "anyio": ["tools.mcp"],
     "asyncpg": ["tools.databases.postgres"],
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
@@ -44,8 +44,8 @@ HOMES = {
     ],
     "httpx2": [
         # The SDKs of models and of MCP stand on it: its errors are translated, and its answers bounded.
-        "bot.models.anthropic.provider",
-        "bot.models.openai.provider",
+        "bot.models.anthropic",
+        "bot.models.openai",
         "bot.models.streams",
         "tools.mcp.transport",
     ],
@@ -56,7 +56,7 @@ HOMES = {
     "markdown_it": ["bot.formatting.markdown"],
     "mcp": ["tools.mcp.session", "tools.mcp.stdio", "tools.mcp.transport"],
     "mcp_types": ["tools.mcp.content", "tools.mcp.session", "tools.mcp.stdio", "tools.mcp.transport"],
-    "openai": ["bot.models.openai.provider"],
+    "openai": ["bot.models.openai"],
     "pint": ["tools.conversion.units"],
     "prometheus_client": ["bot.metrics"],
     "prompt_toolkit": ["bot.terminal.streams"],

@@ -59,7 +59,7 @@ def _offering(provider: Provider) -> Provider:
 def import_sdks(settings: Settings) -> None:
     """Imports the SDKs of the providers in use. It takes a second or more, so run it in a thread beside other work."""
     for name in {choice.partition("/")[0] for choice in (*settings.llm.providers_in_order, *settings.llm.choices)}:
-        import_module(f"bot.models.{name}" if name == "offline" else f"bot.models.{name}.provider")
+        import_module(f"bot.models.{name}")
 
 
 def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: ModelLessons | None = None) -> Provider:
@@ -70,7 +70,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
     asks = _told_prices(lessons, server)
     match name:
         case "anthropic":
-            from bot.models.anthropic.provider import Anthropic
+            from bot.models.anthropic import Anthropic
 
             key = llm.anthropic.api_key
             return Anthropic(
@@ -82,7 +82,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
                 prices=replace(prices(settings), asks=asks),
             )
         case "openai":
-            from bot.models.openai.provider import OpenAI
+            from bot.models.openai import OpenAI
 
             key = llm.openai.api_key
             return OpenAI(
@@ -135,7 +135,7 @@ def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | N
         if place is None:
             return NOTHING
         told = told_of(lessons, *place)
-        return replace(told, price=own.of(place[1]) or told.price)
+        return told.model_copy(update={"price": own.of(place[1]) or told.price})
 
     return known
 

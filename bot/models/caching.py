@@ -7,7 +7,7 @@ Reading costs a tenth of the price; writing costs a quarter more than it (for fi
 hour), so a write pays off with the first read in time. How long that is follows from the pauses of this chat, which are
 part of the request: nothing has to be remembered, and a restart loses nothing. Thinking within a turn is removed
 afterwards, so the next turn finds the question in the cache, and what follows it only if nothing was thought.
-Left to others: how a vendor is told (`bot.models.anthropic.provider`, `bot.models.openai.responses`).
+Left to others: how a vendor is told (`anthropic`, `openai_responses`).
 
 Source: platform.claude.com (prompt caching: prices, lifetimes, look-back, what changes invalidate) and
 developers.openai.com (prompt caching), 2026-11-22.

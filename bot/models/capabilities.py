@@ -20,11 +20,10 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
 from decimal import Decimal, InvalidOperation
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from bot.models.prices import Price
 
@@ -44,62 +43,69 @@ _MAX_PRICE_CHARS = 40
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Capabilities:
-    """A server's statements about a model; None where it says nothing."""
+def _window(value: object) -> int | None:
+    return value if type(value) is int and value in _WINDOWS else None
 
-    window_tokens: int | None = None
+
+def _output(value: object) -> int | None:
+    return value if type(value) is int and value in _OUTPUTS else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _day(value: object) -> str | None:
+    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
+
+
+def _price(value: object) -> Price | None:
+    try:
+        return Price.model_validate(value)
+    except ValidationError:
+        return None
+
+
+Flag = Annotated[bool | None, BeforeValidator(_flag)]
+
+
+class Capabilities(BaseModel):
+    """A server's statements about a model; None where it says nothing, or what makes no sense."""
+
+    model_config = ConfigDict(frozen=True)
+
+    window_tokens: Annotated[int | None, BeforeValidator(_window)] = None
     """What a request and its answer may have together. If the server tells both, it is what the server gives the model
     now, not what the model was made for."""
-    max_output_tokens: int | None = None
-    tools: bool | None = None
-    pictures: bool | None = None
-    documents: bool | None = None
-    system: bool | None = None
+    max_output_tokens: Annotated[int | None, BeforeValidator(_output)] = None
+    tools: Flag = None
+    pictures: Flag = None
+    documents: Flag = None
+    system: Flag = None
     """Whether its template supports a system message."""
-    parallel_calls: bool | None = None
+    parallel_calls: Flag = None
     """Whether its template shows more than the first of several calls in one answer."""
-    thinking: bool | None = None
-    effort: bool | None = None
+    thinking: Flag = None
+    effort: Flag = None
     """Whether it can be told how much to think."""
-    is_at_home: bool | None = None
+    is_at_home: Flag = None
     """Whether its server is one that people run on machines of their own, which may be slow: llama.cpp, LM Studio and
     Ollama."""
-    price: Price | None = None
-    is_deprecated: bool | None = None
-    retires_on: str | None = None
+    price: Annotated[Price | None, BeforeValidator(_price)] = None
+    is_deprecated: Flag = None
+    retires_on: Annotated[str | None, BeforeValidator(_day)] = None
     """The day from which it does not answer any more, in ISO format, as planned now."""
-
-    @property
-    def rates(self) -> tuple[Decimal, Decimal] | None:
-        """The US dollars per million tokens in, and out; None if unknown."""
-        return None if self.price is None else (self.price.input, self.price.output)
 
     def or_else(self, other: "Capabilities") -> "Capabilities":
         """These capabilities, completed by those of another answer about the same model."""
-        gaps = {field.name: getattr(other, field.name) for field in fields(self) if getattr(self, field.name) is None}
-        return replace(self, **gaps)
+        return self.model_copy(update={name: value for name, value in other if getattr(self, name) is None})
 
     def as_lesson(self) -> dict[str, Any]:
         """The known capabilities as JSON values."""
-        known = {name: value for name, value in asdict(replace(self, price=None)).items() if value is not None}
-        price = {"price": self.price.model_dump(mode="json", exclude_none=True)} if self.price else {}
-        return known | price
+        return self.model_dump(mode="json", exclude_none=True)
 
 
 NOTHING = Capabilities()
-_FLAGS = (
-    "tools",
-    "pictures",
-    "documents",
-    "system",
-    "parallel_calls",
-    "thinking",
-    "effort",
-    "is_at_home",
-    "is_deprecated",
-)
-
 
 _Read = TypeVar("_Read")
 
@@ -154,35 +160,23 @@ def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
 
 def of_lesson(lesson: object) -> Capabilities:
     """The capabilities that `as_lesson` stored; impossible values count as missing."""
-    kept = _object(lesson)
-    flags = {name: _flag(kept.get(name)) for name in _FLAGS}
-    try:
-        price = Price.model_validate(kept["price"]) if "price" in kept else None
-    except ValidationError:
-        price = None
-    return Capabilities(
-        window_tokens=_window(kept.get("window_tokens")),
-        max_output_tokens=_output(kept.get("max_output_tokens")),
-        price=price,
-        retires_on=_day(kept.get("retires_on")),
-        **flags,
-    )
+    return Capabilities(**_object(lesson))
 
 
 def of_anthropic(entry: object) -> Capabilities:
     """Reads an entry of Anthropic's list of models."""
     model = _object(entry)
     can = _object(model.get("capabilities"))
-    supported = {name: _flag(_object(can.get(name)).get("supported")) for name in can}
+    supported = {name: _object(can.get(name)).get("supported") for name in can}
     return Capabilities(
-        window_tokens=_window(model.get("max_input_tokens")),
-        max_output_tokens=_output(model.get("max_tokens")),
+        window_tokens=model.get("max_input_tokens"),
+        max_output_tokens=model.get("max_tokens"),
         pictures=supported.get("image_input"),
         documents=supported.get("pdf_input"),
         thinking=supported.get("thinking"),
         effort=supported.get("effort"),
         is_deprecated=model.get("lifecycle") in {"deprecated", "retired"} or None,
-        retires_on=_day(model.get("retires_at")),
+        retires_on=model.get("retires_at"),
     )
 
 
@@ -202,13 +196,13 @@ def of_listed(entry: object) -> Capabilities:
         tools=None if parameters is None else "tools" in parameters,
         pictures=None if modalities is None else "image" in modalities,
         thinking=None if parameters is None else "reasoning" in parameters,
-        price=_price(_object(model.get("pricing"))),
+        price=_sold(_object(model.get("pricing"))),
     )
 
 
 def of_training(entry: object) -> Capabilities:
     """Returns what llama.cpp's model was made for, in case its server does not say how much of that it gives."""
-    return Capabilities(window_tokens=_window(_object(_object(entry).get("meta")).get("n_ctx_train")))
+    return Capabilities(window_tokens=_object(_object(entry).get("meta")).get("n_ctx_train"))
 
 
 def of_llama_cpp(props: object) -> Capabilities:
@@ -217,13 +211,13 @@ def of_llama_cpp(props: object) -> Capabilities:
     """
     told = _object(props)
     knows = _object(told.get("chat_template_caps"))
-    calls = _flag(knows.get("supports_tool_calls"))
+    calls = knows.get("supports_tool_calls")
     return Capabilities(
-        window_tokens=_window(_object(told.get("default_generation_settings")).get("n_ctx")),
-        tools=_flag(knows.get("supports_tools")),
-        pictures=_flag(_object(told.get("modalities")).get("vision")),
-        system=_flag(knows.get("supports_system_role")),
-        parallel_calls=_flag(knows.get("supports_parallel_tool_calls")) if calls else None,
+        window_tokens=_object(told.get("default_generation_settings")).get("n_ctx"),
+        tools=knows.get("supports_tools"),
+        pictures=_object(told.get("modalities")).get("vision"),
+        system=knows.get("supports_system_role"),
+        parallel_calls=knows.get("supports_parallel_tool_calls") if calls is True else None,
         is_at_home=True if "default_generation_settings" in told else None,
     )
 
@@ -272,7 +266,7 @@ def chat_models(names: Iterable[str]) -> list[str]:
     return [name for name in names if not _NO_CHAT.search(name)]
 
 
-def _price(pricing: Json) -> Price | None:
+def _sold(pricing: Json) -> Price | None:
     """OpenRouter's prices, which are per token; -1 stands for one that is known only afterwards."""
     rates = {
         "input": pricing.get("prompt"),
@@ -290,22 +284,6 @@ def _per_million(rate: object) -> Decimal:
     if not isinstance(rate, str) or len(rate) > _MAX_PRICE_CHARS:
         raise InvalidOperation
     return (Decimal(rate) * _MILLION).normalize() + 0
-
-
-def _day(value: object) -> str | None:
-    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
-
-
-def _window(value: object) -> int | None:
-    return value if type(value) is int and value in _WINDOWS else None
-
-
-def _output(value: object) -> int | None:
-    return value if type(value) is int and value in _OUTPUTS else None
-
-
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
 
 
 def _object(value: object) -> Json:

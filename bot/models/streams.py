@@ -1,23 +1,34 @@
-"""Streamed answers: gathers the pieces, and passes on the words as they arrive.
+"""What arrives: answers in pieces, their words as they come, and what models write into them that no one should see.
 
-The pieces are assembled into the body that the same service returns without streaming, so that one reader reads both
-and the completion is the same either way. A piece that brings nothing (a ping, an empty delta) does not count: a server
-can send those for ever. Left to others: each vendor's pieces (`bot.models.anthropic.stream`,
-`bot.models.openai.chat_stream`, `bot.models.openai.responses`), the connection (its SDK) and the deadline
-(`bot.models.base`).
+    thoughts before the answer, the signs that end a turn    --> cut off
+    <<get_weather: {"place": "Oslo"}>>, where tools are offered in words (`prompted`) --> a call
+    a call in any other notation                             --> an empty answer: the model is asked once more
+
+A server turns its model's calls into calls if it was started with a parser for them; the doctor says which flag that
+takes. The pieces of a stream are assembled into the body that the same service returns without streaming, so that one
+reader reads both. A piece that brings nothing (a ping, an empty delta) does not count: a server can send them for ever.
+
+Source: the chat templates of DeepSeek-R1, Qwen3, Magistral, Llama 3, Gemma 3 and Command R; issue threads of llama.cpp
+(6924), vLLM and Ollama, 2026-11-27.
 """
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+import itertools
+import logging
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
 import httpx2
 
 from bot.errors import ProviderError, TooSlow
-from bot.models import wire
+from bot.messages import AssistantMessage, AssistantPart, CallId, Text
+from bot.models import prompted, wire
 from bot.models.base import Deadline, OnText, Request, Stop
 from bot.models.prices import Prices
+
+_log = logging.getLogger(__name__)
 
 SLOW_SECONDS = 30.0
 """A model that took longer for an answer may take too long for the next one to be awaited as a whole: from then on it
@@ -29,13 +40,119 @@ MAX_STREAM_BYTES = 64 * 1024 * 1024
 """The longest answer that can be requested, in the smallest pieces, each wrapped in JSON."""
 MAX_WHOLE_BYTES = 4 * 1024 * 1024
 """For an answer that comes whole, and for what a stream comes to."""
-HEADERS: Final = {"Accept-Encoding": "identity"}
-"""Answers come uncompressed, because a packed one could expand to anything."""
-
 MAX_CHARACTERS = 2_000_000
 """The limit per answer: twice the largest output limit. A server that repeats itself may never end."""
 MAX_PARTS = 1_000
 """The limit per answer, for calls and texts alike: all are examined with each piece."""
+HEADERS: Final = {"Accept-Encoding": "identity"}
+"""Answers come uncompressed, because a packed one could expand to anything."""
+
+_STEPS = 32
+"""An unfinished answer is read again whenever it has grown by this fraction of itself: a long one a few hundred times,
+not with each of its thousands of pieces, which would take quadratic time."""
+
+_TURN_ENDS = (
+    r"<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_OF_TURN_TOKEN|user|assistant)\|>"
+    r"|<(?:end_of_turn|eos|/s)>|<｜end▁of▁sentence｜>|\[/?INST\]"
+)
+_ENDED = re.compile(rf"(?:{_TURN_ENDS})\Z")
+_NEXT_TURN = re.compile(rf"(?:{_TURN_ENDS})\s*+(?:<\|(?:im_)?start|<start_of_turn|<s>)")
+"""Where the model goes on and invents the next turn."""
+_MAX_SIGN_CHARS = 32
+_THOUGHTS = re.compile(
+    r"\A\s*(?:<(?P<tag>think|thinking|thought|reasoning)>.*?(?:</(?P=tag)>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z))\s*",
+    re.DOTALL,
+)
+_HEADLESS = re.compile(r"\A(?:(?!<think|`).)*?</think(?:ing)?>\s*", re.DOTALL)
+"""Thoughts that the template began, so that the answer contains only their end."""
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_SIGNS = re.compile(
+    r"<\|[a-z_]{2,40}\|?>|<｜|\[TOOL_CALLS\]|</?(?:tool_calls?|function_calls?|tool_use|tool_code)>"
+    r"|<function=|<invoke name="
+)
+"""Of the notations in which models call tools where their server has no parser for them."""
+_NAMED = re.compile(r"\"(?:name|tool|tool_name|function|action)\"\s*:\s*\"(?:functions\.)?([\w.-]{1,100})\"")
+_WITH_ARGUMENTS = re.compile(r"\"(?:arguments|parameters|args|input|action_input|tool_input)\"\s*:")
+_MAY_BEGIN = re.compile(
+    r"<(?:[|｜/a-z<]|\Z)|\[(?:T|\Z)|^[ \t]*(?:\{|\[\s*+\{|Action:|```\w{0,12}+\s*+(?:\Z|[\[{]))", re.MULTILINE
+)
+"""Where an unfinished text may turn into a call or a sign."""
+
+
+class Reader:
+    """Reads a model's answers to one request; `in_words`: its tools are offered in words."""
+
+    def __init__(self, request: Request, *, in_words: bool = False) -> None:
+        self._request = request
+        self._in_words = in_words
+        self._names = frozenset(offer.name for offer in request.tools)
+
+    def visible(self, text: str) -> str:
+        """Returns what people may see of an unfinished completion: no thoughts, nothing that may become a call."""
+        text = _without_thoughts(text)
+        begun = _MAY_BEGIN.search(text) if self._names or "<|" in text else None
+        return text[: begun.start()].rstrip() if begun else _without_end(text)
+
+    def read(self, answered: wire.WireAnswer) -> wire.WireAnswer:
+        """The answer with its words alone, and with calls in words as calls, after everything else, in order.
+
+        Drops calls if the request allows none, and the words around a call that no one can carry out. Returns the
+        answer itself if there is nothing to change.
+        """
+        if answered.message is None:
+            return answered
+        parts: list[AssistantPart] = []
+        calls: list[AssistantPart] = []
+        ids = self._free_ids()
+        for part in answered.message.parts:
+            if not isinstance(part, Text):
+                parts.append(part)
+                continue
+            text = _without_end(_without_thoughts(part.text))
+            words, written = prompted.read(text, self._names) if self._in_words and self._names else (text, [])
+            parts += [Text(text=words)] if not self._is_call(words) else []
+            calls += [wire.tool_call(next(ids), *one) for one in written] if self._request.may_call_tools else []
+        if not calls and tuple(parts) == answered.message.parts:
+            return answered
+        was_cut = answered.is_cut_in_call
+        return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
+
+    def read_unfinished(self, answered: wire.WireAnswer) -> wire.WireAnswer:
+        """The same of an answer that may lack its end: then it has only the words that people may see by then."""
+        if answered.stop is not Stop.LENGTH:
+            return self.read(answered)
+        words = self.visible(answered.text)
+        return wire.wire_answer([Text(text=words)], answered.stop, answered.usage)
+
+    def _is_call(self, text: str) -> bool:
+        """Whether the words are, or hold, a call in a notation that is not read."""
+        if not self._names:
+            return False
+        named = {found[1] for found in _NAMED.finditer(text)} if _WITH_ARGUMENTS.search(text) else set[str]()
+        is_call = not named.isdisjoint(self._names) or _SIGNS.search(_CODE.sub("", text)) is not None
+        if is_call:
+            _log.warning("the model wrote a call of a tool as words: its server lacks a parser; the doctor says more")
+        return is_call
+
+    def _free_ids(self) -> Iterator[CallId]:
+        """Ids that no call of the conversation has; the same ones for the same request."""
+        messages = self._request.messages
+        taken = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
+        yield from (one for number in itertools.count() if (one := CallId(f"written_{number}")) not in taken)
+
+
+def _without_thoughts(text: str) -> str:
+    return _THOUGHTS.sub("", _HEADLESS.sub("", text) if "</think" in text else text)
+
+
+def _without_end(text: str) -> str:
+    """The text up to the sign that ends its turn."""
+    begun = _NEXT_TURN.search(text)
+    text = (text[: begun.start()] if begun else text).rstrip()
+    while text.endswith((">", "]")) and (ended := _ENDED.search(text, max(0, len(text) - _MAX_SIGN_CHARS))):
+        text = text[: ended.start()].rstrip()
+    return text
 
 
 class PartialAnswer(Protocol):
@@ -52,7 +169,7 @@ class PartialAnswer(Protocol):
         ...
 
     def take(self, piece: object) -> None:
-        """Adds a piece: one event's JSON.
+        """Adds a piece: one event.
 
         Raises:
             ValueError: it is not what the service sends.
@@ -85,34 +202,54 @@ class Listener:
         self.has_heard = False
         """Whether any piece has arrived: then the service has started to count."""
 
-    def begin(self, so_far: Callable[[], wire.WireAnswer], *, before: str = "") -> None:
-        """Notes that a stream begins, and how what there is of it is read; its words continue those of `before`."""
-        self._so_far, self._before = so_far, before
+    async def listen(
+        self,
+        pieces: AsyncIterable[object],
+        partial: PartialAnswer,
+        reader: Reader,
+        read: Callable[[bytes], wire.WireAnswer],
+        before: str = "",
+    ) -> bytes:
+        """The body of a streamed answer, which `read` can read; the words of a paused answer stand before its own.
 
-    async def hear(self, pieces: AsyncIterable[object]) -> AsyncIterator[object]:
-        """Passes the pieces through, noting that some arrived."""
+        Raises:
+            ValueError: a piece is unreadable, the end is missing, or the answer is too long.
+        """
+        self._so_far = lambda: reader.read_unfinished(read(partial.body(is_cut=True)))
+        self._before = before
+        size = looked_at = 0
         async for piece in pieces:
             self.has_heard = True
-            yield piece
-
-    def on_progress(self) -> None:
-        """Notes that a piece has brought more of the answer."""
-        self._deadline.extend()
-        self._request.on_piece()
-
-    def on_words(self, text: str) -> None:
-        """Passes on the words of the stream so far."""
-        self._tell(join_texts([self._before, text]))
+            # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
+            await asyncio.sleep(0)
+            partial.take(piece)
+            if partial.size == size:
+                continue
+            size = partial.size
+            self._deadline.extend()
+            self._request.on_piece()
+            written = partial.text
+            if len(written) > MAX_CHARACTERS:
+                raise ValueError("the answer does not end")
+            if len(written) - looked_at > looked_at // _STEPS:
+                looked_at = len(written)
+                self._tell(join_texts([self._before, reader.visible(written)]))
+        body = partial.body()
+        if len(body) > MAX_WHOLE_BYTES:
+            raise ValueError("the answer is larger than one may be that comes whole")
+        return body
 
     def end(self, text: str) -> None:
         """Passes on the final text: an ending that might have become a call, but did not, is shown only now."""
-        if text != self._said and text.strip():
-            self._tell(text)
+        self._tell(text)
 
     def _tell(self, text: str) -> None:
-        self._said = text
-        if self._on_text is not None:
-            self._on_text(text)
+        # Half a surrogate pair, whose other half may be in the next piece, cannot be shown.
+        text = text.encode("utf-8", "replace").decode()
+        if text != self._said and text.strip():
+            self._said = text
+            if self._on_text is not None:
+                self._on_text(text)
 
     def too_slow(self, *, provider: str, model: str, prices: Prices) -> TooSlow:
         """The error for a missed deadline, with what was written by then."""
@@ -128,45 +265,12 @@ class Listener:
             answer = None if self._so_far is None else self._so_far()
         except (ProviderError, ValueError, RecursionError):
             return None
-        if answer is None or answer.message is None or answer.stop is Stop.REFUSAL:
-            return None
-        if not answer.text.strip() or answer.stop is Stop.TOOLS:
+        if answer is None or answer.stop in {Stop.REFUSAL, Stop.TOOLS} or not answer.text.strip():
             return None
         if answer.stop is Stop.END:
             return answer  # only the stream has not ended
         # What it has counted by now is not all that it was paid for.
         return replace(answer, stop=Stop.UNFINISHED, usage=replace(answer.usage, output_tokens=0))
-
-
-async def read_stream(pieces: AsyncIterable[object], partial: PartialAnswer, listener: Listener) -> bytes:
-    """The body of a streamed answer; the listener hears its words whenever there are more.
-
-    Raises:
-        ValueError: a piece is unreadable, the end is missing, or the answer is too long.
-    """
-    said = shown = ""
-    size = 0
-    async for piece in listener.hear(pieces):
-        # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
-        await asyncio.sleep(0)
-        partial.take(piece)
-        if partial.size > size:
-            size = partial.size
-            listener.on_progress()
-        if (written := partial.text) is shown:
-            continue
-        shown = written
-        # Half a surrogate pair, whose other half may be in the next piece, cannot be shown.
-        text = written.encode("utf-8", "replace").decode()
-        if len(text) > MAX_CHARACTERS:
-            raise ValueError("the answer does not end")
-        if text != said and text.strip():
-            said = text
-            listener.on_words(text)
-    body = partial.body()
-    if len(body) > MAX_WHOLE_BYTES:
-        raise ValueError("the answer is larger than one may be that comes whole")
-    return body
 
 
 class AnswerTooLarge(httpx2.ReadError):

@@ -19,7 +19,7 @@ from bot.events import Envelope
 from bot.invocation import command_line
 from bot.messages import UserMessage
 from bot.models.base import Completion, Request
-from bot.models.openai.provider import OpenAI
+from bot.models.openai import OpenAI
 from bot.settings import Settings, load_settings
 from bot.signal.rest_api.linking import RestApiLinking
 from bot.signal.rest_api.transport import RestApi
@@ -184,7 +184,7 @@ async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[s
     vendor = models.vendor(settings, "openai")
     await vendor.aclose()
     assert isinstance(vendor, OpenAI)
-    assert vendor._habits.takes == shown
+    assert {"picture", "document"} - vendor._quirks == shown
 
 
 @pytest.mark.parametrize(

@@ -180,8 +180,8 @@ async def test_the_price_that_is_counted_is_shown() -> None:
     async with OpenAIServer(local=True, models=("home-8b",), host=ModelHost("openrouter")) as server:
         settings, lessons = settings_of(server), ModelLessons()
         await learned(settings, lessons)
-        assert known_models(settings, lessons)(None).rates == (Decimal("0.3"), Decimal("1.2"))
+        assert known_models(settings, lessons)(None).price == SOLD
         own = settings_of(server, BUDGET__PRICES="home-8b=1/2")
-        assert known_models(own, lessons)("openai/home-8b").rates == (Decimal(1), Decimal(2))
-        assert known_models(settings, ModelLessons())(None).rates is None
+        assert known_models(own, lessons)("openai/home-8b").price == Price(input=Decimal(1), output=Decimal(2))
+        assert known_models(settings, ModelLessons())(None).price is None
     assert known_models(load_settings({}, env_file=None), ModelLessons())(None) == NOTHING

@@ -35,9 +35,9 @@ import bot.cli.store
 import bot.cli.talk
 import bot.cli.tools
 import bot.cli.upgrade
-import bot.models.anthropic.provider
+import bot.models.anthropic
 import bot.models.offline
-import bot.models.openai.provider
+import bot.models.openai
 import bot.signal.rest_api.transport
 import bot.signal.signal_cli.transport
 import bot.terminal.transport  # noqa: F401 - all are imported here so that no process has to

@@ -23,7 +23,7 @@ from bot.doctor.findings import Finding, as_json, exit_status, format_findings, 
 from bot.errors import ConfigError
 from bot.events import Account
 from bot.media.confinement import Level
-from bot.models.anthropic.provider import Anthropic
+from bot.models.anthropic import Anthropic
 from bot.models.base import Provider
 from bot.models.offline import Offline
 from bot.settings import ProviderName, Settings

@@ -12,14 +12,13 @@ import pytest
 
 from bot.errors import Unavailable
 from bot.models import streams
-from bot.models.anthropic.provider import Anthropic
-from bot.models.anthropic.stream import PartialMessage
+from bot.models.anthropic import Anthropic
 from bot.models.base import Provider
-from bot.models.openai.chat_stream import PartialChat
-from bot.models.openai.provider import OpenAI
-from bot.models.openai.responses import PartialResponse
-from bot.models.streams import PartialAnswer, read_stream
-from tests.bot.models.vendors import QUESTION, listener
+from bot.models.openai import OpenAI
+from bot.models.openai_chat import PartialChat
+from bot.models.openai_responses import PartialResponse
+from bot.models.streams import PartialAnswer
+from tests.bot.models.vendors import QUESTION, listened
 from tests.waiting import DEADLINE_SECONDS
 
 STREAM, WHOLE = "text/event-stream", "application/json"
@@ -61,17 +60,11 @@ def _call(number: int) -> object:
     return {"choices": [{"delta": {"tool_calls": [call]}}]}
 
 
-def _block(number: int) -> object:
-    return {"type": "content_block_start", "index": number, "content_block": {"type": "text", "text": "a"}}
-
-
 def _text(number: int) -> object:
     return {"type": "response.output_text.delta", "output_index": number, "delta": "a"}
 
 
-@pytest.mark.parametrize(
-    ("partial", "piece"), [(PartialChat(), _call), (PartialMessage(), _block), (PartialResponse(), _text)]
-)
+@pytest.mark.parametrize(("partial", "piece"), [(PartialChat(), _call), (PartialResponse(), _text)])
 def test_parts_without_end_are_no_answer(partial: PartialAnswer, piece: Callable[[int], object]) -> None:
     """With each piece all calls, blocks or texts are looked through, so there are only so many."""
     for number in range(1000):
@@ -89,9 +82,9 @@ async def test_what_a_stream_comes_to_is_no_larger_than_a_whole_answer() -> None
             piece = {"index": 0, "id": "call_0", "function": {"name": "a", "arguments": "x" * 100_000}}
             yield {"choices": [{"delta": {"tool_calls": [piece]}, "finish_reason": "tool_calls"}]}
 
-    assert len(await read_stream(pieces(30), PartialChat(), listener())) > 3_000_000
+    assert len(await listened(pieces(30))) > 3_000_000
     with pytest.raises(ValueError, match="larger than one may be"):
-        await read_stream(pieces(50), PartialChat(), listener())
+        await listened(pieces(50))
 
 
 @asynccontextmanager

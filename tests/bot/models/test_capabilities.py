@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from bot.chat.room import SIZES, ContextRoom
 from bot.messages import Picture, UserMessage
 from bot.models import capabilities
-from bot.models.anthropic.provider import Anthropic
+from bot.models.anthropic import Anthropic
 from bot.models.base import Provider, Request, Usage
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_lesson, of_listed, of_ollama, told_of
-from bot.models.openai.provider import OpenAI
+from bot.models.openai import OpenAI
 from bot.models.prices import Price, published_prices
 from tests.bot.models.vendors import QUESTION
 from tests.servers.anthropic import AnthropicServer
@@ -132,7 +132,7 @@ async def test_a_model_without_tools_or_eyes_is_not_tried_first() -> None:
         [body] = await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
         assert "tools" not in body
         assert "you cannot see" in json.dumps(body)
-        assert "habits" not in lessons.of(server.base_url, "m")
+        assert "quirks" not in lessons.of(server.base_url, "m")
     async with OpenAIServer(local=True, sees=True) as server:
         lessons = lessons_with(server.base_url, "m", blind)
         chosen = OpenAI(
@@ -148,7 +148,7 @@ async def test_a_refusal_teaches_nothing_of_what_was_only_said() -> None:
     async with OpenAIServer(local=True, refuses=frozenset({"max_tokens"})) as server:
         lessons = lessons_with(server.base_url, "m", Capabilities(tools=False, pictures=False))
         await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
-        assert lessons.of(server.base_url, "m")["habits"] == {"limit_name": ("max_tokens", "max_completion_tokens")}
+        assert lessons.of(server.base_url, "m")["quirks"] == ["limit"]
 
 
 async def test_claude_without_eyes_is_shown_no_picture() -> None:

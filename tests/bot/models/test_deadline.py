@@ -15,13 +15,12 @@ from aiohttp import web
 
 from bot.errors import ProviderError, TooSlow, Unavailable
 from bot.messages import AssistantMessage, Text
-from bot.models.anthropic.stream import PartialMessage
 from bot.models.base import Completion, Deadline, OnText, Request, Stop
 from bot.models.capabilities import LESSON, Capabilities, ModelLessons
 from bot.models.fallback import Fallback
-from bot.models.openai.chat_stream import PartialChat
-from bot.models.openai.provider import OpenAI
-from bot.models.openai.responses import PartialResponse
+from bot.models.openai import OpenAI
+from bot.models.openai_chat import PartialChat
+from bot.models.openai_responses import PartialResponse
 from bot.models.streams import PartialAnswer
 from tests.bot.models.test_fallback import completion_of
 from tests.bot.models.vendors import NAMES, QUESTION, calls, opened, texts
@@ -108,7 +107,7 @@ async def test_pings_give_no_time(kind: str) -> None:
     """A server that only shows that it is there is silent: comments, empty pieces, events that nobody knows."""
     empty: dict[str, tuple[Any, ...]] = {
         "anthropic": (
-            {"type": "message_start", "message": {"usage": {"input_tokens": 7}}},
+            {"type": "message_start", "message": {"content": [], "usage": {"input_tokens": 7}}},
             {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
             {"type": "ping"},
             {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ""}},
@@ -315,10 +314,6 @@ def _chat(**delta: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": delta}]}
 
 
-def _block(**delta: Any) -> dict[str, Any]:
-    return {"type": "content_block_delta", "index": 0, "delta": delta}
-
-
 def _call(**function: Any) -> dict[str, Any]:
     return _chat(tool_calls=[{"index": 0, "function": function}])
 
@@ -333,9 +328,6 @@ def _call(**function: Any) -> dict[str, Any]:
         (PartialChat, [_chat(), _chat(role="assistant", content=None), _chat(content=""), _chat(tool_calls=[])], False),
         (PartialChat, [{"choices": [], "usage": {"prompt_tokens": 7}}, {"choices": None}, {}], False),
         (PartialChat, [_call(arguments=""), _call(arguments=None), _chat(reasoning_details=[{"index": 0}])], False),
-        (PartialMessage, [_block(type="text_delta", text="Hi"), _block(type="thinking_delta", thinking="Hm")], True),
-        (PartialMessage, [_block(type="input_json_delta", partial_json="{")], True),
-        (PartialMessage, [{"type": "ping"}, _block(type="text_delta", text=""), _block(type="of_tomorrow")], False),
         (PartialResponse, [{"type": "response.output_text.delta", "delta": "Hi"}], True),
         (PartialResponse, [{"type": "response.function_call_arguments.delta", "delta": "{"}], True),
         (PartialResponse, [{"type": "response.reasoning_summary_text.delta", "delta": "Hm"}], True),
@@ -345,8 +337,6 @@ def _call(**function: Any) -> dict[str, Any]:
 def test_what_counts_as_a_piece(partial: type[PartialAnswer], pieces: list[Any], grows: bool) -> None:
     """Whatever brings more of words, thoughts and calls, and nothing else: that gives a model time."""
     answer = partial()
-    if partial is PartialMessage:
-        answer.take({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
     for piece in pieces:
         before = answer.size
         answer.take(piece)

@@ -11,15 +11,11 @@ from bot.app.learning import KeptLessons
 from bot.chat.room import ContextRoom
 from bot.clock import SetClock
 from bot.models.capabilities import ModelLessons
-from bot.models.media import ALL
-from bot.models.openai.provider import OpenAI
-from bot.models.openai.quirks import Habits, lessons_of, with_lessons
+from bot.models.openai import OpenAI
 from store import Store
 from tests.bot.models.test_prompted import QUESTION
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
-
-FIRST = Habits(limit_name="max_tokens", takes=ALL, tool_mode="auto")
 
 
 @dataclass
@@ -64,40 +60,22 @@ async def test_the_next_process_asks_as_this_one_has_learnt_to() -> None:
 @pytest.mark.parametrize(
     "lessons",
     [
-        {"tool_mode": ["auto", "perhaps"]},
-        {"tool_mode": ["native", "prompt"]},
-        {"limit_name": ["max_tokens", "a header"]},
-        {"takes": [["document", "picture"], ["sesame"]]},
-        {"takes": [["document", "picture"], "picture"]},
-        {"max_output_tokens": [None, -1]},
-        {"max_output_tokens": [None, True]},
-        {"counts_streams": [True, "no"]},
-        {"nothing": [1, 2]},
-        {"tool_mode": "prompt"},
-        {"tool_mode": ["auto"]},
-        {"after": [1, 2]},
+        {"quirks": "tools"},
+        {"quirks": ["sesame", 1, None]},
+        {"quirks": {"tools": True}},
+        {"max_output_tokens": -1},
+        {"max_output_tokens": True},
+        {"max_output_tokens": "many"},
+        {"habits": {"tool_mode": ["auto", "prompt"]}},
     ],
 )
-def test_lessons_that_make_no_sense_change_nothing(lessons: Mapping[str, Any]) -> None:
+async def test_lessons_that_make_no_sense_change_nothing(lessons: Mapping[str, Any]) -> None:
     """Of an older version, or of somebody who wrote into the database."""
-    assert with_lessons(FIRST, lessons) == FIRST
-
-
-def test_what_was_learnt_comes_back() -> None:
-    """Every kind of it, by way of JSON; what was not learnt is not kept."""
-    learned = Habits(
-        limit_name="max_completion_tokens",
-        takes=frozenset({"picture"}),
-        tool_mode="prompt",
-        counts_streams=False,
-        takes_effort=False,
-        max_output_tokens=512,
-        speaks_responses=True,
-    )
-    kept = json.loads(json.dumps(lessons_of(FIRST, learned)))
-    assert with_lessons(FIRST, kept) == learned
-    assert "marks_cache" not in kept
-    assert lessons_of(FIRST, FIRST) == {}
+    rows = Rows()
+    async with OpenAIServer(local=True) as server:
+        rows.lessons().learn(server.base_url, "old-8b", **lessons)
+        assert await asked(server, rows) == [True]
+        assert server.requests[-1].json()["max_tokens"] == QUESTION.max_output_tokens
 
 
 def test_a_window_outlasts_the_process() -> None:
@@ -122,11 +100,11 @@ async def test_they_are_kept_in_the_store_for_a_month(store: Store, clock: SetCl
     kept = KeptLessons(store, clock)
     lessons = await kept.read()
     lessons.learn("http://gpu", "old-8b", window_tokens=8192)
-    lessons.learn("http://gpu", "old-8b", habits={"tool_mode": ["auto", "prompt"]})
+    lessons.learn("http://gpu", "old-8b", quirks=["tools"])
     await kept.aclose()
     await store.transaction(lambda repos: repos.lessons.keep("broken", "{", now=clock.wall()))
     again = await KeptLessons(store, clock).read()
-    assert again.of("http://gpu", "old-8b") == {"window_tokens": 8192, "habits": {"tool_mode": ["auto", "prompt"]}}
+    assert again.of("http://gpu", "old-8b") == {"window_tokens": 8192, "quirks": ["tools"]}
     assert again.of("http://gpu", "other") == {}
     clock.move(31 * 86_400)
     assert (await KeptLessons(store, clock).read()).of("http://gpu", "old-8b") == {}

@@ -12,12 +12,10 @@ import pytest_asyncio
 
 from bot.errors import ContextTooLong, Rejected
 from bot.messages import AssistantMessage, Document, Message, Picture, Text, UserMessage, dump_messages, load_messages
-from bot.models import media
-from bot.models.anthropic.provider import Anthropic
+from bot.models import media, openai_chat
+from bot.models.anthropic import Anthropic
 from bot.models.base import Request
-from bot.models.openai import chat as openai_chat
-from bot.models.openai.provider import OpenAI
-from bot.models.openai.quirks import Habits
+from bot.models.openai import OpenAI
 from tests.bot.models.vendors import QUESTION, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
@@ -125,9 +123,9 @@ async def test_a_pdf_goes_to_openai_itself(api: str) -> None:
     """Both of its APIs take the bytes with a name."""
     provider = OpenAI(api_key="k", model="gpt-4.1", api="chat" if api == "chat" else "responses")
     await provider.aclose()
-    assert provider._habits.takes == {"picture", "document"}
-    habits = Habits(limit_name="max_tokens", takes=media.ALL)
-    body = openai_chat.body(_asked(REPORT), model="gpt-4.1", effort=None, official=True, habits=habits)
+    assert not provider._quirks & media.ALL
+    asked = _asked(REPORT)
+    body = openai_chat.body(asked, model="gpt-4.1", effort=None, limit="max_tokens", official=True, quirks=frozenset())
     part = json.loads(json.dumps(body))["messages"][-1]["content"][1]
     assert part["file"]["filename"] == "Report.pdf"
     assert b64decode(part["file"]["file_data"].removeprefix("data:application/pdf;base64,")) == REPORT.data

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.shared import ChatModel
 
-from bot.models.anthropic.provider import Anthropic
+from bot.models.anthropic import Anthropic
 from bot.models.base import Usage
-from bot.models.openai.provider import OpenAI
+from bot.models.openai import OpenAI
 from bot.models.prices import published_prices, unknown_cost, unknown_price
 from tests.bot.models.vendors import QUESTION
 from tests.servers.anthropic import AnthropicServer

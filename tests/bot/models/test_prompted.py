@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import AsyncIterator
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from typing import Any, cast, get_args
 
@@ -14,14 +14,14 @@ from bot.clock import SetClock
 from bot.errors import Rejected
 from bot.messages import AssistantMessage, CallId, Document, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Completion, Provider, Stop
-from bot.models.openai.provider import Api, OpenAI
-from bot.models.openai.quirks import Habits, Refusal, ToolMode
+from bot.models.openai import Api, OpenAI, ToolMode
 from bot.models.prompted import read
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
 from tests.bot.models.vendors import QUESTION, TIME, Listening, answered, calls, followed_by, texts
+from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
-from tests.servers.openai import OpenAIServer
+from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.openai_rules import ToolRefusal, tools_refused
 from tests.servers.script import Scripted, call, cut_connection, cut_off, refuse, say
 
@@ -58,7 +58,7 @@ async def test_a_server_that_refuses_tools_is_asked_in_words(
     how: ToolRefusal, streamed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """In whichever words it refuses them; from then on at once, and the operator can read of it."""
-    caplog.set_level(logging.INFO, "bot.models.openai.provider")
+    caplog.set_level(logging.INFO, "bot.models.openai")
     async with (
         OpenAIServer(local=True, takes_tools=False, tool_refusal=how) as server,
         aclosing(_model(server, "auto")) as provider,
@@ -68,7 +68,7 @@ async def test_a_server_that_refuses_tools_is_asked_in_words(
             assert calls(await _completed(asked, server, OSLO))[0].arguments == {"place": "Oslo"}
         assert ["tools" in seen.json() for seen in server.requests] == [True, False, False]
     assert [record.message for record in caplog.records] == [
-        "the model old-8b does not accept tools; describing them in its prompt from now on"
+        "the server of the model old-8b wants to be asked otherwise: tools"
     ]
 
 
@@ -93,25 +93,27 @@ async def test_a_model_that_takes_tools_gets_them_natively() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("words", "is_about_tools"),
     [
-        ("deepseek-reasoner does not support Function Calling", "prompt"),
-        ("Function calling is not enabled for this model", "prompt"),
-        ("This model doesn't support tool use", "prompt"),
-        ("tools are currently not supported", "prompt"),
-        ("Function tools with reasoning_effort are not supported in /v1/chat/completions.", None),
-        ("The model does not support tool_choice 'none'", None),
-        ("An assistant message with 'tool_calls' must be followed by tool messages", None),
-        ("The model does not support temperature", None),
-        ("tool names are not unique", None),
+        ("deepseek-reasoner does not support Function Calling", True),
+        ("Function calling is not enabled for this model", True),
+        ("This model doesn't support tool use", True),
+        ("tools are currently not supported", True),
+        ("Function tools with reasoning_effort are not supported in /v1/chat/completions.", False),
+        ("The model does not support tool_choice 'none'", False),
+        ("An assistant message with 'tool_calls' must be followed by tool messages", False),
+        ("The model does not support temperature", False),
+        ("tool names are not unique", False),
     ],
 )
-def test_what_a_refusal_of_tools_says(words: str, expected: str | None) -> None:
+async def test_what_a_refusal_of_tools_says(words: str, *, is_about_tools: bool) -> None:
     """Only what is about tools as such changes how they are offered, and only where some were."""
-    habits = Habits(limit_name="max_tokens", takes=frozenset(), tool_mode="auto")
-    learned = habits.after(Refusal(code="", param="", words=words), QUESTION)
-    assert (learned and learned.tool_mode) == expected
-    assert habits.after(Refusal(code="", param="", words=words), replace(QUESTION, tools=())) is None
+    async with OpenAIServer(local=True) as server, aclosing(_model(server, "auto")) as provider:
+        for request in (QUESTION, replace(QUESTION, tools=())):
+            server.faults.append(answer_json(error_body(words), 400))
+            with nullcontext() if is_about_tools and request.tools else pytest.raises(Rejected):
+                await provider.complete(request)
+            assert ("tools" in server.requests[-1].json()) == (bool(request.tools) and not is_about_tools)
 
 
 @pytest.mark.parametrize("tool_mode", ["auto", "prompt"])

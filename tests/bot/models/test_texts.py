@@ -14,8 +14,8 @@ from bot.clock import SetClock
 from bot.errors import Unavailable
 from bot.messages import AssistantMessage, CallId, Text
 from bot.models.base import Request, Stop, Usage
-from bot.models.openai.provider import OpenAI
-from bot.models.texts import Reader
+from bot.models.openai import OpenAI
+from bot.models.streams import Reader
 from bot.models.wire import WireAnswer, tool_call, wire_answer
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
@@ -39,13 +39,10 @@ CALLS = [
     f"{OSLO}\nThe weather in Oslo is fine.",
     '{"type": "function", "function": {"name": "get_weather", "arguments": "{\\"place\\": \\"Oslo\\"}"}}',
     'Action: ```json\n[{"tool_name": "get_weather", "parameters": {"place": "Oslo"}}]\n```',  # Command R
-    'Action: get_weather\nAction Input: {"place": "Oslo"}',
     '```json\n{"action": "get_weather", "action_input": "Oslo"}\n```',
     '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"place": "Oslo"}<|call|>',
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"place": "Oslo"}<｜tool▁call▁end｜>',
     '<|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
-    '[get_weather(place="Oslo")]',
-    '```tool_code\nprint(default_api.get_weather(place="Oslo"))\n```',
 ]
 
 

@@ -1,16 +1,18 @@
 """The real providers with their doubles, so that one suite can tell the same story to all of them."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
-from bot.models.anthropic.provider import Anthropic
-from bot.models.base import Completion, Deadline, OnText, Provider, Request, ToolOffer
-from bot.models.openai.provider import OpenAI
-from bot.models.streams import Listener
+from bot.models.anthropic import Anthropic
+from bot.models.base import Completion, Deadline, OnText, Provider, Request, Stop, ToolOffer, Usage
+from bot.models.openai import OpenAI
+from bot.models.openai_chat import PartialChat
+from bot.models.streams import Listener, Reader
+from bot.models.wire import WireAnswer, wire_answer
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
 from tests.servers.anthropic import AnthropicServer
@@ -106,9 +108,13 @@ class Vendor:
         return self.server.requests[-1].json()
 
 
-def listener(on_text: OnText = lambda _: None) -> Listener:
-    """What listens to one answer to the question."""
-    return Listener(QUESTION, Deadline(QUESTION), on_text)
+async def listened(pieces: AsyncIterator[object], on_text: OnText = lambda _: None) -> bytes:
+    """The body of an answer to the question that comes in these pieces."""
+
+    def read(_: bytes) -> WireAnswer:
+        return wire_answer([], Stop.END, Usage())
+
+    return await Listener(QUESTION, Deadline(QUESTION), on_text).listen(pieces, PartialChat(), Reader(QUESTION), read)
 
 
 def server_of(kind: str) -> AnthropicServer | OpenAIServer:

@@ -13,11 +13,10 @@ from aiohttp import web
 from bot.chat import phrases
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.messages import AssistantMessage, Opaque, Text, ToolCall
+from bot.models import openai_chat
 from bot.models.base import Completion, Stop, ToolOffer
 from bot.models.fallback import Fallback
-from bot.models.openai import chat as openai_chat
-from bot.models.openai.provider import Api, OpenAI
-from bot.models.openai.quirks import Habits
+from bot.models.openai import Api, OpenAI
 from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
 from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer, error_body
@@ -97,7 +96,7 @@ def responses(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
 async def test_which_api_is_asked(base_url: str | None, api: Api, expected: bool) -> None:
     """OpenAI itself is asked by responses, everybody else by chat completions, unless the operator says otherwise."""
     async with aclosing(OpenAI(api_key="k", model="gpt-6-sol", base_url=base_url, api=api)) as provider:
-        assert provider._habits.speaks_responses is expected
+        assert ("responses" in provider._quirks) is expected
 
 
 @pytest.mark.parametrize(
@@ -373,8 +372,9 @@ async def test_a_model_that_does_not_reason_is_not_asked_for_it() -> None:
 @pytest.mark.parametrize("official", [True, False])
 async def test_the_cache_key_goes_to_openai_alone(official: bool) -> None:
     """Other servers refuse what they do not know."""
-    habits = Habits(limit_name="max_tokens", takes=frozenset())
-    body = openai_chat.body(QUESTION, model="gpt-4.1", effort=None, official=official, habits=habits)
+    body = openai_chat.body(
+        QUESTION, model="gpt-4.1", effort=None, limit="max_tokens", official=official, quirks=frozenset()
+    )
     assert ("prompt_cache_key" in body) is official
 
 

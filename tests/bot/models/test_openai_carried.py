@@ -10,7 +10,7 @@ import pytest
 from bot.messages import UserMessage
 from bot.models.base import Provider, Request
 from bot.models.capabilities import ModelLessons
-from bot.models.openai.provider import OpenAI
+from bot.models.openai import OpenAI
 from tests.bot.models.vendors import QUESTION, Listening, answered, followed_by, stripped, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_rules import Carried

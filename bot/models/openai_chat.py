@@ -1,13 +1,14 @@
-"""The format of chat completions, as OpenAI and the many compatible servers accept and return it.
+"""The format of chat completions, as OpenAI and the many compatible servers accept and return it, whole or in pieces.
 
 Compatible servers (Ollama, vLLM, llama-server, LM Studio, OpenRouter, NEAR AI) feed the history into chat templates, so
 it is limited to what all of them accept: strings as content, never null; arguments that are JSON objects; the system
 message first; user and assistant alternating; call ids of nine letters and digits, because Mistral accepts no others.
-Whatever else a server returns and wants back within the turn (`_CARRIED`) is sent back unchanged.
-Left to others: sending it (`bot.models.openai.provider`).
+Whatever else a server returns and wants back within the turn (`_CARRIED`) is sent back unchanged. Servers differ in how
+they split streamed calls, which OpenAI's own helper does not read: some send each in one piece, some number all of them
+0, some repeat the id and the name in every piece, and some never report usage.
 
-Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLang, llama.cpp and Mistral (error 3280,
-"Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9"), 2026-11-24.
+Source: platform.openai.com (chat completions, streaming), and issue threads of vLLM, SGLang, llama.cpp and Mistral
+(error 3280, "Tool call id was ... but must be a-z, A-Z, 0-9, with a length of 9"), 2026-11-24.
 """
 
 import hashlib
@@ -32,9 +33,8 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.models import media, wire
+from bot.models import media, streams, wire
 from bot.models.base import Request, Stop, ToolOffer, Usage
-from bot.models.openai.quirks import Habits
 
 PATH = "/chat/completions"
 
@@ -48,6 +48,8 @@ VENDOR = "chat"
 
 Json = dict[str, object]
 Content = str | list[Json]
+Quirks = frozenset[str]
+"""Names of what a server does not take, or wants otherwise (`bot.models.openai`)."""
 
 _CARRIED = ("reasoning_content", "reasoning_details", "extra_content")
 """What some servers returned with a call and refuse the call without: the thoughts before it (DeepSeek, Kimi), the same
@@ -56,8 +58,10 @@ in OpenRouter's format, the signature of a thought (Gemini).
 Source: api-docs.deepseek.com (thinking mode), openrouter.ai/docs (preserving reasoning), ai.google.dev (thought
 signatures) and issue threads about each, 2026-11-24.
 """
-UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
+_UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 """What Gemini accepts as the signature of a call that it did not make itself. Source: as above."""
+_GROWING = ("text", "summary", "data")
+"""Where a thought's details hold its words."""
 
 _STOPS: Mapping[str | None, Stop] = {
     "length": Stop.LENGTH,
@@ -87,24 +91,31 @@ def _objects(value: object) -> object:
     return [cast("object", part) for part in parts if isinstance(part, dict)] or None
 
 
-WrittenContent = Annotated[str | list[Json] | None, BeforeValidator(_written)]
-Details = Annotated[list[Json] | None, BeforeValidator(_objects)]
-"""OpenRouter's thoughts."""
-
-
 class _Function(wire.Wire):
     name: wire.Name = None
     arguments: object = None
 
+    @property
+    def written(self) -> str:
+        """The arguments, or this piece of them, as JSON text."""
+        if self.arguments is None or isinstance(self.arguments, str):
+            return self.arguments or ""
+        return wire.encode_json(self.arguments).decode()
+
 
 class _Call(wire.Wire):
+    """A call; in a stream a piece of one."""
+
+    index: wire.Name = None
     function: wire.Aside[_Function] = None
     id: wire.Name = None
     extra_content: wire.Aside[Json] = None
 
 
 class _Message(wire.Wire):
-    content: WrittenContent = None
+    """A message; in a stream what a piece adds to it."""
+
+    content: Annotated[str | list[Json] | None, BeforeValidator(_written)] = None
     refusal: wire.Name = None
     tool_calls: list[_Call] | None = None
     function_call: wire.Aside[_Function] = None
@@ -113,11 +124,22 @@ class _Message(wire.Wire):
     Source: github.com/QwenLM/qwen-code/pull/6240 and abetlen/llama-cpp-python (llama_chat_format.py), 2026-11-26.
     """
     reasoning_content: object = None
-    reasoning_details: Details = None
+    reasoning: object = None
+    reasoning_details: Annotated[list[Json] | None, BeforeValidator(_objects)] = None
+
+    @property
+    def words(self) -> list[str]:
+        """The texts of the message, those of a refusal if it is one."""
+        if self.refusal:
+            return [self.refusal]
+        if isinstance(self.content, list):
+            return [text for part in self.content if isinstance(text := part.get("text"), str)]
+        return [self.content] if self.content is not None else []
 
 
 class _Choice(wire.Wire):
-    message: _Message
+    index: wire.Name = None
+    message: wire.Aside[_Message] = Field(default=None, validation_alias=AliasChoices("message", "delta"))
     finish_reason: wire.Name = None
 
 
@@ -154,10 +176,16 @@ class _Answer(wire.Wire):
     usage: wire.Aside[Counted] = None
 
 
-def body(request: Request, *, model: str, effort: str | None, official: bool, habits: Habits) -> Json:
-    """The request as a server with these habits accepts it; `official` is whether it is OpenAI's own."""
-    messages = _messages(request, habits)
-    ready: Json = {"model": model, habits.limit_name: request.max_output_tokens, "messages": messages}
+class _Chunk(wire.Wire):
+    choices: list[_Choice] | None = None
+    usage: wire.Aside[Json] = None
+
+
+def body(request: Request, *, model: str, effort: str | None, limit: str, official: bool, quirks: Quirks) -> Json:
+    """The request as a server with these quirks accepts it; `limit` is its name for the output limit, `official`
+    whether it is OpenAI's own.
+    """
+    ready: Json = {"model": model, limit: request.max_output_tokens, "messages": _messages(request, quirks)}
     if effort is not None:
         ready["reasoning_effort"] = effort
     if official and not request.is_one_off:  # others refuse unknown fields
@@ -181,15 +209,15 @@ def _offer(offer: ToolOffer) -> Json:
     }
 
 
-def _messages(request: Request, habits: Habits) -> list[Json]:
+def _messages(request: Request, quirks: Quirks) -> list[Json]:
     system = request.whole_system
-    ready: list[Json] = [{"role": "system", "content": system}] if system and habits.takes_system else []
-    asked: list[Content] = [system] if system and not habits.takes_system else []
-    messages = request.messages if habits.takes_parallel_calls else _one_by_one(request.messages)
-    for message in messages:
+    leads = system and "system" not in quirks
+    ready: list[Json] = [{"role": "system", "content": system}] if leads else []
+    asked: list[Content] = [system] if system and not leads else []
+    for message in _one_by_one(request.messages) if "parallel_calls" in quirks else request.messages:
         if isinstance(message, UserMessage):  # many templates require user and assistant to alternate
-            asked.append(_content(message, habits.takes))
-        elif items := _items(message, habits):
+            asked.append(_content(message, media.ALL - quirks))
+        elif items := _items(message, quirks):
             ready += [*_asked(asked), *items]
             asked = []
     return [*ready, *_asked(asked)]
@@ -220,17 +248,17 @@ def _asked(contents: list[Content]) -> list[Json]:
     texts = [content for content in contents if isinstance(content, str)]
     if len(texts) == len(contents):
         return [{"role": "user", "content": "\n\n".join(texts)}]
-    parts = [part for content in contents for part in (_text(content) if isinstance(content, str) else content)]
+    parts = [part for content in contents for part in ([_text(content)] if isinstance(content, str) else content)]
     return [{"role": "user", "content": parts}]
 
 
 def _content(message: UserMessage, takes: media.Kinds) -> Content:
     text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
-    return [*_text(text), *map(_shown, shown)] if shown else text
+    return [_text(text), *map(_shown, shown)] if shown else text
 
 
-def _text(text: str) -> list[Json]:
-    return [{"type": "text", "text": text}]
+def _text(text: str) -> Json:
+    return {"type": "text", "text": text}
 
 
 def _shown(medium: Medium) -> Json:
@@ -239,16 +267,10 @@ def _shown(medium: Medium) -> Json:
     return {"type": "file", "file": {"filename": media.file_name(medium), "file_data": media.data_uri(medium)}}
 
 
-def _items(message: AssistantMessage | ToolMessage, habits: Habits) -> list[Json]:
-    if isinstance(message, AssistantMessage):
-        return _spoken(message, habits)
-    return [
-        {"role": "tool", "tool_call_id": _wire_id(answer.call_id), "content": answer.content}
-        for answer in message.answers
-    ]
-
-
-def _spoken(message: AssistantMessage, habits: Habits) -> list[Json]:
+def _items(message: AssistantMessage | ToolMessage, quirks: Quirks) -> list[Json]:
+    if isinstance(message, ToolMessage):
+        answers = message.answers
+        return [{"role": "tool", "tool_call_id": _wire_id(one.call_id), "content": one.content} for one in answers]
     spoken: Json = {"role": "assistant", "content": message.text}
     calls: list[Json] = []
     of_call: Json = {}
@@ -256,15 +278,15 @@ def _spoken(message: AssistantMessage, habits: Habits) -> list[Json]:
         if isinstance(part, ToolCall):
             calls.append(_call(part) | of_call)
             of_call = {}
-        elif isinstance(part, Opaque) and part.vendor == VENDOR and habits.carries:
+        elif isinstance(part, Opaque) and part.vendor == VENDOR and "carried" not in quirks:
             of_call = {name: value for name, value in part.data.items() if name == "extra_content"}
             spoken |= {name: value for name, value in part.data.items() if name != "extra_content"}
     if not calls and not message.text:
         return []
-    if habits.fills == "reasoning_content":
+    if "reasoning_content" in quirks:
         spoken = {"reasoning_content": " ", **spoken}  # Kimi treats an empty one as missing
-    if calls and habits.fills == "thought_signature":
-        calls[0] = {"extra_content": UNSIGNED, **calls[0]}
+    if calls and "thought_signature" in quirks:
+        calls[0] = {"extra_content": _UNSIGNED, **calls[0]}
     return [spoken | {"tool_calls": calls} if calls else spoken]
 
 
@@ -290,15 +312,14 @@ def read(data: bytes, request: Request) -> wire.WireAnswer:
     """
     answer = wire.parse(_Answer, data)
     choice = answer.choices[0]
-    if choice.finish_reason in _BROKEN:
+    if choice.finish_reason in _BROKEN or choice.message is None:
         raise ValueError("the answer broke off")
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
     return wire.wire_answer(_parts(choice.message, request), stop, (answer.usage or Counted()).usage)
 
 
 def _parts(message: _Message, request: Request) -> list[AssistantPart]:
-    words = [message.refusal] if message.refusal else _words(message.content)
-    parts: list[AssistantPart] = [*(Text(text=text) for text in words), *_carried(message)]
+    parts: list[AssistantPart] = [*(Text(text=text) for text in message.words), *_carried(message)]
     ids = CallIds(request)
     legacy = message.function_call
     for call in message.tool_calls or ([_Call(function=legacy)] if legacy and legacy.name else ()):
@@ -312,12 +333,6 @@ def _carried(given: _Message | _Call) -> list[AssistantPart]:
     """Returns what came with the words or a call and must be sent back; placed before what it belongs to."""
     found = {name: value for name in _CARRIED if (value := getattr(given, name, None))}
     return [Opaque(vendor=VENDOR, data=found)] if found else []
-
-
-def _words(content: str | list[Json] | None) -> list[str]:
-    if isinstance(content, list):
-        return [text for part in content if isinstance(text := part.get("text"), str)]
-    return [content] if content is not None else []
 
 
 class CallIds:
@@ -337,3 +352,127 @@ class CallIds:
         call_id = CallId(given if given and fits else f"call_{secrets.token_hex(12)}")
         self._taken.add(call_id)
         return call_id
+
+
+class PartialChat:
+    """An incomplete answer, put together from its chunks."""
+
+    def __init__(self) -> None:
+        self._content = self._refusal = self._thoughts = ""
+        self._details: list[Json] = []
+        self._calls: list[_PartialCall] = []
+        self._legacy = _PartialCall(_Call())
+        self._reason: str | None = None
+        self._place: str | None = None
+        self._usage: Json | None = None
+        self.size = 0
+        """How much has come so far, in characters; also of thoughts that nobody wants back."""
+
+    @property
+    def text(self) -> str:
+        """The words so far; those of a refusal if there is one."""
+        return self._refusal or self._content  # with each piece, so without looking at all of it
+
+    def take(self, piece: object) -> None:
+        """Adds a chunk.
+
+        Raises:
+            ValueError: it is not what the service sends, or the calls do not end.
+        """
+        chunk = _Chunk.model_validate(piece)
+        self._usage = chunk.usage or self._usage
+        for choice in chunk.choices or ():
+            self._place = self._place or choice.index
+            if choice.index in {None, self._place}:  # not another answer beside the first, which nobody asked for
+                self._reason = choice.finish_reason or self._reason
+                self._grow(choice.message or _Message())
+
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        if self._reason is None and not is_cut:
+            raise ValueError("the stream ended before the answer did")
+        message: Json = {
+            "content": self._content,
+            "refusal": self._refusal or None,
+            "tool_calls": [call.body for call in self._calls],
+            "function_call": self._legacy.body["function"],
+            "reasoning_content": self._thoughts,
+            "reasoning_details": self._details,
+        }
+        choice: Json = {"message": message, "finish_reason": self._reason or "length"}
+        return wire.encode_json({"choices": [choice], "usage": self._usage})
+
+    def _grow(self, delta: _Message) -> None:
+        words = "".join(delta.words)
+        if delta.refusal:
+            self._refusal += words
+        else:
+            self._content += words
+        thoughts = delta.reasoning_content if isinstance(delta.reasoning_content, str) else ""
+        self._thoughts += thoughts
+        self.size += len(words) + len(thoughts or (delta.reasoning if isinstance(delta.reasoning, str) else ""))
+        for detail in delta.reasoning_details or ():
+            self._detail(detail)
+        for piece in delta.tool_calls or ():
+            self.size += self._call_of(piece).extend(piece.function)
+        self.size += self._legacy.extend(delta.function_call)
+
+    def _detail(self, piece: Json) -> None:
+        """Appends a piece of a thought to the one it continues, else adds it as the next."""
+        self.size += sum(len(str(piece.get(name) or "")) for name in _GROWING)
+        last = self._details[-1] if self._details else None
+        if last is None or any(piece.get(name) != last.get(name) for name in ("type", "index")):
+            self._details.append(dict(piece))
+            return
+        grown = {name: f"{last.get(name) or ''}{piece[name]}" for name in _GROWING if piece.get(name)}
+        last |= {name: value for name, value in piece.items() if value is not None} | grown
+
+    def _call_of(self, piece: _Call) -> "_PartialCall":
+        """The call that a piece belongs to: the last with its number, unless this one has another id, or no id and a
+        name after arguments that end.
+        """
+        call = next((call for call in reversed(self._calls) if call.index == piece.index), None)
+        if call is None or call.is_over(piece):
+            if len(self._calls) == streams.MAX_PARTS:
+                raise ValueError("the calls do not end")
+            call = _PartialCall(piece)
+            self._calls.append(call)
+        call.extra = piece.extra_content or call.extra
+        return call
+
+
+class _PartialCall:
+    """An incomplete call."""
+
+    def __init__(self, first: _Call) -> None:
+        self.index = first.index
+        self.extra: Json | None = None
+        self._id = first.id
+        self._name = ""
+        self._written: list[str] = []
+
+    def is_over(self, piece: _Call) -> bool:
+        """Whether this piece begins the next call."""
+        if piece.id:
+            return piece.id != self._id
+        has_name = piece.function is not None and bool(piece.function.name)
+        return has_name and bool(self._written) and self._written[-1].rstrip().endswith("}")
+
+    def extend(self, piece: _Function | None) -> int:
+        """Adds a piece; returns how many characters it brings. A name that comes again is the same."""
+        if piece is None:
+            return 0
+        name = "" if self._name else piece.name or ""
+        self._name += name
+        self._written += [piece.written] if piece.written else []
+        return len(name) + len(piece.written)
+
+    @property
+    def body(self) -> Json:
+        """The call so far, as in an answer that comes whole."""
+        function = {"name": self._name, "arguments": "".join(self._written)}
+        return {"id": self._id, "function": function, "extra_content": self.extra}

@@ -1,7 +1,7 @@
 """The format of OpenAI's Responses API, as items.
 
 Nothing is stored at OpenAI (`store` is false), so reasoning items travel with the conversation: encrypted, within the
-running turn, each before the call it led to. Left to others: sending it (`bot.models.openai.provider`).
+running turn, each before the call it led to. Left to others: sending it (`bot.models.openai`).
 
 Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
 """
@@ -26,8 +26,7 @@ from bot.messages import (
 )
 from bot.models import caching, media, streams, wire
 from bot.models.base import Request, Stop, ToolOffer
-from bot.models.openai.chat import CACHE_KEY, CallIds, Counted, arguments_json, tools_of
-from bot.models.openai.quirks import Habits
+from bot.models.openai_chat import CACHE_KEY, CallIds, Counted, Quirks, arguments_json, tools_of
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -92,12 +91,13 @@ class _Answer(wire.Wire):
     usage: Counted | None = None
 
 
-def body(request: Request, *, model: str, effort: str | None, reasons: bool, habits: Habits) -> Json:
-    """The request as a server with these habits accepts it; `reasons`: the model can return reasoning items."""
-    plan = caching.plan(request) if habits.marks_cache else caching.NOTHING
-    items = [
-        _items(message, habits.takes, marked=place in plan.marks) for place, message in enumerate(request.messages)
-    ]
+def body(request: Request, *, model: str, effort: str | None, reasons: bool, marks: bool, quirks: Quirks) -> Json:
+    """The request as a server with these quirks accepts it; `reasons`: the model can return reasoning items; `marks`:
+    its cache is told what to keep, else it recognises beginnings by itself.
+    """
+    plan = caching.plan(request) if marks else caching.NOTHING
+    takes = media.ALL - quirks
+    items = [_items(message, takes, marked=place in plan.marks) for place, message in enumerate(request.messages)]
     ready: Json = {
         "model": model,
         "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
@@ -106,7 +106,7 @@ def body(request: Request, *, model: str, effort: str | None, reasons: bool, hab
     }
     if request.whole_system and not plan.shared:
         ready["instructions"] = request.whole_system
-    if habits.marks_cache:
+    if marks:
         late = caching.outlives_half_an_hour(request.messages)
         ready["prompt_cache_options"] = {"mode": "explicit", "ttl": "12h" if late else "30m"}
     if reasons:

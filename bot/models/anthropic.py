@@ -10,12 +10,15 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import anthropic
+from anthropic.lib.streaming import AsyncMessageStream, ParsedMessageStreamEvent
+from anthropic.types import Message as SdkMessage
 from httpx2 import TransportError
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
@@ -35,18 +38,23 @@ from bot.messages import (
     UserMessage,
     without_opaque,
 )
-from bot.models import caching, capabilities, media, streams, texts, wire
-from bot.models.anthropic import stream as anthropic_events
+from bot.models import caching, media, streams, wire
 from bot.models.base import Completion, Deadline, OnText, Request, Stop, ToolOffer, Usage
-from bot.models.capabilities import ModelLessons
+from bot.models.capabilities import ModelLessons, told_of
 from bot.models.prices import Prices, published_prices
 from tools import trusted_certificates
+
+# Where a server sends another type than the SDK expects, this quotes it, which may be anyone's words.
+warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
 
 MAX_PAUSES = 3
 """How often a paused answer is sent back to be continued before it counts as cut off."""
+
+_ODD = (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError, RuntimeError)
+"""What the SDK and the readers raise over an answer of another shape; JSON can be too deep."""
 
 Block = dict[str, object]
 
@@ -136,39 +144,81 @@ class _Answer(wire.Wire):
         )
 
 
+class _PartialMessage:
+    """An incomplete answer, put together by the SDK."""
+
+    def __init__(self, stream: AsyncMessageStream[None]) -> None:
+        self._stream = stream
+        self._has_begun = self._has_ended = False
+        self.size = 0
+        """How much has come so far, in characters."""
+
+    @property
+    def text(self) -> str:
+        """The words so far, of all text blocks."""
+        blocks = self._stream.current_message_snapshot.content if self._has_begun else ()
+        return streams.join_texts(block.text or "" for block in blocks if block.type == "text")
+
+    @property
+    def usage(self) -> _Usage | None:
+        """What the service has counted: the prompt from the first event on, the answer at the end; None: nothing."""
+        usage = self._so_far.get("usage")
+        return _Usage.model_validate(usage) if isinstance(usage, dict) else None
+
+    @property
+    def _so_far(self) -> Block:
+        return self._stream.current_message_snapshot.to_dict(warnings=False) if self._has_begun else {}
+
+    def take(self, piece: object) -> None:
+        """Notes an event that the SDK has added.
+
+        Raises:
+            ValueError: the answer does not end.
+        """
+        event = cast("ParsedMessageStreamEvent[None]", piece)
+        match event.type:
+            case "message_start":
+                self._has_begun = True
+            case "content_block_start":
+                if event.index >= streams.MAX_PARTS:
+                    raise ValueError("the blocks do not end")
+            case "text":
+                self.size += len(event.text)
+            case "thinking":
+                self.size += len(event.thinking)
+            case "input_json":
+                self.size += len(event.partial_json)
+            case "message_stop":
+                self._has_ended = True
+            case _:
+                pass
+
+    def body(self, *, is_cut: bool = False) -> bytes:
+        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
+
+        Raises:
+            ValueError: its end is missing.
+        """
+        if not (self._has_ended or is_cut) or not self._has_begun:
+            raise ValueError("the stream ended before the answer did")
+        message = self._so_far
+        reason = message.get("stop_reason") or ("max_tokens" if is_cut else None)
+        return wire.encode_json({**message, "stop_reason": reason})
+
+
 @dataclass(frozen=True, kw_only=True)
-class _Ear:
-    """The listener to one completion, and its streams so far: one, plus one for each pause."""
+class _Asking:
+    """One completion under way, and its streams so far: one, plus one for each pause."""
 
     listener: streams.Listener
-    reader: texts.Reader
-    begun: list[anthropic_events.PartialMessage] = field(default_factory=list[anthropic_events.PartialMessage])
+    reader: streams.Reader
+    begun: list[_PartialMessage] = field(default_factory=list[_PartialMessage])
 
     @property
-    def has_heard(self) -> bool:
-        """Whether the service has counted anything."""
-        return any(gathered.usage for gathered in self.begun)
-
-    @property
-    def usage(self) -> _Usage:
-        """The usage so far, complete or not."""
-        return sum((_Usage.model_validate(gathered.usage) for gathered in self.begun), _Usage())
-
-    async def listen(
-        self, pieces: AsyncIterable[object], after: _Answer | None, read: Callable[[_Answer], wire.WireAnswer]
-    ) -> bytes:
-        """The body of the streamed answer, whose words are passed on after those of the paused answer before it."""
-        content = after.content if after is not None else ()
-        before = streams.join_texts(part.text for part in map(_part, content) if isinstance(part, Text))
-        self.begun.append(anthropic_events.PartialMessage())
-        partial = texts.PartialText(self.begun[-1], self.reader)
-
-        def so_far() -> wire.WireAnswer:
-            cut = wire.parse(_Answer, partial.body(is_cut=True))
-            return self.reader.read_unfinished(read(cut if after is None else after.extend(cut)))
-
-        self.listener.begin(so_far, before=before)
-        return await streams.read_stream(pieces, partial, self.listener)
+    def usage(self) -> _Usage | None:
+        """The usage so far, complete or not; None if nothing was counted."""
+        counted = [usage for partial in self.begun if (usage := partial.usage) is not None]
+        return sum(counted, _Usage()) if counted else None
 
 
 class _Client(anthropic.AsyncAnthropic):
@@ -237,29 +287,29 @@ class Anthropic:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
         """
         deadline = Deadline(request)
-        ear = _Ear(listener=streams.Listener(request, deadline, on_text), reader=texts.Reader(request))
+        asking = _Asking(listener=streams.Listener(request, deadline, on_text), reader=streams.Reader(request))
         try:
-            return await self._completed(request, deadline, ear)
+            return await self._completed(request, deadline, asking)
         except ProviderError as error:
-            if ear.has_heard:
-                error.cost_usd = self._prices.cost(self._model, _usage(ear.usage))
+            if (usage := asking.usage) is not None:
+                error.cost_usd = self._prices.cost(self._model, _usage(usage))
             raise
 
-    async def _completed(self, request: Request, deadline: Deadline, ear: _Ear) -> Completion:
+    async def _completed(self, request: Request, deadline: Deadline, asking: _Asking) -> Completion:
         try:
             async with deadline:
-                answer = await self._ask(request, ear)
+                answer = await self._ask(request, asking)
         except TimeoutError as error:
             self._is_slow = True
-            raise ear.listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
+            raise asking.listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
         except anthropic.APIStatusError as error:
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
             raise self._refused(error) from None
         except (anthropic.APIConnectionError, TransportError) as error:  # a stream's are not wrapped
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
-        except (anthropic.AnthropicError, ValueError, RecursionError) as error:  # JSON can be too deep
+        except (anthropic.AnthropicError, *_ODD) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        ear.listener.end(answer.text)
+        asking.listener.end(answer.text)
         latency_seconds = deadline.seconds
         self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
@@ -268,12 +318,12 @@ class Anthropic:
         """Closes the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, ear: _Ear) -> wire.WireAnswer:
+    async def _ask(self, request: Request, asking: _Asking) -> wire.WireAnswer:
         """The answer; if the model refuses a medium, the answer to text in its place."""
         takes = self._takes - self._unseen_kinds()
         while True:
             try:
-                return await self._answered(request, takes, ear)
+                return await self._answered(request, takes, asking)
             except anthropic.APIStatusError as error:
                 words = str(error.api_message or "")
                 if (most := wire.max_output_tokens(words, request)) is not None:
@@ -291,35 +341,48 @@ class Anthropic:
 
     def _unseen_kinds(self) -> media.Kinds:
         """The media the model cannot look at, according to its server."""
-        told = capabilities.told_of(self._lessons, self._base_url, self._model)
+        told = told_of(self._lessons, self._base_url, self._model)
         kinds = {media.PICTURE: told.pictures, media.DOCUMENT: told.documents}
         return frozenset(kind for kind, can in kinds.items() if can is False)
 
-    async def _answered(self, request: Request, takes: media.Kinds, ear: _Ear) -> wire.WireAnswer:
+    async def _answered(self, request: Request, takes: media.Kinds, asking: _Asking) -> wire.WireAnswer:
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         messages = self._conversation(request.messages, takes, plan.marks)
-        answer = await self._post(body, messages, ear)
+        answer = await self._post(body, messages, asking)
         for _ in range(MAX_PAUSES):
             if answer.stop_reason != "pause_turn":
                 break
             paused: Block = {"role": "assistant", "content": answer.content}
-            answer = answer.extend(await self._post(body, [*messages, wire.encode_json(paused)], ear, after=answer))
-        return ear.reader.read(self._read(answer))
+            answer = answer.extend(await self._post(body, [*messages, wire.encode_json(paused)], asking, after=answer))
+        return asking.reader.read(self._read(answer))
 
-    async def _post(self, body: Block, messages: list[bytes], ear: _Ear, *, after: _Answer | None = None) -> _Answer:
+    async def _post(self, body: Block, messages: list[bytes], asking: _Asking, after: _Answer | None = None) -> _Answer:
         """Makes one request with these JSON messages; `after` is the paused answer to continue."""
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
-        url = f"{self._base_url}/v1/messages"
-        if not (ear.listener.is_wanted or self._is_slow):
+        url, listener = f"{self._base_url}/v1/messages", asking.listener
+        if not (listener.is_wanted or self._is_slow):
             data = wire.with_messages(body, messages)
             return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
         data = wire.with_messages({**body, "stream": True}, messages)
-        kind = anthropic.AsyncStream[object]
-        async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
-            if streams.is_whole(stream.response.headers):
-                return wire.parse(_Answer, await stream.response.aread())
-            return wire.parse(_Answer, await ear.listen(stream, after, self._read))
+        kind = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
+        async with await self._client.post(url, content=data, cast_to=SdkMessage, stream=True, stream_cls=kind) as raw:
+            if streams.is_whole(raw.response.headers):
+                return wire.parse(_Answer, await raw.response.aread())
+            stream = AsyncMessageStream[None](raw, output_format=anthropic.not_given)
+            partial = _PartialMessage(stream)
+            asking.begun.append(partial)
+
+            def read(data: bytes) -> wire.WireAnswer:
+                cut = wire.parse(_Answer, data)
+                return self._read(cut if after is None else after.extend(cut))
+
+            before = (
+                streams.join_texts(part.text for part in _parts(after.content) if isinstance(part, Text))
+                if after
+                else ""
+            )
+            return wire.parse(_Answer, await listener.listen(stream, partial, asking.reader, read, before))
 
     def _conversation(
         self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
@@ -346,7 +409,11 @@ class Anthropic:
 
     def _read(self, answer: _Answer) -> wire.WireAnswer:
         stop = _STOPS.get(answer.stop_reason, Stop.END)
-        read = wire.wire_answer(_parts(answer.content), stop, _usage(answer.usage or _Usage()))
+        parts = _parts(answer.content)
+        if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):
+            parts.pop()  # a number that was cut is another number
+        usage = _usage(answer.usage or _Usage())
+        read = wire.wire_answer(parts, stop, usage, was_cut_in_call=was_cut_in_call)
         if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
             raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
         return read

@@ -2,17 +2,21 @@
 
 OpenAI itself is asked through its Responses API, because its newest models refuse tools in chat completions; every
 other server through chat completions, which all of them support. The body is sent as ready bytes and received as bytes:
-see `wire.encode_json` for what that saves. Left to others: the formats (`chat`, `responses`), retries and other models
-(`bot.models.fallback`), what is asked (`bot.chat.prompt`).
+see `wire.encode_json` for what that saves.
 
-Source: platform.openai.com and the package openai 3.54.0, 2026-11-21.
+    refused --> what the server does not take, by its own words (`_QUIRKS`) --> asked again without it, and remembered
+
+Left to others: the formats (`openai_chat`, `openai_responses`), retries and other models (`fallback`).
+
+Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRouter, 2026-11-26, and the package openai
+3.54.0, 2026-11-21.
 """
 
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 from urllib.parse import urlsplit
 
 import openai
@@ -29,12 +33,10 @@ from bot.errors import (
     Unavailable,
     Unreadable,
 )
-from bot.models import capabilities, media, prompted, streams, texts, wire
+from bot.models import media, openai_chat, openai_responses, prompted, streams, wire
 from bot.models.base import Attempt, Completion, Deadline, OnText, Request
-from bot.models.capabilities import ModelLessons
-from bot.models.openai import chat, chat_stream
-from bot.models.openai import responses as openai_responses
-from bot.models.openai.quirks import Habits, Refusal, ToolMode, lessons_of, with_lessons
+from bot.models.capabilities import Capabilities, ModelLessons, chat_models, told_of
+from bot.models.openai_chat import Quirks
 from bot.models.prices import Prices, published_prices
 from tools import trusted_certificates
 
@@ -44,6 +46,8 @@ NAME: Final = "openai"
 BASE_URL = "https://api.openai.com/v1"
 
 Api = Literal["auto", "chat", "responses"]
+ToolMode = Literal["auto", "native", "prompt"]
+"""How tools are offered: `native`; `prompt`: described and called in words; `auto`: natively until refused."""
 
 _REASONING = re.compile(r"(o[0-9]|gpt-[5-9])")
 """Names of models that reason; they call the output limit `max_completion_tokens`."""
@@ -84,12 +88,52 @@ _PHRASES: wire.Phrases = {
     "tools param requires": Rejected,
 }
 
-
 _STATUSES = {"rate_limit_exceeded": 429, "invalid_request_error": 400, "overloaded_error": 529}
 """The status of an error within a stream, since the stream has its own; 500 for all others."""
 
 _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded, Unreadable)
 """Failures that another way of asking cannot fix, whatever their words."""
+
+_MISSES = r"missing [`'\"]?reasoning_content|reasoning_content[`'\"]? (?:is missing|in the thinking mode must)"
+_QUIRKS: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(words, re.IGNORECASE | re.DOTALL)
+    for name, words in {
+        # gpt-5.6 with tools, o1-pro always
+        "responses": r"\buse (?:the )?`?/?v1/responses\b|\bonly supported in v1/responses\b",
+        # Thoughts that led to a call, if they are another model's or gone: DeepSeek, Kimi, and Gemini's signature
+        "reasoning_content": _MISSES,
+        "thought_signature": r"missing a [`'\"]?thought_signature",
+        # The same, where a server does not take back what it returned
+        "carried": rf"^(?!.*(?:{_MISSES})).*(?:reasoning_content|reasoning_details|extra_content)",
+        # The other name for the output limit
+        "limit": r"^unsupported_parameter .*'max_(?:completion_)?tokens'",
+        "effort": r"^(?:unsupported|unknown)_parameter .*'reasoning_effort'|does not support thinking",
+        # Templates without a system message: Gemma 2's, Mistral's first
+        "system": r"system role (?:is )?not supported|unexpected role[^\w]+system",
+        # Those of Llama 3
+        "parallel_calls": r"only supports single tool[- ]calls? at once",
+        "stream_options": r"'stream_options'",
+        # llama.cpp until May 2025 with tools; OpenAI's newest for organizations that have not shown who they are
+        "stream": r"^\S* 'stream' |cannot use tools with stream|not support stream|must be verified to stream"
+        r"|stream\w*[^.]{0,60}\bnot (?:yet )?(?:supported|available|implemented)",
+        "prompt_cache": r"prompt_cache",
+        # Ollama ("llama3:8b does not support tools"), vLLM (""auto" tool choice requires --enable-auto-tool-choice"),
+        # llama.cpp (500 "tools param requires --jinja flag", 400 "Unable to generate parser for this template"), SGLang
+        # ("Unsupported tool_call_parser: None"), OpenRouter (404), Groq ("`tool calling` is not supported with this
+        # model"); templates without tool answers: Gemma 2's and Mistral's first
+        "tools": r"(?:not|n't) (?:yet )?support(?: native| any| the use of)? (?:tool(?!_choice)|function[ _-]?call)"
+        r"|\b(?:tools?|(?:tool|function)[ _-]?(?:call(?:s|ing)?|use))[`'\"]{0,2} (?:is|are)"
+        r" (?:currently )?(?:not |un)(?:supported|enabled|available)"
+        r"|no endpoints found that support tool use|tool choice requires|tools param requires"
+        r"|unsupported (?:param: tools|tool_call_parser)|unable to generate parser for this template"
+        r"|^unsupported_parameter .*'tools'|conversation roles must alternate",
+    }.items()
+}
+"""What servers do not take, or want otherwise, and how they say so: after a refusal's code and its parameter in quotes.
+
+Beside these the kinds of media are quirks. Source: issue threads, 2026-11-22 to 2026-11-26; llama.cpp's build 0c1e570
+and Ollama 0.17.4, observed, 2026-11-24.
+"""
 
 
 class _Model(wire.Wire):
@@ -144,20 +188,18 @@ class OpenAI:
         self._prices = prices or published_prices()
         self._base_url = (base_url or BASE_URL).rstrip("/")
         self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
-        responses = api == "responses" or (api == "auto" and self._official)
-        renamed = self._official or _REASONING.match(self._model)
-        self._habits = Habits(
-            limit_name="max_completion_tokens" if renamed else "max_tokens",
-            takes=_takes(sees=sees, official=self._official),
-            tool_mode="native" if responses else tool_mode,
-            speaks_responses=responses,
-            marks_cache=_CACHE_MARKS.match(self._model) is not None,
-        )
-        self._first_habits = self._habits
+        set_so = {
+            "responses": api == "responses" or (api == "auto" and self._official),
+            "tools": tool_mode == "prompt",
+            media.PICTURE: sees is False,
+            media.DOCUMENT: not self._official,
+        }
+        self._quirks: Quirks = frozenset(name for name, is_set in set_so.items() if is_set)
+        never = {media.PICTURE: sees is True, "tools": tool_mode != "auto"}
+        self._never: Quirks = frozenset(name for name, is_set in never.items() if is_set)
+        """What settings rule out, whatever the server says."""
         self._lessons = lessons or ModelLessons()
         self._is_slow = False
-        self._surely_takes = frozenset({media.PICTURE}) if sees else frozenset[str]()
-        self._recall()
         self._client = _Client(
             api_key=api_key or "none",  # the SDK requires one
             # None and missing values would be looked up in the environment.
@@ -188,37 +230,45 @@ class OpenAI:
         """
         deadline = Deadline(request)
         try:
-            return await self._answer(request, deadline, on_text)
+            return await self._completed(request, deadline, on_text)
         except Unreadable as error:
             seconds = deadline.seconds
             if deadline.left_seconds <= 0:
                 raise
             in_words = any(phrase in str(error) for phrase in _IN_WORDS_NEXT)
         _log.info("the server could not read what the model %s wrote; asking once more", self._model)
-        completion = await self._answer(request, deadline, on_text, in_words=in_words)
+        completion = await self._completed(request, deadline, on_text, in_words=in_words)
         kind = Unreadable.__name__
         lost = Attempt(provider=NAME, model=self._model, error=kind, latency_seconds=seconds, cost_usd=None)
         return replace(completion, attempts=(lost, *completion.attempts))
 
-    async def _answer(
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _completed(
         self, request: Request, deadline: Deadline, on_text: OnText | None, *, in_words: bool = False
     ) -> Completion:
         """The answer to one request; `in_words`: tools are offered in words if that may be chosen."""
-        listener = streams.Listener(request, deadline, on_text)
+        listener, began_seconds = streams.Listener(request, deadline, on_text), deadline.seconds
         try:
-            return await self._completed(request, deadline, listener, in_words=in_words)
+            answer = await self._in_time(request, deadline, listener, in_words=in_words)
         except ProviderError as error:
             if listener.has_heard:
                 error.cost_usd = None
             raise
+        listener.end(answer.text)
+        latency_seconds = deadline.seconds - began_seconds
+        self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
+        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
-    async def _completed(
+    async def _in_time(
         self, request: Request, deadline: Deadline, listener: streams.Listener, *, in_words: bool
-    ) -> Completion:
-        began_seconds = deadline.seconds
+    ) -> wire.WireAnswer:
+        """The answer, with the SDK's failures as our own."""
         try:
             async with deadline:
-                answer = await self._ask(request, listener, in_words=in_words)
+                return await self._ask(request, listener, in_words=in_words)
         except TimeoutError as error:
             self._is_slow = True
             raise listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
@@ -234,87 +284,94 @@ class OpenAI:
             raise self._broken_off(error) from None
         except (openai.OpenAIError, ValueError, RecursionError) as error:  # JSON can be too deep
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        listener.end(answer.text)
-        latency_seconds = deadline.seconds - began_seconds
-        self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
-        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
-
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._client.close()
 
     async def _ask(self, request: Request, listener: streams.Listener, *, in_words: bool) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
         if not self._model:
             self._model = await self._first_listed()
-            self._recall()
-        told_of = capabilities.told_of(self._lessons, self._base_url, self._model)
-        habits, tried = self._habits.as_told(told_of, surely_takes=self._surely_takes), set[Habits]()
-        if in_words and habits.tool_mode == "auto" and request.tools:
-            habits = replace(habits, tool_mode="prompt")
-        is_streamed = listener.is_wanted or self._is_slow or told_of.is_at_home is True
+        told = told_of(self._lessons, self._base_url, self._model)
+        quirks = self._quirks | (_told(told) | self._learnt()) - self._never
+        if in_words and "tools" not in self._never and request.tools:
+            quirks |= {"tools"}
+        is_streamed = listener.is_wanted or self._is_slow or told.is_at_home is True
         while True:
-            tried.add(habits)
+            request = replace(request, max_output_tokens=min(request.max_output_tokens, self._max_output_tokens()))
+            heard_by = listener if is_streamed and "stream" not in quirks else None
             try:
-                return await self._answered(request, habits, listener if is_streamed and habits.takes_streams else None)
+                return await self._answered(request, quirks, heard_by)
             except openai.APIStatusError as error:
-                learned = habits.after(_refusal(error), request)
-                if learned is None or learned in tried or isinstance(self._refused(error), _NOT_THE_WAY):
+                learnt = None if isinstance(self._refused(error), _NOT_THE_WAY) else self._learn(error, request, quirks)
+                if learnt is None:
                     raise
-                # The server's statements about itself are heard again at every start, and are not lessons.
-                self._keep(learned.since(habits, self._habits), _refusal(error))
-                habits = learned
+                quirks |= learnt
 
-    def _keep(self, learned: Habits, refusal: Refusal) -> None:
-        """Asks this way from now on, except if it concerns a single picture or contradicts a setting."""
-        if learned.speaks_responses and not self._habits.speaks_responses:
-            _log.info("using the Responses API for the model %s from now on: its server requires it", self._model)
-        elif learned.tool_mode != self._habits.tool_mode:
-            _log.info("the model %s does not accept tools; describing them in its prompt from now on", self._model)
-        is_of_one = learned.takes != self._habits.takes and media.is_about_this_one(refusal.words)
-        takes = self._habits.takes if is_of_one else learned.takes
-        self._habits = replace(learned, takes=takes | self._surely_takes)
-        self._lessons.learn(self._base_url, self._model, habits=lessons_of(self._first_habits, self._habits))
+    def _learn(self, error: openai.APIStatusError, request: Request, quirks: Quirks) -> Quirks | None:
+        """What the server does not take, by its refusal of a request; None if it can only be passed on.
 
-    def _recall(self) -> None:
-        """Starts with what was learnt about the model at this address."""
-        habits = self._lessons.of(self._base_url, self._model).get("habits") if self._model else None
-        if isinstance(habits, dict):
-            known = with_lessons(self._first_habits, cast("dict[str, Any]", habits))
-            self._habits = replace(known, takes=known.takes | self._surely_takes)
+        It is remembered, unless it is about a single picture or contradicts a setting.
+        """
+        if (most := wire.max_output_tokens(error.message, request)) is not None:
+            self._lessons.learn(self._base_url, self._model, max_output_tokens=most)
+            return frozenset()
+        said = f"{error.code or ''} '{error.param or ''}' {error.message}"
+        rest = (one for one in _QUIRKS if one not in quirks and (one != "tools" or self._may_describe(request, quirks)))
+        name = next((one for one in rest if _QUIRKS[one].search(said)), None)
+        if name is None:
+            refused = media.refused_kinds(error.message, media.kinds_in(request.messages) - quirks)
+            is_of_one = media.is_about_this_one(error.message)
+        else:
+            refused, is_of_one = frozenset({name}), False
+        if refused - self._never and not is_of_one:
+            _log.info("the server of the model %s wants to be asked otherwise: %s", self._model, ", ".join(refused))
+            self._lessons.learn(self._base_url, self._model, quirks=sorted(self._learnt() | refused - self._never))
+        return refused or None
 
-    async def _answered(self, request: Request, habits: Habits, listener: streams.Listener | None) -> wire.WireAnswer:
-        most = min(request.max_output_tokens, habits.max_output_tokens or request.max_output_tokens)
-        request = replace(request, max_output_tokens=most)
-        effort = self._effort if habits.takes_effort else None
-        model, in_words = self._model, habits.tool_mode == "prompt" and not habits.speaks_responses
-        reader = texts.Reader(request, in_words=in_words)
-        if habits.speaks_responses:
-            reasons = _REASONING.match(model) is not None
-            body = openai_responses.body(request, model=model, effort=effort, reasons=reasons, habits=habits)
-            partial = texts.PartialText(openai_responses.PartialResponse(), reader)
+    def _may_describe(self, request: Request, quirks: Quirks) -> bool:
+        """Whether tools may be offered in words, and there are any."""
+        has_tools = bool(request.tools) or any(message.role == "tool" for message in request.messages)
+        return has_tools and "tools" not in self._never and "responses" not in quirks
 
-            def read_response(data: bytes) -> wire.WireAnswer:
-                return openai_responses.read(data, request, model=model)
+    def _learnt(self) -> Quirks:
+        return self._lessons.read(self._base_url, self._model, "quirks", _known_quirks)
 
-            return await self._read(openai_responses.PATH, body, partial, reader, read_response, listener)
+    def _max_output_tokens(self) -> int:
+        return self._lessons.read(self._base_url, self._model, "max_output_tokens", _known_most)
+
+    async def _answered(self, request: Request, quirks: Quirks, listener: streams.Listener | None) -> wire.WireAnswer:
+        effort = None if "effort" in quirks else self._effort
+        model, in_words = self._model, "tools" in quirks and "responses" not in quirks
+        reader = streams.Reader(request, in_words=in_words)
+        reasons = _REASONING.match(model) is not None
+        if "responses" in quirks:
+            marks = _CACHE_MARKS.match(model) is not None and "prompt_cache" not in quirks
+            body = openai_responses.body(
+                request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
+            )
+            return await self._read(
+                openai_responses.PATH,
+                body,
+                openai_responses.PartialResponse(),
+                reader,
+                lambda data: openai_responses.read(data, request, model=model),
+                listener,
+            )
         asked = prompted.in_words(request) if in_words else request
-        body = chat.body(asked, model=model, effort=effort, official=self._official, habits=habits)
-        if listener is not None and habits.counts_streams:  # so that usage is reported at the end
+        limits = ("max_tokens", "max_completion_tokens")
+        limit = limits[(self._official or reasons) != ("limit" in quirks)]
+        body = openai_chat.body(asked, model=model, effort=effort, limit=limit, official=self._official, quirks=quirks)
+        if listener is not None and "stream_options" not in quirks:  # so that usage is reported at the end
             body["stream_options"] = {"include_usage": True}
-        partial = texts.PartialText(chat_stream.PartialChat(), reader)
-
-        def read(data: bytes) -> wire.WireAnswer:
-            return chat.read(data, asked)
-
-        return await self._read(chat.PATH, body, partial, reader, read, listener)
+        partial = openai_chat.PartialChat()
+        return await self._read(
+            openai_chat.PATH, body, partial, reader, lambda data: openai_chat.read(data, asked), listener
+        )
 
     async def _read(
         self,
         path: str,
         body: dict[str, object],
         partial: streams.PartialAnswer,
-        reader: texts.Reader,
+        reader: streams.Reader,
         read: Callable[[bytes], wire.WireAnswer],
         listener: streams.Listener | None,
     ) -> wire.WireAnswer:
@@ -327,13 +384,12 @@ class OpenAI:
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if streams.is_whole(stream.response.headers):
                 return reader.read(read(await stream.response.aread()))
-            listener.begin(lambda: reader.read_unfinished(read(partial.body(is_cut=True))))
-            return reader.read(read(await streams.read_stream(stream, partial, listener)))
+            return reader.read(read(await listener.listen(stream, partial, reader, read)))
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""
         listed = _Listed.model_validate_json(await self._client.get("/models", cast_to=bytes))
-        names = capabilities.chat_models(model.id for model in listed.data)
+        names = chat_models(model.id for model in listed.data)
         if not names:
             raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)
         return names[0]
@@ -360,10 +416,22 @@ class OpenAI:
         return error
 
 
-def _takes(*, sees: bool | None, official: bool) -> media.Kinds:
-    pictures = frozenset[str]() if sees is False else frozenset({media.PICTURE})
-    return pictures | {media.DOCUMENT} if official else pictures
+def _told(told: Capabilities) -> Quirks:
+    """What a model does not take, as its server says."""
+    can = {
+        media.PICTURE: told.pictures,
+        "tools": told.tools,
+        "effort": told.thinking,
+        "system": told.system,
+        "parallel_calls": told.parallel_calls,
+    }
+    return frozenset(name for name, is_so in can.items() if is_so is False)
 
 
-def _refusal(error: openai.APIStatusError) -> Refusal:
-    return Refusal(code=str(error.code or ""), param=str(error.param or ""), words=error.message)
+def _known_quirks(lesson: object) -> Quirks:
+    names = cast("list[object]", lesson) if isinstance(lesson, list) else []
+    return frozenset(name for name in names if isinstance(name, str)) & (_QUIRKS.keys() | media.ALL)
+
+
+def _known_most(lesson: object) -> int:
+    return lesson if type(lesson) is int and lesson > 0 else 10**9

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
 from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall, UserMessage
-from bot.models.anthropic.provider import MAX_PAUSES, Anthropic
+from bot.models.anthropic import MAX_PAUSES, Anthropic
 from bot.models.base import Completion, Stop, ToolOffer
 from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
 from tests.servers.anthropic import AnthropicServer, error_body

@@ -1,1 +1,0 @@
-"""OpenAI, and whatever speaks like it."""
