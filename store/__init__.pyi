@@ -60,4 +60,3 @@ from .traces import Trace as Trace
 from .traces import TracedMessage as TracedMessage
 from .traces import TracedReply as TracedReply
 from .turns import LastQuestion as LastQuestion
-from .working import OpenCall as OpenCall

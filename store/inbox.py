@@ -9,8 +9,7 @@
 What counts as a failed attempt (`attempts`):
 
     the turn failed by itself                           yes
-    the process died while working on the turn          yes: the turn may have killed it (see `store.working`)
-    the process died while the turn waited              no, but `deaths` counts how often since its journal last grew:
+    the process died while the turn ran                 no, but `deaths` counts how often since its journal last grew:
                                                         a turn that ends every process without progress has to end, too
     an orderly stop of Aldis or the machine             no
 
@@ -218,19 +217,6 @@ class Inbox(Repository):
             (turn, besides),
         )
 
-    def last_open(self, conversation: ConversationId, turn: TurnId) -> bytes | None:
-        """Returns the envelope of the turn's newest open message; None if there is none or it cannot be read."""
-        rows = self.rows(
-            "SELECT account, author, device, sent_at, kind, envelope FROM inbox WHERE turn_id = ? "
-            "AND state IN ('waiting', 'claimed') ORDER BY id DESC LIMIT 1",
-            (turn,),
-        )
-        try:
-            return next((self.keyring.open(conversation, _place(*name), sealed) for *name, sealed in rows), None)
-        except Damaged as error:
-            _log.error("a message of turn %d is lost: %s", turn, error)
-            return None
-
     def set_apart(self, turn: TurnId, items: Collection[InboxId]) -> None:
         """Settles messages by themselves that were taken up with the turn, which does not answer them."""
         self.execute(
@@ -372,31 +358,22 @@ class Inbox(Repository):
             self.notify("inbox")
         return count
 
-    def recover(self, *, at_work: Collection[int]) -> int:
+    def recover(self) -> int:
         """At start: makes all claims of the previous process wait again; returns how many messages that affects.
 
-        `at_work` is what that process was working on when it died (`Working.left`). For those turns and urgent items
-        it counts as an attempt. For the others it does not, but a turn without progress since the last time has it
-        counted in `deaths`.
+        That is no failed attempt, but a turn without progress since the last time has it counted in `deaths`. Urgent
+        items, which take milliseconds, have it counted as an attempt.
         """
-        worked = json.dumps(list(at_work))
         self.execute(
             "UPDATE turns SET deaths = CASE WHEN steps > reached THEN 0 ELSE deaths + 1 END, reached = steps FROM "
             "(SELECT id AS turn, (SELECT count(*) FROM journal WHERE turn_id = turns.id) AS steps FROM turns "
             "WHERE id IN (SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND state = 'claimed')) "
-            "WHERE id = turn AND id NOT IN (SELECT value FROM json_each(?))",
-            (worked,),
+            "WHERE id = turn"
         )
         self.execute(
-            "UPDATE inbox SET attempts = attempts - 1 WHERE state IN ('waiting', 'claimed') AND state = 'claimed' "
-            "AND turn_id NOT IN (SELECT value FROM json_each(?))",
-            (worked,),
+            "UPDATE inbox SET attempts = attempts - 1 WHERE state IN ('waiting', 'claimed') AND state = 'claimed'"
         )
-        self.execute(
-            "UPDATE inbox SET attempts = attempts + 1 WHERE urgent AND state IN ('waiting', 'claimed') "
-            "AND -id IN (SELECT value FROM json_each(?))",
-            (worked,),
-        )
+        self.execute("UPDATE inbox SET attempts = attempts + 1 WHERE urgent AND state IN ('waiting', 'claimed')")
         return self.requeue(now=None)
 
     def prune(self, *, before: datetime) -> int:

@@ -66,8 +66,8 @@ class Ledger(Repository):
         group: str | bytes | None = None,
         periods: tuple[str, ...] = (),
         warned: Iterable[tuple[Scope, str]] = (),
-    ) -> None:
-        """Writes the calls of a turn in order and adds them to the sums.
+    ) -> int:
+        """Writes calls of a turn in order and adds them to the sums; returns the row of the last one.
 
         `conversation` is None if it is gone. `group` is the address of the chat if that is a group; it and the person
         may be their handles. `periods` are those that contain `now`, as in `Total.period`; without any, no sums are
@@ -81,6 +81,30 @@ class Ledger(Repository):
             self._sum_up(_spending(entries), [(scope, period) for scope in scopes.values() for period in periods])
         for scope, period in warned:
             self.execute("UPDATE spent SET warned = 1 WHERE scope = ? AND period = ?", (scopes[scope], period))
+        return self.value("SELECT last_insert_rowid()")
+
+    def settle(
+        self,
+        row: int,
+        entries: tuple[LedgerEntry, ...],
+        *,
+        now: datetime,
+        group: str | bytes | None,
+        periods: tuple[str, ...],
+    ) -> None:
+        """Puts what was really called and paid in the place of the row of an estimate, and into its sums.
+
+        Does nothing if the row is gone: it was settled before.
+        """
+        found = self.rows("SELECT conversation_id, turn_id, person, cost_usd FROM ledger WHERE id = ?", (row,))
+        for conversation, turn, person, cost in found:
+            self.execute("DELETE FROM ledger WHERE id = ?", (row,))
+            estimate = Spending(
+                calls=-1, input_tokens=0, output_tokens=0, cost_usd=-dollars(cost), unknown_costs=-(cost is None)
+            )
+            scopes = _scopes(person, self.chat_handle(group) if isinstance(group, str) else group)
+            self._sum_up(estimate, [(scope, period) for scope in scopes.values() for period in periods])
+            self.add(conversation, turn, person, entries, now=now, group=group, periods=periods)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,6 @@ from store.summaries import Summaries
 from store.traces import Traces
 from store.turns import Journal, Turns
 from store.upgrade import carry_over
-from store.working import Working
 
 T = TypeVar("T")
 
@@ -103,13 +102,11 @@ class Store:
         database: Database,
         keys: tuple[MasterKey, Keyring],
         reserve: DiskReserve,
-        working: Working,
         realm: str,
     ) -> None:
         self._database = database
         self._master, self._keyring = keys
         self._reserve = reserve
-        self.working = working
         """The work and the paid calls under way, and those of the previous process when it died."""
         self._notified: set[str] = set()
         self._repos = Repositories(self._keyring, self._notified, realm)
@@ -141,14 +138,6 @@ class Store:
             StoreError: the store could not be read.
         """
         return await self._database.alone(lambda _: work(self._repos))
-
-    def handle_of(self, person: str) -> bytes:
-        """Returns the handle by which the ledger knows a person."""
-        return self._keyring.handle(person)
-
-    def handle_of_chat(self, address: str) -> bytes:
-        """Returns the handle by which the ledger knows a group."""
-        return self._repos.ledger.chat_handle(address)
 
     async def conversation(self, address: str, *, now: datetime) -> ConversationId:
         """Returns the conversation at this address; creates it with its data key if it is new.
@@ -343,7 +332,7 @@ async def open_store(
     """Opens or creates the store at `path` for one realm (`signal`, `terminal`); closes it at the end.
 
     Beside the database are `<name>-keys` (the wrapped data keys), `<name>-master-key` (unless `key` is given),
-    `<name>-lock`, `<name>-working` and, while it is open, `<name>-ballast` of `reserve_bytes`. `old_key` is the former
+    `<name>-lock` and, while it is open, `<name>-ballast` of `reserve_bytes`. `old_key` is the former
     master key: if it opens the keys and the present one does not, they are wrapped again under the present one.
 
     Raises:
@@ -383,8 +372,7 @@ async def open_store(
     try:
         keyring = await database.alone(unlock)
         await database.alone(lambda _: reserve.create())
-        with closing(await database.alone(lambda _: Working(beside(path, "-working")))) as working:
-            yield Store(database, (master, keyring), reserve, working, realm)
+        yield Store(database, (master, keyring), reserve, realm)
     finally:
         reserve.release()
         await database.aclose()

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from store import ConversationId, Repositories, Spending
+from store import ConversationId, Repositories, Spending, Store
 
 
 def ledger_sum(repos: Repositories, conversation: ConversationId | None = None) -> Spending:
@@ -19,3 +19,8 @@ def ledger_sum(repos: Repositories, conversation: ConversationId | None = None) 
         cost_usd=sum(costs, Decimal(0)),
         unknown_costs=len(rows) - len(costs),
     )
+
+
+async def paid_rows(store: Store) -> list[tuple[str, str, str | None]]:
+    """The rows of the ledger in order: whose call, what became of it, what it cost."""
+    return await store.read(lambda repos: repos.ledger.rows("SELECT name, outcome, cost_usd FROM ledger ORDER BY id"))

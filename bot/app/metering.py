@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from bot.chat.steps import ToolRun
+from bot.chat.journal import ToolRun
 from bot.errors import ProviderError
 from bot.metrics import Counts
 from bot.models.base import Completion

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
-from bot.chat.steps import ToolRun
+from bot.chat.journal import ToolRun
 from bot.chat.tool_shapes import ToolShapes
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock, MachineClock

@@ -17,7 +17,6 @@ from bot.app.people import admins_of, identities_of
 from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
-from bot.chat.budget import Budget
 from bot.chat.captchas import Captchas
 from bot.chat.edits import Revisions
 from bot.chat.group_context import GroupContext
@@ -65,6 +64,7 @@ from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.models.base import Provider
 from bot.models.capabilities import ModelLessons
+from bot.money.budgets import Budget
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
@@ -120,12 +120,20 @@ class Parts:
         self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
         self._pairing = pairing or Pairing()
         self._allowed = policies.access_list(settings, realm)
+        self._budget = Budget(
+            store,
+            self._clock,
+            models.budgets(settings),
+            timezone=settings.locale.timezone,
+            priced=models.priced_models(settings, self._lessons),
+        )
         self._turns = Turns(
             store,
             self._clock,
             max_turns=settings.history.max_turns,
             timezone=settings.locale.timezone,
             language=settings.locale.language,
+            budget=self._budget,
         )
         self._revisions = Revisions(
             store,
@@ -133,13 +141,6 @@ class Parts:
             self._turns,
             deletes_answers=settings.signal.delete_answers,
             asks_per_minute=settings.limits.messages_per_minute,
-        )
-        self._budget = Budget(
-            store,
-            self._clock,
-            models.budgets(settings),
-            timezone=settings.locale.timezone,
-            priced=models.priced_models(settings, self._lessons),
         )
         self.reminders = Reminders(store, self._clock, self._turns, account=transport.account, locale=settings.locale)
         self.memory = Memory(store, self._clock)
@@ -193,7 +194,6 @@ class Parts:
                 self._store,
                 self._clock,
                 self._revisions,
-                self._turns.charges,
                 retention=policies.retention(settings),
                 max_wait=timedelta(seconds=settings.approvals.timeout),
                 nightly=self._nightly(),
@@ -231,7 +231,7 @@ class Parts:
     def judge(self, provider: Provider) -> ReportJudge:
         """Judges what pages say about a claim; without a model it judges nothing."""
         judge = provider if models.has_model(self._settings) else None
-        return ReportJudge(self._store, self._clock, self._turns, judge, self._budget)
+        return ReportJudge(self._store, self._clock, judge, self._budget)
 
     def _notices(self, allowed: Callable[[], AccessList]) -> Notices:
         return Notices(self._store, self._clock, admins_of(self._settings, self._clock, allowed))
@@ -280,7 +280,6 @@ class Parts:
             timezone=settings.locale.timezone,
             turn_seconds=settings.worker.turn_timeout_seconds,
             speech=speech if settings.audio.speak else None,
-            budget=self._budget,
         )
 
     def _worker(
@@ -374,7 +373,6 @@ class Parts:
         summaries = Summaries(
             self._store,
             self._clock,
-            self._turns,
             provider,
             self._room,
             window=history,

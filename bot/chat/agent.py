@@ -5,52 +5,79 @@
      |                                 '-> toolbox, side by side --.
      '------------------------------ answers, in the order asked <-'
 
+    call --equal to an answered one--> the same answer again
+         --too many at once----------> refused
+         --needs an approval, and its tool would refuse it anyway--> refused, and no person is asked
+         --needs an approval---------> Pause; the others run meanwhile, and their answers are journaled
+         '---------------------------> the toolbox; its answer is journaled as soon as it arrives
+
 Every completion with calls and every tool answer is journaled at once; anything an earlier attempt of the turn has
 journaled is reused, and already paid. Knows neither SQL nor Signal nor a vendor.
-Left to others: carrying out calls (`bot.chat.calls`), what people are told in the end (`bot.chat.answers`).
+Left to others: which calls need an approval (`bot.trust.rules`), what a tool is given (`bot.chat.toolbox`), what people
+are told in the end (`bot.chat.answers`).
 """
 
 import asyncio
-from collections.abc import Iterable
+import json
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
-from bot.chat import phrases, prompt
-from bot.chat.answers import Answers
-from bot.chat.budget import Budget
-from bot.chat.calls import Calls
+from bot.chat import answers, phrases, prompt
+from bot.chat.answers import Shield
+from bot.chat.citations import CitedPages, visible_beginning
 from bot.chat.context_note import with_note
+from bot.chat.files import enclosed_files
 from bot.chat.group_context import beside
-from bot.chat.journal import Journal, Outcome, PastTurn, Pause, Turn
-from bot.chat.model_calls import complete, failed_attempts
+from bot.chat.journal import Allowance, Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
+from bot.chat.model_calls import complete, failed_attempts, question_row
+from bot.chat.prompt import PastTurn
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
 from bot.chat.sources import Sources
-from bot.chat.state import OnProgress, TurnState
-from bot.chat.steps import Asked, AskedAgain
 from bot.chat.toolbox import Toolbox
+from bot.chat.work import side_by_side, work_out
 from bot.errors import ContextTooLong, ProviderError
-from bot.labels import UNKNOWN, Labels, join_labels
+from bot.i18n.catalogues import say
+from bot.labels import UNKNOWN, Labels, Source, join_labels
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    Message,
     ToolCall,
     ToolMessage,
     UserMessage,
     without_opaque,
 )
 from bot.models.base import Completion, OnText, Provider, Request, Stop, ToolOffer
-from bot.money.budgets import UsedUp
+from bot.money.budgets import Budget, UsedUp
+from bot.money.ledger import attempt_entries
 from bot.settings import Settings
-from bot.signal.protocol import ModelAnswered, ModelFailed
+from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted
 from bot.trust import provenance
+from bot.trust.links import GivenAddresses, defang, given_in
+from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets
-from tools import clean_text
+from store import ConversationId, LedgerEntry
+from tools import UnknownOutcome, clean_text, shorten
 
+OnProgress = Callable[[Progress], Awaitable[None]]
+"""Called with each step as it happens."""
+
+SETTLED = frozenset({"ok", UnknownOutcome.code})
+"""Outcomes that settle a call for the rest of the turn."""
 _MORE_ROOM = 4
 """How many times longer an answer may be when it was cut off and is requested again."""
 _MAX_CALLS = 100
 """The limit per completion; each call is kept with its answer and read again by every later request."""
+_MAX_NUMBERED = 1000
+_SHOWN_ARGUMENT_CHARACTERS = 120
+_TOLD_EVERY_SECONDS = 0.5
+"""How often words that may contain addresses are checked while they are written; people see updates less often."""
+_TOLD_CHARS = 4_000
+"""The part of an unfinished answer that is looked at: more than a status shows."""
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
@@ -59,6 +86,12 @@ _AGAIN = UserMessage(
 )
 _PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
 """Stands before the persona at the end of the system prompt: in addition to the rules, never instead of them."""
+_NOBODY_HERE = (
+    "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
+)
+"""What the model is told if a scheduled run wants to do something that needs a person's approval."""
+_REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"
+_INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 
 
 class Agent:
@@ -76,18 +109,18 @@ class Agent:
         room: ContextRoom,
     ) -> None:
         """`secrets` are the operator's own, hidden from models and people. `room` is what is already known about the
-        models' context windows.
+        models' context windows, and learns which tools are used. `budget` knows the prices.
         """
-        self._secrets = secrets
-        self._provider = provider
-        self._toolbox = toolbox
-        self._system = system
-        self._settings = settings
-        self._budget = budget
-        self._room = room
-        most, shows_sources = settings.tools.max_calls_per_round, settings.answers.show_sources
-        self._calls = Calls(toolbox, max_per_round=most, secrets=secrets, room=room)
-        self._answers = Answers(toolbox, self._calls, budget=budget, secrets=secrets, shows_sources=shows_sources)
+        self.provider = provider
+        self.toolbox = toolbox
+        self.system = system
+        self.settings = settings
+        self.budget = budget
+        self.secrets = secrets
+        self.room = room
+        self.last_numbers: OrderedDict[ConversationId, int] = OrderedDict()
+        """The highest page numbers in recent conversations: a turn that waits for an approval is in no history yet, and
+        pages found meanwhile need other numbers."""
 
     async def answer(
         self,
@@ -109,151 +142,133 @@ class Agent:
         """
         turn = _labelled(turn)
         journal.ask(turn)
-        most = self._settings.worker.turn_timeout_seconds if seconds is None else seconds
+        most = self.settings.worker.turn_timeout_seconds if seconds is None else seconds
         ends_at = asyncio.get_running_loop().time() + most
-        state = await self._begun(turn, journal, on_progress, on_text, ends_at=ends_at)
+        offered = await self.toolbox.offers()
+        offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
+        return await _Answering(self, turn, journal, on_progress, on_text, offers=offers, ends_at=ends_at).outcome()
+
+    def note_number(self, conversation: ConversationId, last_number: int) -> None:
+        """Notes the highest number that a page of the conversation has."""
+        highest = max(last_number, self.last_numbers.pop(conversation, 0))
+        if highest:
+            self.last_numbers[conversation] = highest
+        if len(self.last_numbers) > _MAX_NUMBERED:
+            self.last_numbers.popitem(last=False)
+
+
+class _Answering:
+    """One turn, from its question to its outcome."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        turn: Turn,
+        journal: Journal,
+        on_progress: OnProgress,
+        on_text: OnText | None,
+        *,
+        offers: tuple[ToolOffer, ...],
+        ends_at: float,
+    ) -> None:
+        """`ends_at` is when the models must have come to an end, on the loop's clock."""
+        self.agent, self.toolbox, self.settings = agent, agent.toolbox, agent.settings
+        self.turn, self.journal = turn, journal
+        self.on_progress, self.on_text = on_progress, on_text
+        self.ends_at = ends_at
+        self.model = turn.settings.model
+        self.said: list[Message] = [turn.question]
+        self.labels = join_labels([turn.note_labels, prompt.labels_of([turn.question])])
+        """The labels of everything in any request of the turn."""
+        self.words = provenance.own_words(turn.incoming, turn.person)
+        """The part of the question that the asker wrote themselves."""
+        self.all_offers = offers
+        self.rounds_left = self.settings.tools.max_tool_calls if offers else 0
+        self.completions: list[Completion] = []
+        self.runs: list[ToolRun] = []
+        self.objections: dict[CallId, ToolRun] = {}
+        """The answers to calls that cannot be done, about which no person is asked."""
+        self.running = 0
+        """How many calls are under way."""
+        self.fresh_from = 0
+        """The index of the first run since something was done: what earlier ones looked at may have changed."""
+        history, last_number = chain.from_iterable(turn.history), agent.last_numbers.get(turn.conversation, 0)
+        self.pages = CitedPages(history, self._finds_pages, last_number=last_number)
+        """The pages the conversation knows; those that the turn finds are numbered after them."""
+        for run in journal.runs.values():
+            self.pages.take(ToolMessage(answers=(run.answer,)))
+        self.size = agent.room.size(turn.conversation, self.model)
+        """The index of its requests' size."""
+        self._fit()
+        self.sources = Sources(turn, self.labels)
+        """The addresses the turn may fetch."""
+
+    async def outcome(self) -> Outcome | Pause:
+        """Asks and runs calls until there is an answer, a failure, a limit, or something to agree to."""
         while True:
             try:
-                completion = await self._completion(state)
+                completion = await self._completion()
             except ProviderError as error:
-                await state.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
-                failed = state.outcome(phrases.for_error(error), ok=False)
-                return replace(failed, failures=failed_attempts(error))
+                await self.on_progress(ModelFailed(provider=error.provider, error=type(error).__name__))
+                return self.journal.failure(phrases.for_error(error))
             if isinstance(completion, UsedUp):
                 limit = completion
-                told = phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews)
-                return replace(state.outcome(told, ok=False), failures=journal.take_failures())
-            again = _asked_again(state, completion)
-            if again is None:
-                state.completions.append(completion)
-            else:
-                await journal.discard(replace(completion, message=None), again)
-            self._budget.charge(turn, completion, state.spent_usd)
+                return self.journal.failure(phrases.budget_used_up(limit.scope, limit.span, renews=limit.renews))
+            again = self._asked_again(completion)
             if again is not None:
+                await self.journal.discard(replace(completion, message=None), again)
                 continue
-            if len(state.completions) > len(journal.completions):
-                journal.note_answer(completion)
+            self.completions.append(completion)
             message = completion.message
-            if message is None or not message.calls or completion.stop is not Stop.TOOLS or state.rounds_left == 0:
-                return await self._answers.outcome(state, completion)
-            runs = await self._calls.carry_out(state, message.calls)
+            if message is None or not message.calls or completion.stop is not Stop.TOOLS or self.rounds_left == 0:
+                return await self._answered(completion)
+            runs = await self._carry_out(message.calls)
             if isinstance(runs, Pause):
                 return runs
-            state.said += [message, ToolMessage(answers=tuple(run.answer for run in runs))]
+            self.said += [message, ToolMessage(answers=tuple(run.answer for run in runs))]
 
-    async def _begun(
-        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None, *, ends_at: float
-    ) -> TurnState:
-        offered = await self._toolbox.offers()
-        offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
-        state = TurnState(
-            turn=turn,
-            journal=journal,
-            on_progress=on_progress,
-            on_text=on_text,
-            ends_at=ends_at,
-            all_offers=offers,
-            said=[turn.question],
-            labels=join_labels([turn.note_labels, prompt.labels_of([turn.question])]),
-            words=provenance.own_words(turn.incoming, turn.person),
-            rounds_left=self._settings.tools.max_tool_calls if offers else 0,
-            size=self._room.size(turn.conversation, turn.settings.model),
-            pages=self._calls.pages(turn),
-        )
-        for run in journal.runs.values():
-            state.pages.take(ToolMessage(answers=(run.answer,)))
-        self._fit(state)
-        state.sources = Sources(turn, state.labels)
-        return state
+    # What is asked, and how.
 
-    def _fit(self, state: TurnState) -> None:
-        """Chooses the tools and the earlier turns that fit into requests of this size."""
-        model, size, turn = state.turn.settings.model, SIZES[state.size], state.turn
-        called = {run.answer.name for run in state.runs}
-        state.offers = self._room.offers(state.all_offers, size, model, called=called, words=state.words)
-        past = part_of(_sendable(turn.history, state.offers), size)
-        most = self._settings.history.max_tokens
-        tokens = self._room.history_tokens(most, size, model, beside_tokens=self._beside_tokens(state))
-        shown = prompt.window(past, max_tokens=tokens)
-        state.history = tuple(chain.from_iterable(shown))
-        state.history_tokens = sum(past.tokens for past in shown)
-        state.labels = join_labels([state.labels, *(past.labels for past in shown)])
-
-    def _beside_tokens(self, state: TurnState) -> int:
-        """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
-        size = SIZES[state.size]
-        said = [prompt.estimated_tokens(shorten_answers(message, size)) for message in state.said]
-        texts = (self._system, state.turn.note if size.has_note else "")
-        tools = sum(OFFER_TOKENS.each(state.offers))
-        return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens(state)
-
-    def _output_tokens(self, state: TurnState) -> int:
-        more = _MORE_ROOM if "with more room" in state.journal.asked_again else 1
-        most = self._settings.llm.max_output_tokens * more
-        return self._room.output_tokens(most, SIZES[state.size], state.turn.settings.model)
-
-    def _shrink(self, state: TurnState, error: ContextTooLong) -> bool:
-        """Makes the request smaller after it was refused as too long; returns whether that was possible."""
-        model = state.turn.settings.model
-        before = self._tokens(state)
-        self._room.on_refusal(model, error.window_tokens)
-        state.said = [without_opaque(message) for message in state.said]
-        for size in range(state.size + 1, len(SIZES)):
-            state.size = size
-            self._fit(state)
-            if self._tokens(state) < before:
-                return True
-        self._room.on_end(state.turn.conversation, model, state.size, was_refused=True)
-        return False
-
-    def _tokens(self, state: TurnState) -> int:
-        return self._beside_tokens(state) + state.history_tokens
-
-    async def _completion(self, state: TurnState) -> Completion | UsedUp:
+    async def _completion(self) -> Completion | UsedUp:
         """The next completion: from the journal, or else a new one if the budget allows."""
-        number = len(state.completions)
-        if number < len(state.journal.completions):
-            return _unbound(state.journal.completions[number])
-        asked = await self._asked(state)
+        number = len(self.completions)
+        if number < len(self.journal.completions):
+            return _unbound(self.journal.completions[number])
+        asked = await self._asked()
         if isinstance(asked, UsedUp):
             return asked
-        state.journal.note_answer(asked)  # paid, whatever comes of it
-        completion = asked if asked.message is None else replace(asked, message=self._read(asked.message, state))
-        await state.on_progress(_progress(completion))
-        if completion.stop is Stop.TOOLS and completion.message is not None and state.rounds_left:
-            calls = completion.message.calls
-            is_soon = all(self._toolbox.computes_only(call) or self._toolbox.runs_once(call) for call in calls)
-            await state.journal.keep_completion(completion, hold=is_soon)
+        self.journal.note_answer(asked)  # paid, whatever comes of it
+        completion = asked if asked.message is None else replace(asked, message=self._read(asked.message))
+        await self.on_progress(_progress(completion))
+        if completion.stop is Stop.TOOLS and completion.message is not None and self.rounds_left:
+            is_soon = all(map(self._writes_soon, completion.message.calls))
+            await self.journal.keep_completion(completion, hold=is_soon)
         return completion
 
-    async def _asked(self, state: TurnState) -> Completion | UsedUp:
+    def _writes_soon(self, call: ToolCall) -> bool:
+        """Whether the call's first step comes within milliseconds: its start, or its end."""
+        toolbox = self.toolbox
+        return toolbox.computes_only(call) or toolbox.runs_once(call) or bool(toolbox.cost_usd([call]))
+
+    async def _asked(self) -> Completion | UsedUp:
         """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it."""
-        turn, journal, was_refused = state.turn, state.journal, False
+        budget, room, was_refused = self.agent.budget, self.agent.room, False
         while True:
-            if (limit := await self._budget.used_up(turn, state.spent_usd)) is not None:
+            request = self._request()
+            if (limit := await self.journal.reserve_question(question_row(request, budget))) is not None:
                 return limit
             try:
-                completion = await complete(
-                    self._provider,
-                    self._request(state),
-                    self._budget,
-                    call=journal.model_call,
-                    on_broken_off=journal.break_off,
-                    on_text=self._answers.listener(state),
-                )
+                completion = await complete(self.agent.provider, request, budget, on_text=self._listener())
             except ProviderError as error:
-                error.attempts = (*journal.take_failures(), *failed_attempts(error))
-                if not isinstance(error, ContextTooLong) or not self._shrink(state, error):
+                self.journal.note_failures(attempt_entries(failed_attempts(error)))
+                if not isinstance(error, ContextTooLong) or not self._shrink(error):
                     raise
                 was_refused = True
-                for attempt in failed_attempts(error):
-                    journal.break_off(attempt)  # until a completion has them
                 continue
-            failed = journal.take_failures()
-            self._room.on_end(turn.conversation, turn.settings.model, state.size, was_refused=was_refused)
-            return replace(completion, attempts=(*failed, *completion.attempts)) if failed else completion
+            room.on_end(self.turn.conversation, self.model, self.size, was_refused=was_refused)
+            return completion
 
-    def _read(self, message: AssistantMessage, state: TurnState) -> AssistantMessage:
+    def _read(self, message: AssistantMessage) -> AssistantMessage:
         """The message without secrets, and with its calls under the tools' own names, before anything is decided about
         them; calls beyond the limit are dropped.
 
@@ -265,57 +280,324 @@ class Agent:
             if not isinstance(part, ToolCall):
                 parts.append(part)
             elif count < _MAX_CALLS:
-                id_ = CallId(f"call_{state.turn.id}_{len(state.completions)}_{count}")
-                parts.append(replace(self._toolbox.understood(part), id=id_))
+                id_ = CallId(f"call_{self.turn.id}_{len(self.completions)}_{count}")
+                parts.append(replace(self.toolbox.understood(part), id=id_))
                 count += 1
-        labels = state.labels if count else message.labels
-        return self._secrets.cut_message(replace(message, parts=tuple(parts), labels=labels))
+        labels = self.labels if count else message.labels
+        return self.agent.secrets.cut_message(replace(message, parts=tuple(parts), labels=labels))
 
-    def _request(self, state: TurnState) -> Request:
-        size, turn = SIZES[state.size], state.turn
-        said = [shorten_answers(message, size) for message in beside(turn.talk, state.said)]
-        asked_again = state.journal.asked_again
+    def _request(self) -> Request:
+        size, turn = SIZES[self.size], self.turn
+        said = [shorten_answers(message, size) for message in beside(turn.talk, self.said)]
+        asked_again = self.journal.asked_again
         is_pressed = not asked_again.isdisjoint({"to answer", "without tools"})
         if is_pressed:
             said.append(_PRESSED)
-        elif "once more" in asked_again and not state.runs:
+        elif "once more" in asked_again and not self.runs:
             said.append(_AGAIN)
-        total_seconds = max(0.0, state.ends_at - asyncio.get_running_loop().time())
+        total_seconds = max(0.0, self.ends_at - asyncio.get_running_loop().time())
         return Request(
-            system=self._system,
-            messages=with_note((*state.history, *said), turn.note if size.has_note else ""),
-            tools=() if "without tools" in asked_again else state.offers,
-            may_call_tools=bool(state.offers) and state.rounds_left > 0 and not is_pressed,
-            max_output_tokens=self._output_tokens(state),
-            timeout_seconds=min(self._settings.llm.timeout_seconds, total_seconds),
+            system=self.agent.system,
+            messages=with_note((*self.history, *said), turn.note if size.has_note else ""),
+            tools=() if "without tools" in asked_again else self.offers,
+            may_call_tools=bool(self.offers) and self.rounds_left > 0 and not is_pressed,
+            max_output_tokens=self._output_tokens(),
+            timeout_seconds=min(self.settings.llm.timeout_seconds, total_seconds),
             total_seconds=total_seconds,
-            model=turn.settings.model,
+            model=self.model,
             conversation=f"c{turn.conversation}",
             persona=f"{_PERSONA}\n{turn.settings.persona.text}" if turn.settings.persona else "",
         )
 
+    def _asked_again(self, completion: Completion) -> AskedAgain | None:
+        """Returns how to ask the model again, if a completion is worth it; each way at most once in a turn.
 
-def _asked_again(state: TurnState, completion: Completion) -> AskedAgain | None:
-    """Returns how to ask the model again, if a completion is worth it; each way at most once in a turn.
+        A completion that was cut off before it said anything gets more room; one without words where words are due is
+        asked to answer with what there is; an empty one is asked once more, since small models often have something to
+        say then. Some servers ignore that no tool may be called: the last request has none.
+        Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
+        """
+        message, stop, before = completion.message, completion.stop, self.journal.asked_again
+        is_mute = message is None or not clean_text(message.text).strip()
+        ways: dict[AskedAgain, bool] = {
+            "with more room": stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call),
+            "without tools": stop is Stop.TOOLS and self.rounds_left == 0,
+            "to answer": stop in {Stop.END, Stop.LENGTH} and is_mute and any(run.answer.ok for run in self.runs),
+            "once more": stop is Stop.END and is_mute and not self.runs,
+        }
+        return next((way for way, is_due in ways.items() if is_due and way not in before), None)
 
-    A completion that was cut off before it said anything gets more room; one without words where words are due is asked
-    to answer with what there is; an empty one is asked once more, since small models often have something to say then.
-    Some servers ignore that no tool may be called: the last request has none.
-    Source: https://github.com/ollama/ollama/issues/17921 (2026-11-27).
-    """
-    message, stop, before = completion.message, completion.stop, state.journal.asked_again
-    is_mute = message is None or not clean_text(message.text).strip()
-    if stop is Stop.LENGTH and (is_mute or completion.is_cut_in_call) and "with more room" not in before:
-        return "with more room"
-    wants_more = stop is Stop.TOOLS and state.rounds_left == 0
-    has_found = stop not in {Stop.REFUSAL, Stop.UNFINISHED} and is_mute and any(run.answer.ok for run in state.runs)
-    if wants_more and "without tools" not in before:
-        return "without tools"
-    if has_found and stop is not Stop.TOOLS and "to answer" not in before:
-        return "to answer"
-    if stop is Stop.END and is_mute and not state.runs and "once more" not in before:
-        return "once more"
-    return None
+    def _fit(self) -> None:
+        """Chooses the tools and the earlier turns that fit into requests of this size."""
+        room, size = self.agent.room, SIZES[self.size]
+        called = {run.answer.name for run in self.runs}
+        self.offers = room.offers(self.all_offers, size, self.model, called=called, words=self.words)
+        past = part_of(_sendable(self.turn.history, self.offers), size)
+        most = self.settings.history.max_tokens
+        tokens = room.history_tokens(most, size, self.model, beside_tokens=self._beside_tokens())
+        shown = prompt.window(past, max_tokens=tokens)
+        self.history: tuple[Message, ...] = tuple(chain.from_iterable(shown))
+        self.history_tokens = sum(past.tokens for past in shown)
+        self.labels = join_labels([self.labels, *(past.labels for past in shown)])
+
+    def _beside_tokens(self) -> int:
+        """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
+        size = SIZES[self.size]
+        said = [prompt.estimated_tokens(shorten_answers(message, size)) for message in self.said]
+        texts = (self.agent.system, self.turn.note if size.has_note else "")
+        tools = sum(OFFER_TOKENS.each(self.offers))
+        return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens()
+
+    def _output_tokens(self) -> int:
+        more = _MORE_ROOM if "with more room" in self.journal.asked_again else 1
+        most = self.settings.llm.max_output_tokens * more
+        return self.agent.room.output_tokens(most, SIZES[self.size], self.model)
+
+    def _shrink(self, error: ContextTooLong) -> bool:
+        """Makes the request smaller after it was refused as too long; returns whether that was possible."""
+        before = self._beside_tokens() + self.history_tokens
+        self.agent.room.on_refusal(self.model, error.window_tokens)
+        self.said = [without_opaque(message) for message in self.said]
+        for size in range(self.size + 1, len(SIZES)):
+            self.size = size
+            self._fit()
+            if self._beside_tokens() + self.history_tokens < before:
+                return True
+        self.agent.room.on_end(self.turn.conversation, self.model, self.size, was_refused=True)
+        return False
+
+    # What is called.
+
+    def _finds_pages(self, tool: str) -> bool:
+        spec = self.toolbox.spec(tool)
+        return spec is not None and spec.finds_pages
+
+    async def _carry_out(self, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
+        """One run per call, in the order asked; equal calls and calls over the limit are not run.
+
+        A failed call can be tried again, unless its effect may have happened; a look-up can be repeated once something
+        was done. If somebody must agree first, the other calls run meanwhile, and their answers are journaled.
+        """
+        keys = [_key(call) for call in calls]
+        known = self._known()
+        to_run: dict[str, ToolCall] = {}  # of equal calls the first
+        for key, call in zip(keys, calls, strict=True):
+            if key not in known:
+                to_run.setdefault(key, call)
+        allowed = dict(islice(to_run.items(), self.settings.tools.max_calls_per_round))
+        self.rounds_left -= 1
+        undecided = [call for call in allowed.values() if self._waits(call) and not await self._objects(call)]
+        decided = {key: call for key, call in allowed.items() if call not in undecided}
+        self.running = len(decided)
+        ran = dict(zip(decided, await side_by_side(map(self._ran, decided.values())), strict=True))
+        if undecided:
+            await self.journal.flush()
+            return self._pause(undecided)
+        too_many = f"at most {self.settings.tools.max_calls_per_round} tool calls at once: it was not run"
+        left_out = {key: call for key, call in to_run.items() if key not in allowed}
+        done = known | ran
+        done |= {key: self.toolbox.refuse(call, "rate_limited", too_many) for key, call in left_out.items()}
+        runs = [_as(done[key], call) for key, call in zip(keys, calls, strict=True)]
+        new = [done[key] for key in to_run]
+        self.runs += new
+        self.agent.room.uses.update(run.tool for run in new)
+        self.labels = join_labels([self.labels, *(run.answer.labels or UNKNOWN for run in new)])
+        if any(run.outcome in SETTLED and self.toolbox.changes(run) for run in new):
+            self.fresh_from = len(self.runs)
+        return runs
+
+    def _pause(self, undecided: Sequence[ToolCall]) -> Pause:
+        """The pause in which somebody decides about these calls."""
+        causes = (cause for call in undecided for cause in self._causes(call) or ())
+        return Pause(
+            calls=tuple(undecided),
+            deeds=tuple(map(self.toolbox.deed, undecided)),
+            cost_usd=self.toolbox.cost_usd(undecided),
+            is_asked=all(call.id in self.journal.asked for call in undecided),
+            causes=tuple(dict.fromkeys(causes)),
+            allowance=self._allowance(undecided),
+            shapes=self.toolbox.shapes(undecided),
+            is_changed=any(map(self.toolbox.has_changed, undecided)),
+        )
+
+    def _known(self) -> dict[str, ToolRun]:
+        """The earlier runs that answer an equal call as well."""
+        return {
+            _key_of(run): run
+            for place, run in enumerate(self.runs)
+            if run.outcome in SETTLED and (place >= self.fresh_from or self.toolbox.changes(run))
+        }
+
+    def _waits(self, call: ToolCall) -> bool:
+        """Whether a call still waits for somebody's approval."""
+        if (
+            call.id in self.journal.runs
+            or call.id in self.journal.decided
+            or not self.turn.settings.allows_tool(call.name)
+        ):
+            return False
+        if self.turn.is_unattended:
+            return False
+        until = self.journal.asked.get(call.id)
+        return self.turn.loaded_at < until if until is not None else self._causes(call) is not None
+
+    async def _objects(self, call: ToolCall) -> bool:
+        """Whether a call cannot be done anyway, so that no person is asked about it; one that was asked about can."""
+        if call.id in self.journal.asked:
+            return False
+        turn, refusal = self.turn, self.sources.refusal(call, self.toolbox.spec(call.name))
+        found = (
+            await self.toolbox.objection(call, turn.person, chat=turn.chat, turn=turn.id, timezone=turn.timezone)
+            if refusal is None
+            else self.toolbox.refuse(call, "denied", refusal)
+        )
+        if found is not None:
+            self.objections[call.id] = found
+        return found is not None
+
+    def _causes(self, call: ToolCall) -> tuple[Source, ...] | None:
+        """The sources because of which a call needs an approval; None if it needs none."""
+        causes = self.toolbox.approval(
+            call, self.labels, self.turn.person, self.words, in_group=self.turn.group is not None
+        )
+        # With nobody there, nobody sees the result either, so a standing permission does not apply.
+        is_allowed = not self.turn.is_unattended and self.toolbox.allowance(call, self.labels) in self.turn.allowed
+        return None if is_allowed else causes
+
+    def _allowance(self, calls: Sequence[ToolCall]) -> Allowance | None:
+        """Returns what the asker could allow for good with these calls: one tool."""
+        tools = {self.toolbox.allowance(call, self.labels) for call in calls}
+        return tools.pop() if len(tools) == 1 else None
+
+    async def _ran(self, call: ToolCall) -> ToolRun:
+        """Runs one call and journals it, unless the journal already has it."""
+        spec = self.toolbox.spec(call.name)
+        refusal = self.sources.refusal(call, spec)
+        earlier = self.journal.runs.get(call.id)
+        if earlier is not None and _key_of(earlier) == _key(call):
+            self.running -= 1
+            self.sources.took(earlier, spec)
+            return earlier
+        given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
+        await self.on_progress(ToolStarted(name=call.name, arguments=given))
+        run = self.objections.get(call.id)
+        if run is None and refusal is not None:
+            run = self.toolbox.refuse(call, "denied", refusal)
+        run = run or self._refused(call) or await self._run(call)
+        run = replace(run, answer=replace(run.answer, content=self.agent.secrets.cut(run.answer.content)))
+        self.sources.took(run, spec)
+        self.running -= 1
+        # After the last one, the next question to the model is written within milliseconds.
+        is_soon = not self.running and not self.toolbox.runs_once(call)
+        await self.journal.keep_run(run, _row(run), hold=is_soon)
+        answer = run.answer
+        await self.on_progress(
+            ToolEnded(name=answer.name, content=answer.content, ok=answer.ok, latency_seconds=run.latency_seconds)
+        )
+        return run
+
+    def _refused(self, call: ToolCall) -> ToolRun | None:
+        """The answer to a call that may not run; None: it may."""
+        journal = self.journal
+        if not self.turn.settings.allows_tool(call.name):
+            return self.toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
+        if call.id in journal.replaced:
+            return self.toolbox.refuse(call, "denied", _REPLACED)
+        if call.id in journal.asked and not journal.decided.get(call.id, False):
+            said = "said no to this" if call.id in journal.decided else "did not answer in time whether you may"
+            return self.toolbox.refuse(call, "denied", f"the person {said}: it was not done; do not ask again")
+        if self.turn.is_unattended and self._causes(call) is not None:
+            return self.toolbox.refuse(call, "denied", _NOBODY_HERE)
+        if call.id in journal.started:
+            return self.toolbox.refuse(call, UnknownOutcome.code, _INTERRUPTED)
+        return None
+
+    async def _run(self, call: ToolCall) -> ToolRun:
+        turn, journal, toolbox = self.turn, self.journal, self.toolbox
+        shape = journal.shapes.get(call.id) if journal.decided.get(call.id, False) else None
+        if shape is not None:
+            await toolbox.agreed(call, shape)
+        cost_usd = toolbox.cost_usd([call])
+        entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", latency_seconds=0, cost_usd=cost_usd)
+        await journal.start(call.id, entry, is_once=toolbox.runs_once(call))
+        run = await toolbox.run(
+            call,
+            turn.person,
+            chat=turn.chat,
+            turn=turn.id,
+            timezone=turn.timezone,
+            labels=_own_labels(turn) if toolbox.is_named(call, self.words) else self.labels,
+            words=self.words,
+            pages=self.pages,
+            shape=shape,
+        )
+        self.agent.note_number(turn.conversation, self.pages.last_number)
+        return run
+
+    # What people are told.
+
+    async def _answered(self, completion: Completion) -> Outcome:
+        """The outcome of a completion that runs no tools, with what is to be told beside its words."""
+        read, turn = (*self.history, *self.said), self.turn
+        text = "" if completion.message is None else completion.message.text
+        shielded = self._shield()
+        text, answer = await work_out(text, answers.words_of, completion, self.pages, read, self.runs, shielded)
+        ended = [run for run in self.runs if run.outcome in SETTLED and self.toolbox.changes(run)]
+        done = tuple(map(_call_of, ended))
+        takes_place = any(question.is_replaced_by(done) for question in turn.open_questions)
+        replaced = [say(phrases.TAKES_PLACE)] if takes_place else []
+        if answer is None:
+            return Outcome(
+                text="\n\n".join([text, *replaced]),
+                ok=False,
+                bills=self.journal.bills,
+                done=done if takes_place else (),
+            )
+        near = await self.journal.nearly_used_up()
+        shows_sources = self.settings.answers.show_sources
+        always = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=tool) for tool in self.journal.allowed)
+        remarks = [
+            *(answers.sources_line(turn.question.labels, self.runs, answer) if shows_sources else []),
+            *self._undone(),
+            *replaced,
+            *([always] if always else []),
+            *([phrases.budget_nearly_used_up(near.scope, near.span, near.percent)] if near else []),
+        ]
+        return Outcome(
+            text="\n\n".join([text, *remarks]),
+            ok=True,
+            messages=(*self.said, replace(answer, labels=self.labels)),
+            bills=self.journal.bills,
+            warned=((near.scope, near.period),) if near else (),
+            files=enclosed_files(self.runs),
+            done=done if takes_place else (),
+        )
+
+    def _undone(self) -> list[str]:
+        """What a scheduled run did not do because nobody was there to agree."""
+        denied = [_call_of(run) for run in self.runs if run.outcome == "denied" and self.turn.is_unattended]
+        undone = [call for call in denied if self._causes(call) is not None]
+        causes = dict.fromkeys(cause for call in undone for cause in self._causes(call) or ())
+        return [phrases.left_undone(list(map(self.toolbox.deed, undone)), tuple(causes))] if undone else []
+
+    def _shield(self) -> Shield:
+        if not may_carry_out(self.labels):
+            return _as_it_is
+        given = GivenAddresses(given_in((*self.history, *self.said), self.toolbox.returning))
+        return lambda text: defang(text, given)
+
+    def _listener(self) -> OnText | None:
+        """A callback for the words of an unfinished completion, made as safe to see as the answer itself."""
+        on_text, shielded, next_at = self.on_text, self._shield(), 0.0
+
+        def tell(text: str) -> None:
+            nonlocal next_at
+            if on_text is not None and time.monotonic() >= next_at:
+                shown = visible_beginning(self.agent.secrets.cut(text[:_TOLD_CHARS]), self.pages)
+                on_text(shielded(shown))
+                next_at = time.monotonic() + (0.0 if shielded is _as_it_is else _TOLD_EVERY_SECONDS)
+
+        return None if on_text is None else tell
 
 
 def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
@@ -365,4 +647,38 @@ def _progress(completion: Completion) -> ModelAnswered:
         cost_usd="unknown" if cost is None else f"{cost:f}",
         latency_seconds=completion.latency_seconds,
         instead_of=next(passed_over, ""),
+    )
+
+
+def _key(call: ToolCall) -> str:
+    return json.dumps([call.name, call.malformed, call.arguments], sort_keys=True)
+
+
+def _key_of(run: ToolRun) -> str:
+    return json.dumps([run.answer.name, None, run.arguments], sort_keys=True)
+
+
+def _own_labels(turn: Turn) -> Labels:
+    """The labels of what the asker named themselves, whatever else is in the request."""
+    return Labels(
+        people=tuple(writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
+    )
+
+
+def _as(run: ToolRun, call: ToolCall) -> ToolRun:
+    """The run as the answer to an equal call."""
+    return run if run.answer.call_id == call.id else replace(run, answer=replace(run.answer, call_id=call.id))
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _call_of(run: ToolRun) -> ToolCall:
+    return ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments)
+
+
+def _row(run: ToolRun) -> LedgerEntry:
+    return LedgerEntry(
+        kind="tool", name=run.tool, outcome=run.outcome, latency_seconds=run.latency_seconds, cost_usd=run.cost_usd
     )

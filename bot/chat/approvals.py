@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from bot.access.routing import Verdict
 from bot.access.yes_no import invites_yes, is_nod
 from bot.chat import phrases
-from bot.chat.steps import Decided, Paused, dump_step, journaled_steps
+from bot.chat.journal import Decided, Paused, dump_step, journaled_steps
 from bot.chat.turns import Turns, question_files
 from bot.clock import Clock
 from bot.events import Incoming, PersonId
@@ -89,7 +89,7 @@ class Approvals:
         """Ends what waits for a verdict in the conversation, within a transaction; returns how many turns."""
         turns = repos.inbox.put_off_turns(conversation)
         for turn in turns:
-            self._turns.end(repos, conversation, turn)
+            self._turns.end(repos, turn)
         return len(turns)
 
     def _quoted(self, repos: Repositories, conversation: ConversationId, verdict: Verdict, *, is_admin: bool) -> bool:

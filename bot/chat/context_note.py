@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.chat.steps import OpenQuestion
+from bot.chat.journal import OpenQuestion
 from bot.labels import Labels, join_labels, load_labels
 from bot.messages import Message, UserMessage
 from store import ConversationId, Fact, Repositories, TurnId

@@ -24,7 +24,7 @@ from bot import messages
 from bot.access.limits import CallRate
 from bot.access.routing import Command, Correction, Verdict
 from bot.chat import chats, outgoing, phrases, prompt
-from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
+from bot.chat.journal import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.event_json import load_outgoing
@@ -74,7 +74,7 @@ class Revisions:
             self._unset(repos, urgent_item.conversation, deletion.author, names)
             if known is None:
                 return ()
-            planned = self._undo(repos, urgent_item.conversation, known, deletion.author, deletion.chat)
+            planned = self._undo(repos, known, deletion.chat)
             return (*planned, *self._withdrawn(repos, urgent_item.conversation, deletion, known))
 
         return await self._carried_through(urgent_item.conversation, transact)
@@ -154,14 +154,14 @@ class Revisions:
     ) -> tuple[TurnId, ...]:
         if known.is_open:
             repos.inbox.settle(known.item)
-            return self._given_up(repos, conversation, known, deletion.author, deletion.chat)
+            return self._given_up(repos, conversation, known, deletion.chat)
         if known.turn is None:
             return ()
         now, sent = self._clock.now(), outgoing.shown_answer(repos, known.turn)
         unsent = repos.outbox.unsent_parts(conversation, known.turn)
         replaces = repos.turns.replaces(known.turn) if known.turn_state == "running" else known.turn
         has_others = repos.inbox.ask_again(known.turn, besides=known.item, replaces=replaces, now=now)
-        stops = self._ended(repos, conversation, known)
+        stops = self._ended(repos, known)
         repos.forgetting.turn(known.turn, now=now)
         outgoing.clear(repos, known.turn, deletion.chat, now)
         if unsent and not has_others:
@@ -170,11 +170,11 @@ class Revisions:
             outgoing.add_removals(repos, conversation, known.turn, deletion.chat, sent, now)
         return stops
 
-    def _ended(self, repos: Repositories, conversation: ConversationId, known: KnownMessage) -> tuple[TurnId, ...]:
+    def _ended(self, repos: Repositories, known: KnownMessage) -> tuple[TurnId, ...]:
         """Ends the turn of an answered message that is being asked again, by `/retry` or an edit of another message."""
         if known.turn is None or known.turn_state != "running":
             return ()
-        self._turns.end(repos, conversation, known.turn)
+        self._turns.end(repos, known.turn)
         return (known.turn,)
 
     def _is_verdict(
@@ -209,7 +209,7 @@ class Revisions:
         repos.revisions.revise(urgent_item.item.id, known.root, None)
         if known.is_newest_final:
             return ()
-        planned = self._undo(repos, conversation, known, message.author, message.chat)
+        planned = self._undo(repos, known, message.chat)
         deletion = Deleted(author=message.author, chat=message.chat, target=edit.target)
         return (*planned, *self._withdrawn(repos, conversation, deletion, known))
 
@@ -218,12 +218,12 @@ class Revisions:
     ) -> tuple[TurnId, ...]:
         message = correction.edit.message
         if known.is_open:
-            planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
+            planned = self._undo(repos, known, message.chat)
             return (*planned, *self._asked_instead(repos, urgent_item, known, message))
         if known.turn is None or known.turn_state == "ignored":
             # Talk among others: its new words may address Aldis after all.
             repos.revisions.revise(urgent_item.item.id, known.root, None)
-            planned = self._undo(repos, urgent_item.conversation, known, message.author, message.chat)
+            planned = self._undo(repos, known, message.chat)
             if known.turn is not None:  # an unsent answer to a command may repeat the former words
                 repos.forgetting.turn(known.turn, now=self._clock.now())
             if correction.is_addressed:
@@ -269,7 +269,7 @@ class Revisions:
         repos.revisions.revise(urgent_item.item.id, known.root, None)
         replaces = None if known.turn is None else repos.turns.replaces(known.turn)
         began = None if known.turn is None else repos.turns.started_at(known.turn)
-        stopped = self._given_up(repos, urgent_item.conversation, known, message.author, message.chat)
+        stopped = self._given_up(repos, urgent_item.conversation, known, message.chat)
         # What was under way when `/pause` came is answered: so is its edit, in a turn that began when the former did.
         is_paused = chats.settings_of(repos, urgent_item.conversation, self._clock.now()).is_paused
         is_begun = replaces is not None or (is_paused and began is not None)
@@ -311,8 +311,8 @@ class Revisions:
     ) -> tuple[TurnId, ...]:
         """Asks a question again in its new words; the new answer will replace the old one."""
         asked = _question(repos, urgent_item.conversation, turn)
-        stops = self._ended(repos, urgent_item.conversation, known)
-        planned = self._undo(repos, urgent_item.conversation, known, edit.message.author, edit.message.chat)
+        stops = self._ended(repos, known)
+        planned = self._undo(repos, known, edit.message.chat)
         replaces = repos.turns.replaces(turn) if stops else turn  # what was stopped has no answer to replace
         again = self._begun(repos, urgent_item.conversation, urgent_item.item, replaces)
         repos.inbox.settle(known.item)
@@ -332,10 +332,8 @@ class Revisions:
         """Removes conversation settings that were made in the words of this message."""
         chats.change(repos, conversation, self._clock.now(), lambda settings: settings.without(author, names))
 
-    def _undo(
-        self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
-    ) -> tuple[TurnId, ...]:
-        return self._turns.undo(repos, conversation, known.item, known.turn, person=author, chat=chat)
+    def _undo(self, repos: Repositories, known: KnownMessage, chat: ChatId) -> tuple[TurnId, ...]:
+        return self._turns.undo(repos, known.item, known.turn, chat=chat)
 
     def _begun(
         self,
@@ -350,14 +348,13 @@ class Revisions:
         )
 
     def _given_up(
-        self, repos: Repositories, conversation: ConversationId, known: KnownMessage, author: PersonId, chat: ChatId
+        self, repos: Repositories, conversation: ConversationId, known: KnownMessage, chat: ChatId
     ) -> tuple[TurnId, ...]:
-        """Ends the turn of an open message, recording its cost; its other messages wait for another turn, unless
+        """Ends the turn of an open message; its other messages wait for another turn, unless
         something was done in this one that must not be done twice.
         """
         if known.turn is None:
             return ()
-        self._turns.charges.add_so_far(repos, conversation, known.turn, person=author, chat=chat)
         is_done = has_acted(repos, conversation, known.turn)
         if not is_done:
             repos.inbox.release(known.turn)

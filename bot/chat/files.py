@@ -8,8 +8,7 @@ Left to others: how a message with files is sent (`bot.signal`).
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bot.chat.journal import Outcome
-from bot.chat.steps import ToolRun
+from bot.chat.journal import Outcome, ToolRun
 from bot.events import File, Reply, Styled
 from tools import ResultFile
 

@@ -1,52 +1,243 @@
-"""A turn as it goes through the loop, and its journal: every step is written down as it happens (`bot.chat.steps`).
+"""A turn as it goes through the loop, and its journal: every step is written down as it happens.
 
-No crash costs a step twice. Only a tool that must not run twice (`effects = "once"`) journals its start: for others
-nobody would read it, and each step costs a commit. Steps that follow each other within milliseconds share a commit
-(`Journal.keep_completion`); the answer of a tool that only looks does not wait for the next one (docs/decisions.md says
-why). Left to others: loading and keeping turns (`bot.chat.turns`), what comes next (`bot.chat.agent`).
+    Opened ... -> Asked -> Completed -> (Started ->) ToolRun ... -> Completed -> ToolRun ... -> (Spoken ->) the Outcome,
+    which is not a step; Discarded may come before any completion
+
+Each commit also has what is paid: what is about to be asked is reserved in the ledger, what has been answered is
+settled there with the step that holds it. So no crash costs a step twice, and no cost is lost (`bot.money.ledger`).
+Only a tool that must not run twice (`effects = "once"`) journals its start: for others nobody would read it. Steps that
+follow each other within milliseconds share a commit (docs/decisions.md says why).
+Left to others: loading and keeping turns (`bot.chat.turns`), what comes next (`bot.chat.agent`).
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Self
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
 
 from bot.access.chat_settings import ChatSettings
-from bot.chat.paid_calls import PaidCall, step_name
 from bot.chat.phrases import Deed
 from bot.chat.prompt import PastTurn
-from bot.chat.steps import (
-    Allowance,
-    Asked,
-    AskedAgain,
-    Completed,
-    Decided,
-    Discarded,
-    Opened,
-    OpenQuestion,
-    Paused,
-    Spoken,
-    Started,
-    Step,
-    ToolRun,
-    dump_step,
-)
 from bot.events import ChatId, File, Incoming, PersonId
 from bot.i18n.language import Language
-from bot.labels import Labels, Source
-from bot.logs import RepeatedWarning
-from bot.media.findings import Fee
-from bot.messages import CallId, Message, ToolCall, UserMessage
-from bot.models.base import Attempt, Completion
-from bot.money.budgets import Scope
-from store import ConversationId, InboxId, Repositories, StepMissing, Store, StoreError, StoreFull, TurnId
+from bot.labels import UNKNOWN, Labels, Source
+from bot.logs import RepeatedWarning, describe_error
+from bot.media.findings import Fee, FileDescription
+from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
+from bot.models.base import Completion
+from bot.money.budgets import Budget, NearlyUsedUp, Scope, UsedUp
+from bot.money.ledger import Bill, Payer, Reservation, completion_entries, fee_entry
+from store import (
+    ConversationId,
+    Damaged,
+    InboxId,
+    LedgerEntry,
+    Repositories,
+    StepMissing,
+    Store,
+    StoreFull,
+    TurnId,
+)
 
 _log = logging.getLogger(__name__)
 
 _PAUSE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Opened:
+    """Step: a file that came with the question was opened; `fee` is its cost, None if it is free."""
+
+    attachment: str
+    """The attachment's id."""
+    finding: FileDescription
+    fee: Fee | None = None
+    step: Literal["opened"] = "opened"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Asked:
+    """Step: the question as the model was asked it, with the date of that time."""
+
+    question: UserMessage
+    settings: ChatSettings | None = None
+    """The conversation's settings at that time, which the turn keeps. None: those when it is taken up."""
+    step: Literal["asked"] = "asked"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Completed:
+    """Step: the model answered with tool calls to run."""
+
+    completion: Completion
+    step: Literal["completed"] = "completed"
+
+
+AskedAgain = Literal["with more room", "to answer", "without tools", "once more"]
+"""How a model is asked again: for a longer answer, for words from what there is, the same where its server has let it
+call a tool all the same, or after an empty answer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Discarded:
+    """Step: the model's answer was useless, and it is asked again; `completion` has no message."""
+
+    completion: Completion
+    asked_again: AskedAgain
+    step: Literal["discarded"] = "discarded"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Started:
+    """Step: a tool that must not run twice begins."""
+
+    call_id: CallId
+    step: Literal["started"] = "started"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ToolRun:
+    """Step: a tool call has ended. `outcome` is `ok` or an error code; `cost_usd` is what it cost."""
+
+    answer: ToolAnswer
+    arguments: Mapping[str, object]
+    outcome: str
+    latency_seconds: float
+    cost_usd: Decimal
+    tool: str = "unknown"
+    """The tool's name; `unknown` if no tool has that name, since the model made it up."""
+    files: tuple[File, ...] = ()
+    """What the tool made for the person."""
+    step: Literal["ran"] = "ran"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Allowance:
+    """A tool that people can allow permanently."""
+
+    tool: str
+    shape: str
+    """The tool's definition when it was allowed: a different tool of the same name is not."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Paused:
+    """Step: a person was asked whether these calls may run, and the turn waits for their verdict."""
+
+    call_ids: tuple[CallId, ...]
+    until: datetime
+    people: tuple[PersonId, ...]
+    """The people in whose name it would be done: theirs is the verdict that counts."""
+    allowance: Allowance | None = None
+    """The tool they can allow permanently with their verdict; None if they cannot."""
+    question: str = ""
+    """The question as Markdown, to be repeated; empty if unknown."""
+    whole: str = ""
+    """The full text of what the question shortens; empty if nothing was shortened."""
+    position: int = 0
+    """The question's position among the turn's messages, which tells it from earlier questions."""
+    shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
+    """Each call's tool definition at that time: a yes applies to it alone, not to what the tool becomes later."""
+    step: Literal["paused"] = "paused"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decided:
+    """Step: an entitled person said whether these calls may run."""
+
+    call_ids: tuple[CallId, ...]
+    is_yes: bool
+    always: str | None = None
+    """The tool they allowed permanently with it; None if none."""
+    is_replaced: bool = False
+    """Whether it was no word of theirs: they want the same in a newer message, which takes its place."""
+    step: Literal["decided"] = "decided"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Spoken:
+    """Step: the answer was spoken; `file` is None if that failed."""
+
+    file: File | None
+    fee: Fee
+    step: Literal["spoken"] = "spoken"
+
+
+Step = Annotated[
+    Opened | Asked | Completed | Discarded | Started | ToolRun | Paused | Decided | Spoken, Field(discriminator="step")
+]
+_steps: TypeAdapter[Step] = TypeAdapter(Step)
+
+
+def dump_step(step: Step) -> bytes:
+    """The step as JSON."""
+    return _steps.dump_json(step)
+
+
+def load_step(line: bytes) -> Step:
+    """The step written by `dump_step`."""
+    return _steps.validate_json(line)
+
+
+def journaled_steps(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Step, ...] | None:
+    """The steps of a running turn, within a transaction; None if its journal is damaged, which is logged.
+
+    Such a turn cannot go on: nobody knows which of its tools have run.
+    """
+    try:
+        return tuple(map(load_step, repos.journal.steps(conversation, turn)))
+    except (Damaged, ValueError) as error:  # the latter: an older version of Aldis cannot read it
+        _log.error("the journal of turn %d cannot be read: %s", turn, describe_error(error))
+        return None
+
+
+def has_acted(repos: Repositories, conversation: ConversationId, turn: TurnId) -> bool:
+    """Whether a running turn may have done what must not be done twice, within a transaction."""
+    steps = journaled_steps(repos, conversation, turn)
+    return steps is None or any(isinstance(step, Started) for step in steps)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenQuestion:
+    """A question of Aldis, whether it may do something, that waits for an answer."""
+
+    turn: TurnId
+    """The turn that waits for it."""
+    calls: tuple[ToolCall, ...]
+    labels: Labels
+    """The labels of everything these calls were made from."""
+    is_quoted: bool
+    """Whether the person quotes it in what they ask now: what they want instead takes its place."""
+
+    def is_replaced_by(self, calls: Iterable[ToolCall]) -> bool:
+        """Whether these calls are the same wish: another one of the same kind leaves the question open."""
+        wanted = {_wish(call) for call in calls}
+        names = {name for name, _ in wanted}
+        return all(_wish(call) in wanted or (self.is_quoted and call.name in names) for call in self.calls)
+
+
+def _wish(call: ToolCall) -> tuple[str, str]:
+    given = {name: value for name, value in call.arguments.items() if value is not None}
+    return call.name, json.dumps(given, sort_keys=True, default=str).casefold()
+
+
+def open_question(turn: TurnId, steps: Iterable[Step], person: PersonId, *, is_quoted: bool) -> OpenQuestion | None:
+    """Returns what the last of a turn's steps asked this person and they have not answered; None if nothing."""
+    done = tuple(steps)
+    asked = next((step for step in reversed(done) if isinstance(step, Paused)), None)
+    is_decided = any(isinstance(step, Decided) and asked and step.call_ids == asked.call_ids for step in done)
+    if asked is None or is_decided or person not in asked.people:
+        return None
+    written = [step.completion.message for step in done if isinstance(step, Completed)]
+    calls = tuple(call for one in written if one is not None for call in one.calls if call.id in asked.call_ids)
+    labels = next((one.labels for one in reversed(written) if one is not None), None)
+    return OpenQuestion(turn=turn, calls=calls, labels=labels or UNKNOWN, is_quoted=is_quoted)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,6 +288,11 @@ class Turn:
         return self.incoming[-1].author
 
     @property
+    def payer(self) -> Payer:
+        """The turn as the ledger knows it."""
+        return Payer(conversation=self.conversation, turn=self.id, person=self.person, group=self.group)
+
+    @property
     def is_unattended(self) -> bool:
         """Whether nobody wrote just now: a reminder asks, and nobody is there to answer a question."""
         return all(message.scheduled is not None for message in self.incoming)
@@ -116,22 +312,16 @@ class Outcome:
     ok: bool
     messages: tuple[Message, ...] = ()
     """The complete turn for the history; empty if none of it should be remembered."""
-    completions: tuple[Completion, ...] = ()
-    runs: tuple[ToolRun, ...] = ()
-    failures: tuple[Attempt, ...] = ()
-    """Model calls that failed for good."""
+    bills: tuple[Bill, ...] = ()
+    """What was paid and is not in the ledger yet."""
     warned: tuple[tuple[Scope, str], ...] = ()
     """The budgets, by scope and period, that the text reports as nearly used up."""
-    fees: tuple[Fee, ...] = ()
-    """The costs of opening the question's files and of speaking the answer."""
     files: tuple[File, ...] = ()
     """Files sent to the person with the text."""
     voice: File | None = None
     """The spoken text; None if it is not spoken."""
     done: tuple[ToolCall, ...] = ()
     """The calls that changed something: earlier questions about the same are settled."""
-    is_journaled: bool = False
-    """Whether the journal has its last completion, too."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -155,242 +345,207 @@ class Pause:
     """Whether a tool's server describes it differently than when somebody last agreed to it."""
 
 
+SPEAKING = "spoken"
+"""The name of the paid call in which an answer is spoken."""
+_ASKING = "asking"
+"""The name of the paid call of the conversation's model."""
+
+
 class Journal:
     """The steps of one running turn: those written earlier and those being written."""
 
-    def __init__(self, store: Store, turn: Turn) -> None:
+    def __init__(self, store: Store, turn: Turn, budget: Budget) -> None:
         self._store = store
         self._turn = turn
+        self._budget = budget
         self._position = len(turn.steps)
         self._held: tuple[Step, ...] = ()
-        self._is_asked = any(isinstance(step, Asked) for step in turn.steps)
-        self.opened = {step.attachment: step.finding for step in turn.steps if isinstance(step, Opened)}
-        """What was found in files, by attachment id."""
-        self.fees = _fees(turn.steps)
-        self.spoken = next((step for step in turn.steps if isinstance(step, Spoken)), None)
-        self.completions = [step.completion for step in turn.steps if isinstance(step, Completed)]
-        self.discarded = [step.completion for step in turn.steps if isinstance(step, Discarded)]
-        """Completions that were replaced by others: paid, and otherwise forgotten."""
-        self.asked_again = {step.asked_again for step in turn.steps if isinstance(step, Discarded)}
-        """How the model was asked again, each way at most once in a turn."""
-        self.runs = {step.answer.call_id: step for step in turn.steps if isinstance(step, ToolRun)}
-        self.started = frozenset(step.call_id for step in turn.steps if isinstance(step, Started))
-        self.asked = {call: step.until for step in turn.steps if isinstance(step, Paused) for call in step.call_ids}
-        """The calls a person was asked about, and until when the turn waits for their verdict."""
-        self.shapes = {
-            call: shape for step in turn.steps if isinstance(step, Paused) for call, shape in step.shapes.items()
-        }
-        """The tool definitions of these calls when the person was asked."""
-        self.allowed = tuple(step.always for step in turn.steps if isinstance(step, Decided) and step.always)
-        """The tools that were permanently allowed when somebody was asked."""
-        self.decided = {call: step.is_yes for step in turn.steps if isinstance(step, Decided) for call in step.call_ids}
-        self.replaced = {
-            call for step in turn.steps if isinstance(step, Decided) and step.is_replaced for call in step.call_ids
-        }
-        """The calls that a newer message wants once more."""
-        self._broken_off: list[Attempt | ToolRun | Fee] = []
+        """Steps that wait for the next commit."""
+        self._reserved: dict[str, Reservation] = {}
+        """What is reserved for the calls under way, by their names."""
+        self._bills: tuple[Bill, ...] = ()
+        """What was answered, to be settled with the next commit."""
         self._answer: Completion | None = None
-        self._refused: list[Step] = []
-        """Steps that came after the turn had ended."""
+        """The last completion, as long as no step has it."""
         self._full = RepeatedWarning(_log)
-        self._unwritten: list[Step] = []
-        """Steps that could not be written; the later ones are not written either."""
-        self._paid_calls: list[PaidCall] = []
-        self.is_uncharged = False
-        """Whether what it paid could not be recorded."""
-        self.model_call = self._next_model_call()
-        """The paid question to a model that no written step has yet."""
+        self.is_asked = False
+        """Whether the model has answered before."""
+        self.opened: dict[str, FileDescription] = {}
+        """What was found in files, by attachment id."""
+        self.spoken: Spoken | None = None
+        self.completions: list[Completion] = []
+        self.asked_again: set[AskedAgain] = set()
+        """How the model was asked again, each way at most once in a turn."""
+        self.runs: dict[CallId, ToolRun] = {}
+        self.started: set[CallId] = set()
+        self.asked: dict[CallId, datetime] = {}
+        """The calls a person was asked about, and until when the turn waits for their verdict."""
+        self.shapes: dict[CallId, str] = {}
+        """The tool definitions of these calls when the person was asked."""
+        self.decided: dict[CallId, bool] = {}
+        self.allowed: list[str] = []
+        """The tools that were permanently allowed when somebody was asked."""
+        self.replaced: set[CallId] = set()
+        """The calls that a newer message wants once more."""
+        for step in turn.steps:
+            self._note(step)
 
-    def __enter__(self) -> Self:
-        return self
+    def _note(self, step: Step) -> None:
+        """Takes a step into account, whether it was written earlier or is to be written now."""
+        match step:
+            case Opened():
+                self.opened[step.attachment] = step.finding
+            case Asked():
+                self.is_asked = True
+            case Completed():
+                self.completions.append(step.completion)
+            case Discarded():
+                self.asked_again.add(step.asked_again)
+            case Started():
+                self.started.add(step.call_id)
+            case ToolRun():
+                self.runs[step.answer.call_id] = step
+            case Paused():
+                self.asked |= dict.fromkeys(step.call_ids, step.until)
+                self.shapes |= step.shapes
+            case Decided():
+                self.decided |= dict.fromkeys(step.call_ids, step.is_yes)
+                self.allowed += [step.always] if step.always else []
+                self.replaced |= {*step.call_ids} if step.is_replaced else set()
+            case Spoken():
+                self.spoken = step
 
-    def __exit__(self, *_: object) -> None:
-        """Whoever kept the turn, or gave it up for now, has recorded all of its costs, unless that was impossible: then
-        the next process does.
-        """
-        if not self.is_uncharged:
-            for call in self._paid_calls:
-                call.end()
+    @property
+    def bills(self) -> tuple[Bill, ...]:
+        """What was answered and is not settled yet: the caller keeps it with the outcome."""
+        return self._bills
 
-    def paid_call(self, step: str) -> PaidCall:
-        """A paid call of the turn: of a tool by the call's id, of a file by the attachment's, or of `SPEAKING`."""
-        call = PaidCall(self._store, self._turn.id, step, person=self._turn.person, chat=self._turn.chat)
-        self._paid_calls.append(call)
-        return call
+    def failure(self, text: str) -> Outcome:
+        """An end without an answer, and the text for the person."""
+        return Outcome(text=text, ok=False, bills=self._bills)
 
-    def _next_model_call(self) -> PaidCall:
-        return self.paid_call(_completion_step(len(self.completions) + len(self.discarded)))
+    def ask(self, turn: Turn) -> None:
+        """Continues with this question, now that its files are open; the first completion writes it."""
+        self._turn = turn
 
-    async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
-        """Writes a completion with tool calls; with the first one, also the question it answers.
+    async def reserve_question(self, entry: LedgerEntry) -> UsedUp | None:
+        """Writes what a question to the model may cost before it is asked; or returns the limit that forbids it."""
+        return await self._write(reserves=(_ASKING, entry))
 
-        `hold` delays it until the next step, for calls that write one within milliseconds: calls that only compute, and
-        calls that must not run twice, which write their start. That saves a commit.
-        """
-        turn = self._turn
-        first = Asked(question=turn.question, settings=turn.settings)
-        asked = () if self._is_asked else (first,)
-        self._is_asked = True
-        self.completions.append(completion)
-        self._answer = None
-        self._held = (*asked, Completed(completion=completion))
-        if not hold:
-            await self.flush()
+    async def reserve_fee(self, name: str, fee: Fee, *, is_limited: bool = True) -> UsedUp | None:
+        """Does the same for a file, by its attachment's id, or for `SPEAKING`: with it, no limit may be reached."""
+        fee_usd = fee.cost_usd or Decimal(0)
+        return await self._write(reserves=(name, fee_entry(fee)), is_limited=is_limited, fee_usd=fee_usd)
+
+    async def start(self, call_id: CallId, entry: LedgerEntry, *, is_once: bool) -> None:
+        """Writes that a tool begins which must not run twice, or which costs something."""
+        steps = (Started(call_id=call_id),) if is_once else ()
+        if steps or entry.cost_usd:
+            await self._write(*steps, reserves=(call_id, entry) if entry.cost_usd else None, is_limited=False)
+
+    def note_failures(self, entries: tuple[LedgerEntry, ...]) -> None:
+        """Notes what a question to the model has cost that nobody answered; the next commit settles it."""
+        self._settle(_ASKING, entries)
 
     def note_answer(self, completion: Completion) -> None:
         """Notes a completion that no step has: unless one follows, the turn ends with it, and whoever keeps the turn
         writes it.
         """
         self._answer = completion
+        self._settle(_ASKING, completion_entries(completion))
+
+    async def keep_answer(self) -> None:
+        """Writes the last completion, if no step has it, because the end of the turn will take a while."""
+        if self._answer is not None:
+            await self.keep_completion(self._answer)
+
+    async def keep_completion(self, completion: Completion, *, hold: bool = False) -> None:
+        """Writes a completion with tool calls; with the first one, also the question it answers.
+
+        `hold` delays it until the next step, for calls that write one within milliseconds: calls that only compute, and
+        calls that write their start. That saves a commit.
+        """
+        turn = self._turn
+        asked = () if self.is_asked else (Asked(question=turn.question, settings=turn.settings),)
+        self._answer = None
+        await self._keep(*asked, Completed(completion=completion), hold=hold)
 
     async def discard(self, completion: Completion, asked_again: AskedAgain) -> None:
         """Writes that a paid completion is replaced by another, and how the model is asked for it."""
-        self.discarded.append(completion)
-        self.asked_again.add(asked_again)
         self._answer = None
-        await self._write(Discarded(completion=completion, asked_again=asked_again))
+        await self._keep(Discarded(completion=completion, asked_again=asked_again), hold=True)
 
     async def keep_opened(self, opened: Opened) -> None:
         """Writes what was found in a file that came with the question."""
-        self.opened[opened.attachment] = opened.finding
-        self.fees += _fees((opened,))
-        await self._write(opened)
-
-    def ask(self, turn: Turn) -> None:
-        """Continues with this question, now that its files are open; the first completion writes it."""
-        self._turn = turn
+        if opened.fee is not None:
+            self._settle(opened.attachment, (fee_entry(opened.fee),))
+        await self._keep(opened)
 
     async def keep_spoken(self, spoken: Spoken) -> None:
         """Writes that the answer was spoken."""
-        self.spoken = spoken
-        self.fees += _fees((spoken,))
-        await self._write(spoken)
+        self._settle(SPEAKING, (fee_entry(spoken.fee),))
+        await self._keep(spoken)
+
+    async def keep_run(self, run: ToolRun, entry: LedgerEntry, *, hold: bool = False) -> None:
+        """Writes how a tool call ended; `hold`: with the next commit, which comes within milliseconds."""
+        self._settle(run.answer.call_id, (entry,))
+        await self._keep(run, hold=hold)
 
     async def flush(self) -> None:
         """Writes the steps that were held back, if any."""
         if self._held:
             await self._write()
 
-    async def start(self, call_id: CallId) -> None:
-        """Writes that a tool which must not run twice begins."""
-        await self._write(Started(call_id=call_id))
-
-    async def keep_run(self, run: ToolRun) -> None:
-        """Writes how a tool call ended."""
-        self.runs[run.answer.call_id] = run
-        await self._write(run)
-
-    def break_off(self, asked: Attempt | ToolRun | Fee) -> None:
-        """Notes that nobody waits any longer for a model, a tool or a service that is paid; no step has it."""
-        self._broken_off.append(asked)
-
-    def take_failures(self) -> tuple[Attempt, ...]:
-        """The tries abandoned so far, handed over: the caller records them from now on."""
-        found = tuple(one for one in self._broken_off if isinstance(one, Attempt))
-        self._broken_off = [one for one in self._broken_off if not isinstance(one, Attempt)]
-        return found
-
-    @property
-    def broken_off(self) -> Outcome:
-        """Returns what this attempt of the turn paid that no written step has: abandoned calls, and steps that were not
-        written yet, or too late.
-        """
-        lost = failed_outcome((*self._refused, *self._unwritten, *self._held))
-        return replace(
-            lost,
-            completions=(*lost.completions, *([] if self._answer is None else [self._answer])),
-            runs=(*lost.runs, *(one for one in self._broken_off if isinstance(one, ToolRun))),
-            failures=tuple(one for one in self._broken_off if isinstance(one, Attempt)),
-            fees=(*lost.fees, *(one for one in self._broken_off if isinstance(one, Fee))),
+    async def nearly_used_up(self) -> NearlyUsedUp | None:
+        """The limit that the answer has to report as nearly used up; None if there is none."""
+        return await self._budget.nearly_used_up(
+            self._turn.payer, sum((bill.more_usd for bill in self._bills), Decimal(0))
         )
 
-    def failure(self, text: str) -> Outcome:
-        """An end without an answer: what was done and paid so far, for the ledger, and the text for the person."""
-        return Outcome(
-            text=text,
-            ok=False,
-            completions=(*self.discarded, *self.completions, *([] if self._answer is None else [self._answer])),
-            is_journaled=True,
-            runs=(*self.runs.values(), *(one for one in self._broken_off if isinstance(one, ToolRun))),
-            failures=tuple(one for one in self._broken_off if isinstance(one, Attempt)),
-            fees=(*self.fees, *(one for one in self._broken_off if isinstance(one, Fee))),
-        )
+    def _settle(self, name: str, entries: tuple[LedgerEntry, ...]) -> None:
+        self._bills += (Bill(reservation=self._reserved.pop(name, None), entries=entries),)
 
-    async def _write(self, *more: Step) -> None:
+    async def _keep(self, *steps: Step, hold: bool = False) -> None:
+        for step in steps:
+            self._note(step)
+        self._held += steps
+        if not hold:
+            await self._write()
+
+    async def _write(
+        self,
+        *more: Step,
+        reserves: tuple[str, LedgerEntry] | None = None,
+        is_limited: bool = True,
+        fee_usd: Decimal = Decimal(0),
+    ) -> UsedUp | None:
+        """Writes what was held back and these steps, settles, and reserves under this name what the entry may cost."""
         steps, self._held = (*self._held, *more), ()
+        bills, self._bills = self._bills, ()
         first, self._position = self._position, self._position + len(steps)
-        lines = [dump_step(step) for step in steps]
+        lines, turn = [dump_step(step) for step in steps], self._turn
 
-        def write(repos: Repositories) -> bool:
-            is_written = repos.journal.add(self._turn.conversation, self._turn.id, first, *lines)
-            self._refused += () if is_written else steps
-            return is_written
+        def write(repos: Repositories) -> Reservation | UsedUp | None:
+            if lines:  # a turn that was taken back meanwhile has no journal, and has paid all the same
+                repos.journal.add(turn.conversation, turn.id, first, *lines)
+            self._budget.settle(repos, turn.payer, bills)
+            if reserves is None:
+                return None
+            return self._budget.reserve(repos, turn.payer, reserves[1], is_limited=is_limited, fee_usd=fee_usd)
 
-        try:
-            while (is_written := await self._tried(write)) is None:
-                await self._wait_for_room(steps)
-        except StoreError:
-            self._unwritten += steps
-            raise
-        if is_written:
-            # The steps of a turn follow each other: whatever a model has answered by now is written.
-            self.model_call.end()
-            self.model_call = self._next_model_call()
-
-    async def _tried(self, write: Callable[[Repositories], bool]) -> bool | None:
-        """Whether the steps were written; None if there is no room for them, or for those before, at the moment."""
-        try:
-            return await self._store.transaction(write)
-        except (StoreFull, StepMissing):
-            if self._unwritten:
-                raise
-            return None
-
-    async def _wait_for_room(self, steps: tuple[Step, ...]) -> None:
-        """Waits before these steps are tried again: what they cost is paid, and asking anew would cost it once more."""
-        self._full.tell("what models and tools have answered waits for room on the disk", logging.ERROR)
-        try:
-            await asyncio.sleep(_PAUSE_SECONDS)
-        except asyncio.CancelledError:
-            self._unwritten += steps
-            raise
-
-
-SPEAKING = "spoken"
-"""The name of the paid step in which an answer is spoken."""
-
-
-def paid_steps(steps: Iterable[Step]) -> frozenset[str]:
-    """The names of the paid calls (`bot.chat.paid_calls`) that these steps hold."""
-    done = tuple(steps)
-    answered = sum(isinstance(step, Completed | Discarded) for step in done)
-    opened = [step.attachment for step in done if isinstance(step, Opened)]
-    ran = [step.answer.call_id for step in done if isinstance(step, ToolRun)]
-    spoken = [SPEAKING for step in done if isinstance(step, Spoken)]
-    return frozenset(map(step_name, [*map(_completion_step, range(answered)), *opened, *ran, *spoken]))
-
-
-def _completion_step(number: int) -> str:
-    return f"completion {number}"
+        while True:
+            try:
+                found = await self._store.transaction(write)
+            except (StoreFull, StepMissing):
+                # What they cost is paid, and asking anew would cost it once more; a step before may wait for room, too.
+                self._full.tell("what models and tools have answered waits for room on the disk", logging.ERROR)
+                await asyncio.sleep(_PAUSE_SECONDS)
+                continue
+            if reserves is not None and isinstance(found, Reservation):
+                self._reserved[reserves[0]] = found
+            return found if isinstance(found, UsedUp) else None
 
 
 def origin_of(item: InboxId) -> str:
     """The id of a message for things a command in it made Aldis keep beyond the answer; a tool call has its own id."""
     return f"item_{item}"
-
-
-def failed_outcome(steps: Iterable[Step]) -> Outcome:
-    """Returns an end without an answer: what these steps did and paid, for the ledger."""
-    done = tuple(steps)
-    return Outcome(
-        text="",
-        ok=False,
-        completions=tuple(step.completion for step in done if isinstance(step, Completed | Discarded)),
-        runs=tuple(step for step in done if isinstance(step, ToolRun)),
-        fees=_fees(done),
-    )
-
-
-def _fees(steps: Iterable[Step]) -> tuple[Fee, ...]:
-    paid = (step.fee for step in steps if isinstance(step, Opened | Spoken))
-    return tuple(fee for fee in paid if fee is not None)

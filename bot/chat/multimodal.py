@@ -8,19 +8,12 @@ Opened files and spoken answers are journaled at once: after a crash nothing is 
 
 import asyncio
 import logging
-from collections.abc import Iterable
-from contextlib import AsyncExitStack
 from dataclasses import replace
-from decimal import Decimal
 
 from bot.chat import prompt
-from bot.chat.agent import Agent
-from bot.chat.budget import Budget
-from bot.chat.journal import SPEAKING, Journal, Outcome, Pause, Turn
-from bot.chat.memory_limit import MemoryLimit
-from bot.chat.state import OnProgress
-from bot.chat.steps import Asked, Opened, Spoken
-from bot.chat.work import side_by_side, waiting
+from bot.chat.agent import Agent, OnProgress
+from bot.chat.journal import SPEAKING, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.chat.work import side_by_side
 from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
@@ -30,8 +23,6 @@ from bot.models.base import OnText
 
 _log = logging.getLogger(__name__)
 
-_ROOM_BYTES = 200_000_000
-"""For the files of all running turns, including those that only wait for their model."""
 _MARGIN_SECONDS = 5.0
 """The part of the turn's time that speaking leaves for keeping the answer."""
 _MARGIN_SHARE = 0.1
@@ -54,15 +45,12 @@ class MultimodalAgent:
         timezone: str,
         turn_seconds: float,
         speech: Speech | None,
-        budget: Budget,
     ) -> None:
         self._agent = agent
         self._attachments = attachments
         self._timezone = timezone
         self._turn_seconds = turn_seconds
         self._speech = speech
-        self._budget = budget
-        self._room = MemoryLimit(_ROOM_BYTES)
 
     async def answer(
         self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
@@ -75,30 +63,23 @@ class MultimodalAgent:
         now = asyncio.get_running_loop().time
         ends_at = now() + self._turn_seconds
         margin_seconds = min(_MARGIN_SECONDS, _MARGIN_SHARE * self._turn_seconds)
-        async with AsyncExitStack() as room:
-            async with waiting():
-                await room.enter_async_context(self._room.of(self._bytes_of(turn), person=turn.person))
-            asked = await self._asked(turn, journal)
-            left_seconds = ends_at - margin_seconds - now()
-            outcome = await self._agent.answer(asked, journal, on_progress, on_text, seconds=left_seconds)
-            if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
-                return outcome
-            return await self._spoken(outcome, journal, self._speech, ends_at - _MARGIN_SECONDS - now())
+        asked = await self._asked(turn, journal)
+        left_seconds = ends_at - margin_seconds - now()
+        outcome = await self._agent.answer(asked, journal, on_progress, on_text, seconds=left_seconds)
+        if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
+            return outcome
+        return await self._spoken(outcome, journal, self._speech, ends_at - _MARGIN_SECONDS - now())
 
     async def _asked(self, turn: Turn, journal: Journal) -> Turn:
-        """The turn with its files opened, unless an earlier attempt already asked or the budget forbids it."""
+        """The turn with its files opened, unless an earlier attempt already asked."""
         attached = _attached(turn)
-        if not attached or any(isinstance(step, Asked) for step in turn.steps):
+        if not attached or journal.is_asked:
             return turn
-        if await self._budget.used_up(turn, Decimal(0)) is not None:
-            return turn
-        purse = _Purse(turn, self._budget, journal.fees)
-        async with waiting():
-            await side_by_side(
-                self._open(turn, journal, attachment, number, purse)
-                for number, attachment in enumerate(attached, 1)
-                if attachment.id not in journal.opened
-            )
+        await side_by_side(
+            self._open(turn, journal, attachment, number)
+            for number, attachment in enumerate(attached, 1)
+            if attachment.id not in journal.opened
+        )
         found = prompt.question(
             turn.incoming, now=turn.wall_at, timezone=turn.timezone or self._timezone, findings=journal.opened
         )
@@ -106,68 +87,29 @@ class MultimodalAgent:
         journal.ask(asked)
         return asked
 
-    def _bytes_of(self, turn: Turn) -> int:
-        """The size of the files that came with the question, and of those that are shown again."""
-        return self._attachments.size_bytes(_attached(turn)) + sum(past.media_bytes for past in turn.history)
+    async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int) -> None:
+        async def may_spend(fee: Fee) -> bool:
+            return await journal.reserve_fee(attachment.id, fee) is None
 
-    async def _open(self, turn: Turn, journal: Journal, attachment: Attachment, number: int, purse: "_Purse") -> None:
-        paid = journal.paid_call(attachment.id)
         unpacked = await self._attachments.read_attachment(
-            turn.chat,
-            attachment,
-            number=number,
-            person=turn.person,
-            on_asked=paid.begin_fee,
-            on_broken_off=journal.break_off,
-            may_spend=purse.take,
+            turn.chat, attachment, number=number, person=turn.person, may_spend=may_spend
         )
-        if unpacked.fee is not None:
-            paid.note_cost(unpacked.fee.cost_usd)
         await journal.keep_opened(Opened(attachment=attachment.id, finding=unpacked.finding, fee=unpacked.fee))
-        paid.end()
 
     async def _spoken(self, outcome: Outcome, journal: Journal, speech: Speech, left_seconds: float) -> Outcome:
         """The outcome with its text spoken, if that succeeds in time."""
-        if not outcome.is_journaled:
-            # Nothing else holds the last completion until the turn is kept, and speaking takes a while.
-            await journal.keep_completion(outcome.completions[-1])
+        # Nothing else holds the last completion until the turn is kept, and speaking takes a while.
+        await journal.keep_answer()
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
-            paid = journal.paid_call(SPEAKING)
-            async with waiting():
-                said = await speech.speak(
-                    _plain(outcome.text),
-                    timeout_seconds=left_seconds,
-                    on_asked=paid.begin_fee,
-                    on_broken_off=journal.break_off,
-                )
+            text = _plain(outcome.text)
+            await journal.reserve_fee(SPEAKING, speech.speaking_fee(text), is_limited=False)
+            said = await speech.speak(text, timeout_seconds=left_seconds)
             if said.sound is None:
                 _log.warning("an answer could not be turned into speech: %s", said.fee.outcome)
             file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)
-            paid.note_cost(said.fee.cost_usd)
             await journal.keep_spoken(Spoken(file=file, fee=said.fee))
-            paid.end()
         voice = journal.spoken.file if journal.spoken else None
-        return replace(outcome, voice=voice, fees=journal.fees, is_journaled=True)
-
-
-class _Purse:
-    """The budget for the files of one question together: hours of sound could exceed a budget many times over."""
-
-    def __init__(self, turn: Turn, budget: Budget, fees: Iterable[Fee]) -> None:
-        """`fees` were paid earlier."""
-        self._turn = turn
-        self._budget = budget
-        self._spent_usd = sum((fee.cost_usd or Decimal(0) for fee in fees), Decimal(0))
-        self._one_by_one = asyncio.Lock()
-
-    async def take(self, cost_usd: Decimal) -> bool:
-        """As `bot.media.attachments.MaySpend`; the costs of the question's other files count as spent."""
-        async with self._one_by_one:
-            wanted_usd = self._spent_usd + cost_usd
-            if await self._budget.used_up(self._turn, wanted_usd) is not None:
-                return False
-            self._spent_usd = wanted_usd
-            return True
+        return replace(outcome, voice=voice, bills=journal.bills)
 
 
 def _attached(turn: Turn) -> tuple[Attachment, ...]:

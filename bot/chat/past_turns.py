@@ -11,7 +11,7 @@ from itertools import groupby
 
 from bot import messages
 from bot.chat import prompt
-from bot.chat.journal import PastTurn
+from bot.chat.prompt import PastTurn
 from bot.messages import CallId, Message, ToolMessage
 from store import ConversationId, Repositories, Store, StoredMessage, TurnId
 

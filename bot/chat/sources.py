@@ -9,8 +9,7 @@ Each attempt of a turn builds it anew and replays the same calls and answers, th
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
-from bot.chat.journal import Turn
-from bot.chat.steps import ToolRun
+from bot.chat.journal import ToolRun, Turn
 from bot.events import Incoming
 from bot.labels import Labels
 from bot.messages import AssistantMessage, ToolCall

@@ -12,8 +12,8 @@ from bot.access.chat_settings import ChatSettings
 from bot.chat import chats
 from bot.chat.citations import as_kept
 from bot.chat.context_note import RecalledContext, recall
+from bot.chat.journal import Allowance, OpenQuestion, journaled_steps, open_question
 from bot.chat.past_turns import StoredTurn
-from bot.chat.steps import Allowance, OpenQuestion, journaled_steps, open_question
 from bot.events import ChatId, Incoming, SentId
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.messages import AssistantMessage

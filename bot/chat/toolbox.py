@@ -5,7 +5,7 @@
 Whatever happens, a call ends in exactly one answer: `{"ok": true, "untrusted_data": {...}}`, or
 `{"ok": false, "error": ..., "message": ...}` with an error from the list in `tools.errors`; a stranger's words about a
 failure are kept apart, under `untrusted_data`.
-Left to others: how many calls a turn may make, and repeated calls (`bot.chat.calls`).
+Left to others: how many calls a turn may make, and repeated calls (`bot.chat.agent`).
 """
 
 import asyncio
@@ -21,12 +21,11 @@ from bot.chat import call_names
 from bot.chat.citations import CitedPages, number_pages, without_numbers
 from bot.chat.files import files_of
 from bot.chat.intents import deed
+from bot.chat.journal import Allowance, ToolRun
 from bot.chat.offers import MoreToolsTool, gather_tools, offer
 from bot.chat.phrases import Deed
-from bot.chat.steps import Allowance, ToolRun
 from bot.chat.tool_arguments import approval_of, outline_arguments, parse_arguments
 from bot.chat.tool_shapes import ToolShapes, shape_of
-from bot.chat.work import waiting
 from bot.clock import Clock
 from bot.events import PersonId
 from bot.i18n.language import current_language
@@ -121,8 +120,7 @@ class Toolbox:
         do.
         """
         if self._sources:
-            async with waiting():
-                self._tools = await gather_tools(self._fixed, self._sources)
+            self._tools = await gather_tools(self._fixed, self._sources)
             self._note_misnamed()
             if self._shapes is not None:
                 self._changed = await self._shapes.changed_tools(
@@ -327,14 +325,15 @@ class Toolbox:
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
             seconds = time.monotonic() - began
-            return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=error.cost_usd)
+            cost = self._cost_of(call, error.code, error.cost_usd)
+            return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=cost)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a bug in a tool must not end a turn)
             _log.error("tool %s: %s", call.name, describe_error(error))
             told = f"{call.name} failed unexpectedly"
             code = Unavailable.code
             if self.runs_once(call):
                 told, code = f"{told}; {_PERHAPS_DONE}", UnknownOutcome.code
-            return self._failed(call, code, told, time.monotonic() - began)
+            return self._failed(call, code, told, time.monotonic() - began, cost=self._cost_of(call, code))
 
     def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
         """The answer to a call that is not run."""
@@ -375,6 +374,10 @@ class Toolbox:
         cost = spec.cost_usd if result.cost_usd is None else Decimal(str(result.cost_usd))
         return replace(self._run(call, content, "ok", seconds, cost, origins=result.origins), files=files)
 
+    def _cost_of(self, call: ToolCall, error: str, cost: Decimal = Decimal(0)) -> Decimal:
+        """The cost of a call that failed: what may have happened may have cost money."""
+        return self.cost_usd([call]) if error == UnknownOutcome.code else cost
+
     def _failed(
         self,
         call: ToolCall,
@@ -385,8 +388,6 @@ class Toolbox:
         quoted: str | None = None,
         cost: Decimal = Decimal(0),
     ) -> ToolRun:
-        if error == UnknownOutcome.code:  # it may have happened, and so have cost money
-            cost = self.cost_usd([call])
         answer: dict[str, object] = {"ok": False, "error": error, "message": message[:_MAX_MESSAGE_CHARS]}
         if quoted:
             answer["untrusted_data"] = {"said": clean_text(quoted)[:_MAX_MESSAGE_CHARS]}

@@ -10,9 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from bot.chat.journal import failed_outcome
-from bot.chat.ledger_entries import ledger_entries
-from bot.chat.steps import (
+from bot.chat.journal import (
     Asked,
     Completed,
     Decided,
@@ -68,7 +66,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
     if trace.deaths:
         yield f"waited    in {trace.deaths} processes that died"
     if trace.ended_at is None:
-        yield from map(_step, done)
+        yield from filter(None, map(_step, done))
         yield (
             "runs      it is not over: these are the steps that are finished"
             if done
@@ -82,7 +80,7 @@ def _told(repos: Repositories, turn: TurnId) -> Iterator[str]:
         yield "said      nothing of it waits, and what was said is no longer kept"
     if trace.expires_at is not None:
         yield f"goes      {_at(trace.expires_at)}"
-    yield f"cost      {_sum(trace.entries or ledger_entries(failed_outcome(done)))}"
+    yield f"cost      {_sum(trace.entries)}"
 
 
 def _summary(trace: Trace) -> str:
@@ -116,10 +114,9 @@ def _step(step: Step) -> str:
         case Asked():
             return "asked     the question as the model reads it"
         case Completed() | Discarded() | ToolRun():
-            return "\n".join(map(_entry, ledger_entries(failed_outcome((step,)))))
+            return ""  # the ledger has it
         case Opened() | Spoken():
-            what = "opened    a file" if isinstance(step, Opened) else "spoken    the answer"
-            return "\n".join((what, *map(_entry, ledger_entries(failed_outcome((step,))))))
+            return "opened    a file" if isinstance(step, Opened) else "spoken    the answer"
         case Started():
             return "started   a tool that must not run twice"
         case Paused():

@@ -5,8 +5,8 @@
 A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
 paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
 Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
-when to stop (`bot.chat.agent`), the steps (`bot.chat.steps`), what people take back or change (`bot.chat.edits`),
-how an answer is cut and styled (`bot.formatting.split`), what is written into the ledger (`charges`).
+when to stop (`bot.chat.agent`), the steps (`bot.chat.journal`), what people take back or change (`bot.chat.edits`),
+how an answer is cut and styled (`bot.formatting.split`).
 """
 
 from collections.abc import Collection, Iterable
@@ -16,33 +16,58 @@ from datetime import datetime, timedelta
 from bot import messages
 from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import chats, outgoing, phrases, prompt
-from bot.chat.charges import Charges
 from bot.chat.context_note import note_with_questions
 from bot.chat.files import with_enclosures
-from bot.chat.journal import Journal, Outcome, PastTurn, Pause, Turn, origin_of
+from bot.chat.journal import (
+    Asked,
+    Decided,
+    Journal,
+    Outcome,
+    Pause,
+    Paused,
+    Step,
+    Turn,
+    dump_step,
+    has_acted,
+    journaled_steps,
+    origin_of,
+)
 from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
-from bot.chat.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
+from bot.chat.prompt import PastTurn
 from bot.chat.surroundings import read_surroundings, with_kept_quote
 from bot.chat.work import work_out
 from bot.clock import Clock
-from bot.events import ChatId, File, Incoming, PersonId, Reply
+from bot.events import ChatId, File, Incoming, Reply
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import Language, set_language, use_language
 from bot.labels import join_labels
 from bot.messages import ToolCall
+from bot.money.budgets import Budget
+from bot.settings import BudgetSettings
 from store import Claim, ConversationId, InboxId, Repositories, Store, TurnEnd, TurnId
 
 
 class Turns:
     """The turns of all conversations."""
 
-    def __init__(self, store: Store, clock: Clock, *, max_turns: int, timezone: str, language: Language = "en") -> None:
-        """`language` is what Aldis speaks until it knows the language of a conversation's people."""
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        max_turns: int,
+        timezone: str,
+        language: Language = "en",
+        budget: Budget | None = None,
+    ) -> None:
+        """`language` is what Aldis speaks until it knows the language of a conversation's people. `budget` limits what
+        turns may spend; None: nothing does.
+        """
         self._store = store
         self._clock = clock
         self._timezone = timezone
         self._language: Language = language
-        self.charges = Charges(clock, timezone=timezone)
+        self.budget = budget or Budget(store, clock, BudgetSettings(), timezone=timezone)
         self._past_turns = PastTurns(store, max_turns=max_turns)
 
     def claim(
@@ -128,7 +153,7 @@ class Turns:
 
     def journal(self, turn: Turn) -> Journal:
         """The journal of this turn."""
-        return Journal(self._store, turn)
+        return Journal(self._store, turn, self.budget)
 
     async def keep(self, turn: Turn, outcome: Outcome) -> bool:
         """Stores everything the turn caused in one transaction: either all of it happened, or nothing.
@@ -144,9 +169,8 @@ class Turns:
 
         def transact(repos: Repositories) -> bool:
             now = self._clock.now()
+            self.budget.settle(repos, turn.payer, outcome.bills)
             if not repos.journal.is_running(turn.id):
-                # Whoever took it back charged what its journal held.
-                self.charges.add(repos, turn, _unjournaled(outcome))
                 outgoing.clear(repos, turn.id, turn.chat, now)
                 return False
             repos.history.append(turn.conversation, rows)
@@ -155,7 +179,7 @@ class Turns:
             repos.turns.keep_unanswered(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
-            self.charges.add(repos, turn, outcome, keeps_words=not is_gone)
+            self.budget.warn(repos, turn.payer, outcome.warned)
             outgoing.put(repos, turn, replies, now)
             # Of several messages one may be taken back before the answer is out: the others can be asked again.
             is_shared = len(turn.incoming) > 1 and not has_acted(repos, turn.conversation, turn.id)
@@ -220,58 +244,35 @@ class Turns:
         for one in over:
             steps = journaled_steps(repos, turn.conversation, one.turn)
             if steps is None or repos.inbox.size(one.turn) == 1:
-                self.end(repos, turn.conversation, one.turn)
+                self.end(repos, one.turn)
                 continue
             replaced = Decided(call_ids=tuple(call.id for call in one.calls), is_yes=False, is_replaced=True)
             repos.journal.add(turn.conversation, one.turn, len(steps), dump_step(replaced))
             repos.inbox.take_up(one.turn)
         return bool(over)
 
-    def end(self, repos: Repositories, conversation: ConversationId, turn: TurnId) -> None:
-        """Ends a turn without an answer, within a transaction, and records its cost so far."""
-        self.charges.add_open(repos, conversation, turn)
+    def end(self, repos: Repositories, turn: TurnId) -> None:
+        """Ends a turn without an answer, within a transaction."""
         repos.inbox.done(turn)
         repos.journal.close(turn, "failed", now=self._clock.now())
-
-    async def charge_broken_off(self, turn: Turn, journal: Journal, *, is_forgotten: bool = False) -> None:
-        """Records what a turn paid that is in no journal and whose end nobody keeps; `is_forgotten`: it will not
-        continue later.
-
-        Raises:
-            StoreError: it could not be recorded.
-        """
-
-        def charge(repos: Repositories) -> None:
-            lost = journal.broken_off  # only now: a write in progress when it ended may have found no journal
-            # If the turn continues later, its tools run again or have an unknown outcome, and are charged then.
-            goes_on = repos.journal.is_running(turn.id) and not is_forgotten
-            self.charges.add_lost(repos, turn, replace(lost, runs=()) if goes_on else lost)
-
-        await self._store.transaction(charge)
 
     async def ignore(self, claim: Claim) -> None:
         """Settles a claim whose messages need no answer."""
 
         def transact(repos: Repositories) -> None:
-            if not claim.is_new:  # if it waited or began before a restart, it may have cost something
-                self.charges.add_open(repos, claim.conversation, claim.turn)
             repos.journal.close(claim.turn, "ignored", now=self._clock.now())
             repos.inbox.done(claim.turn)
 
         await self._store.transaction(transact)
 
     async def dead_letter(self, turn: Turn) -> None:
-        """Gives up a turn that failed too often or cannot go on: tells the person, marks its messages dead, and records
-        its cost.
-        """
-        spent = self.journal(turn).failure(say(phrases.GAVE_UP))
-        replies = await self._replies(turn, spent)
+        """Gives up a turn that failed too often or cannot go on: tells the person, and marks its messages dead."""
+        replies = await self._replies(turn, Outcome(text=say(phrases.GAVE_UP), ok=False))
 
         def transact(repos: Repositories) -> None:
             now = self._clock.now()
             if not repos.journal.is_running(turn.id):
                 return
-            self.charges.add(repos, turn, spent)
             repos.turns.keep_unanswered(turn.conversation, turn.id, _question(turn))
             outgoing.put(repos, turn, replies, now)
             repos.journal.close(turn.id, "failed", now=now)
@@ -372,23 +373,18 @@ class Turns:
     def undo(
         self,
         repos: Repositories,
-        conversation: ConversationId,
         item: InboxId | None,
         turn: TurnId | None,
         *,
-        person: PersonId,
         chat: ChatId,
     ) -> tuple[TurnId, ...]:
         """Removes, within a transaction, what this message and the turn that answered it (None: no such) had Aldis keep
         and say beyond the answer, because the message is taken back or asked again.
 
-        Returns the scheduled questions that were being answered, each of which must be stopped; their costs are
-        recorded.
+        Returns the scheduled questions that were being answered, each of which must be stopped.
         """
         origin, now = None if item is None else origin_of(item), self._clock.now()
         running = repos.forgetting.running_for(origin, turn)
-        for planned in running:
-            self.charges.add_so_far(repos, conversation, planned, person=person, chat=chat)
         if origin is not None:
             repos.forgetting.undo_planned(origin, now=now)
         if turn is not None:
@@ -413,13 +409,6 @@ class Turns:
 def question_files(whole: str) -> tuple[File, ...]:
     """The full text of a shortened question as a file; none if `whole` is empty."""
     return (outgoing.text_file("question.txt", whole),) if whole else ()
-
-
-def _unjournaled(outcome: Outcome) -> Outcome:
-    """What of a turn's end is in no journal: its last answer, and the model calls that failed."""
-    last = () if outcome.is_journaled else outcome.completions[-1:]
-    answers = tuple(done for done in last if done.message is None or not done.message.calls)
-    return replace(outcome, completions=answers, runs=(), fees=(), warned=())
 
 
 def _question(turn: Turn) -> bytes:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bot import app, logs
-from bot.chat.steps import ToolRun
+from bot.chat.journal import ToolRun
 from bot.doctor.tools import ToolGroup, inventory
 from bot.errors import ConfigError
 from bot.events import TERMINAL_PERSON

@@ -12,7 +12,7 @@ from bot.commands.broadcast import Audience, KnownGroup
 from bot.commands.conversation import forget
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import say
-from bot.money import budgets
+from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
 from store import Repositories, Scope
@@ -140,7 +140,7 @@ class AdminCommands(CommandGroup):
 
     def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
         """The lines for a scope: what was spent today and this month, and the limits."""
-        periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
+        periods = ledger.periods(self._context.clock.settled_now(), self._timezone)
         totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
         lines: list[str] = []
         for total in totals:

@@ -92,7 +92,6 @@ class ConversationCommands(CommandGroup):
             ended.clear()
             for conversation, turn in repos.forgetting.open_turns("", author):
                 if conversation == call.conversation:
-                    context.turns.charges.add_open(repos, conversation, turn)
                     ended.append(turn)
             erased = repos.forgetting.counting(
                 lambda: repos.forgetting.person(author, before=item, now=now, within=call.conversation)
@@ -135,9 +134,7 @@ async def forget(
     def first(repos: Repositories) -> None:
         nonlocal rules
         rules = _rules_that_stay(repos, call, address, now)
-        for conversation, turn in repos.forgetting.open_turns(address, person):
-            context.turns.charges.add_open(repos, conversation, turn)
-            ended.append(turn)
+        ended.extend(turn for _, turn in repos.forgetting.open_turns(address, person))
 
     def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
         place = repos.conversations.at(address)

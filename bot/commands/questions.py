@@ -15,7 +15,7 @@ from bot import messages
 from bot.chat import outgoing, prompt
 from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
-from bot.chat.steps import Asked, dump_step
+from bot.chat.journal import Asked, dump_step
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.i18n import phrases as common_phrases
@@ -113,7 +113,7 @@ class QuestionCommands(CommandGroup):
         question = _question(repos, call, last.turn)
         sent = outgoing.shown_answer(repos, last.turn)
         if last.state == "running":
-            self._context.turns.end(repos, call.conversation, last.turn)
+            self._context.turns.end(repos, last.turn)
         planned = self._forget(repos, call, last.turn)
         outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
         with use_language(self._context.turns.language(repos, call.conversation)):
@@ -154,8 +154,8 @@ class QuestionCommands(CommandGroup):
         stop.
         """
         now = self._context.clock.now()
-        person, chat = call.message.author, call.message.chat
-        planned = self._context.turns.undo(repos, call.conversation, None, turn, person=person, chat=chat)
+        chat = call.message.chat
+        planned = self._context.turns.undo(repos, None, turn, chat=chat)
         repos.forgetting.turn(turn, now=now)
         outgoing.clear(repos, turn, chat, now)
         return planned

@@ -31,7 +31,6 @@ from bot.chat.edits import Revision, Revisions
 from bot.chat.group_context import GroupContext
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
-from bot.chat.work import Work
 from bot.commands.base import Call, Commands, Wished
 from bot.errors import ConfigError, TransportError
 from bot.event_json import load_envelope
@@ -97,7 +96,6 @@ class UrgentItems:
         self._store = store
         self._wakeup = store.wakeups["urgent"]
         self._wakeup.set()  # there may be items from before
-        self._work = Work(store)
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
         self._outside: dict[tuple[ChatId, PersonId], float] = {}
         """Who was no member of a group, and until when that counts."""
@@ -162,8 +160,7 @@ class UrgentItems:
             await self._give_up(urgent_item)
             return
         try:
-            async with self._work.on(-urgent_item.item.id):
-                await self._carry_out(urgent_item, running)
+            await self._carry_out(urgent_item, running)
         except (StoreFull, StoreInUse):
             raise
         except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)

@@ -12,7 +12,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from bot.chat.charges import Charges
 from bot.chat.edits import Revisions
 from bot.clock import Clock
 from bot.logs import describe_error
@@ -41,7 +40,6 @@ class Maintenance:
         store: Store,
         clock: Clock,
         revisions: Revisions,
-        charges: Charges,
         *,
         retention: timedelta | None = None,
         nightly: Callable[[], Awaitable[None]] | None = None,
@@ -54,7 +52,6 @@ class Maintenance:
         self._store = store
         self._clock = clock
         self._revisions = revisions
-        self._charges = charges
         self._retention = retention
         self._nightly = nightly
         self._every_seconds = every_seconds
@@ -63,27 +60,15 @@ class Maintenance:
         """Whether another program kept the log from being emptied the last time."""
 
     async def recover(self) -> None:
-        """Runs at start: charges for the paid calls in progress when Aldis was killed, before anything of them goes;
-        then expires, then treats all claims as abandoned, because one process owns the store.
-        """
-        working = self._store.working
-        if working.unpaid:
-
-            def charge(repos: Repositories) -> None:
-                for call in working.unpaid:
-                    self._charges.add_killed(repos, call)
-
-            await self._store.transaction(charge)
-            working.settle_calls()
+        """Runs at start: expires, then treats all claims as abandoned, because one process owns the store."""
         await self.expire()
 
         def transact(repos: Repositories) -> int:
             repos.own_time.keep(self._clock.snapshot())
             repos.inbox.pull_in(until=self._clock.now() + self._max_wait)
-            return repos.inbox.recover(at_work=working.left)
+            return repos.inbox.recover()
 
         count = await self._store.transaction(transact)
-        working.settle()
         if count:
             _log.warning("%d messages were being answered when Aldis stopped; resuming them", count)
 

@@ -14,7 +14,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -28,7 +27,7 @@ from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
 from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
-from bot.media.speech import MAX_AUDIO_BYTES, OnFee, Speech
+from bot.media.speech import MAX_AUDIO_BYTES, Speech
 from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from bot.signal.protocol import Transport
@@ -46,11 +45,11 @@ _UNKNOWN_BYTES = 2_000_000
 """Assumed for a file of unknown size."""
 
 
-MaySpend = Callable[[Decimal], Awaitable[bool]]
+MaySpend = Callable[[Fee], Awaitable[bool]]
 """Returns whether this many US dollars can be spent, and if so counts them as spent."""
 
 
-async def _always(_: Decimal) -> bool:
+async def _always(_: Fee) -> bool:
     return True
 
 
@@ -132,12 +131,9 @@ class AttachmentReader:
         *,
         number: int,
         person: str = "",
-        on_asked: OnFee = lambda _: None,
-        on_broken_off: OnFee = lambda _: None,
         may_spend: MaySpend = _always,
     ) -> ReadAttachment:
-        """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service,
-        and calls `on_asked` as that begins.
+        """Returns what is in a file, the `number`th of its question, from 1; asks `may_spend` before a paid service.
 
         `person` is as for `Sandbox.open`.
         """
@@ -158,7 +154,7 @@ class AttachmentReader:
         kind, is_voice_note = kind_of(data), attachment.is_voice_note
         try:
             return await (
-                self._recording(data, kind, (on_asked, on_broken_off), may_spend, is_voice_note=is_voice_note)
+                self._recording(data, kind, may_spend, is_voice_note=is_voice_note)
                 if kind.family == "audio"
                 else self._opened(data, kind, number, person)
             )
@@ -221,9 +217,8 @@ class AttachmentReader:
         )
 
     async def _recording(
-        self, data: bytes, kind: FileKind, on_fees: tuple[OnFee, OnFee], may_spend: MaySpend, *, is_voice_note: bool
+        self, data: bytes, kind: FileKind, may_spend: MaySpend, *, is_voice_note: bool
     ) -> ReadAttachment:
-        on_asked, on_broken_off = on_fees
         what = "a voice note" if is_voice_note else kind.what
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
@@ -234,12 +229,10 @@ class AttachmentReader:
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
         if len(sound) > MAX_AUDIO_BYTES:
             return _too_large(what, MAX_AUDIO_BYTES)
-        cost_usd = self._speech.presumed_cost(sound, ending, seconds=seconds)
-        if cost_usd and not await may_spend(cost_usd):
+        fee = self._speech.listening_fee(sound, ending, seconds=seconds)
+        if fee.cost_usd and not await may_spend(fee):
             return _refused(what, "which was not listened to: that would cost more than may still be spent")
-        heard = await self._speech.transcribe(
-            sound, ending, seconds=seconds, on_asked=on_asked, on_broken_off=on_broken_off
-        )
+        heard = await self._speech.transcribe(sound, ending, seconds=seconds)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
         if heard.text is None:
             rest = "which could not be listened to: the audio service failed; it may be sent again"

@@ -6,9 +6,8 @@ Source: OpenAI's API reference, `/audio/transcriptions` and `/audio/speech` (202
 a file name) and `model`; at most 25 MB; containers are told by content. Text to speak has at most 4,096 characters.
 """
 
-import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, cast
@@ -27,7 +26,6 @@ _MAX_SPEECH_BYTES = 20_000_000
 _SERVICE = "the audio service"
 _PROVIDER = "audio"
 _ASKED = "asked"
-_BROKEN_OFF = asyncio.CancelledError.__name__
 _TYPES = {
     "m4a": "audio/mp4",
     "mp3": "audio/mpeg",
@@ -41,9 +39,6 @@ _MAX_BITS: Mapping[str, int] = {"wav": 12_288_000, "flac": 12_288_000}
 _MAX_PACKED_BITS = 320_000
 """The most bits of a second: a file that claims to be shorter than this allows is not believed. Unpacked sound has at
 most 192,000 samples of 32 bits, twice."""
-
-OnFee = Callable[[Fee], None]
-"""Called with the cost of a request that begins, or that nobody waits for any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,16 +72,10 @@ class Speech:
         ending: str,
         *,
         seconds: float | None,
-        on_asked: OnFee = lambda _: None,
-        on_broken_off: OnFee = lambda _: None,
     ) -> Transcription:
-        """Returns what is said in a recording; `ending` names its format, `seconds` is its length, None if unknown.
-
-        `on_asked` is called with the expected fee before the service is asked.
-        """
+        """Returns what is said in a recording; `ending` names its format, `seconds` is its length, None if unknown."""
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
-        presumed = self.presumed_cost(sound, ending, seconds=seconds)
-        on_asked(_fee(model, _ASKED, began, presumed))
+        presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
         fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
         try:
             answer = await self._http.post_form(
@@ -97,9 +86,6 @@ class Speech:
                 timeout_seconds=self._audio.timeout_seconds,
                 headers=self._headers,
             )
-        except asyncio.CancelledError:
-            on_broken_off(_fee(model, _BROKEN_OFF, began, presumed))
-            raise
         except ToolError as error:
             cost = presumed if isinstance(error, TimedOut) else None
             return Transcription(text=None, fee=_fee(model, error.code, began, cost))
@@ -112,9 +98,16 @@ class Speech:
         cost = presumed if told is None else self._minutes_cost(told)
         return Transcription(text=text.strip(), fee=_fee(model, "ok", began, cost))
 
-    def presumed_cost(self, sound: bytes, ending: str, *, seconds: float | None) -> Decimal | None:
-        """Returns the expected cost of transcribing a recording in US dollars; None if unknown."""
-        return self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
+    def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:
+        """Returns the expected fee of transcribing a recording."""
+        cost = self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
+        return _fee(self._audio.listening_model, _ASKED, time.monotonic(), cost)
+
+    def speaking_fee(self, text: str) -> Fee:
+        """Returns the expected fee of speaking a text."""
+        price_usd = self._audio.speech_price
+        cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
+        return _fee(self._audio.speaking_model, _ASKED, time.monotonic(), cost)
 
     def _minutes_cost(self, seconds: float) -> Decimal | None:
         price_usd = self._audio.price
@@ -125,16 +118,9 @@ class Speech:
         text: str,
         *,
         timeout_seconds: float,
-        on_asked: OnFee = lambda _: None,
-        on_broken_off: OnFee = lambda _: None,
     ) -> SpokenText:
-        """Returns the text, spoken, within this many seconds; the service refuses a text that is too long.
-
-        `on_asked` is called with the expected fee before the service is asked.
-        """
-        model, price_usd, began = self._audio.speaking_model, self._audio.speech_price, time.monotonic()
-        cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
-        on_asked(_fee(model, _ASKED, began, cost))
+        """Returns the text, spoken, within this many seconds; the service refuses a text that is too long."""
+        model, began, cost = self._audio.speaking_model, time.monotonic(), self.speaking_fee(text).cost_usd
         try:
             answer = await self._http.post_json(
                 f"{self._audio.base_url}/audio/speech",
@@ -144,9 +130,6 @@ class Speech:
                 max_bytes=_MAX_SPEECH_BYTES,
                 headers=self._headers,
             )
-        except asyncio.CancelledError:
-            on_broken_off(_fee(model, _BROKEN_OFF, began, cost))
-            raise
         except ToolError as error:
             lost = cost if isinstance(error, TimedOut) else None
             return SpokenText(sound=None, fee=_fee(model, error.code, began, lost))

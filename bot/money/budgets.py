@@ -1,19 +1,33 @@
-"""Pure: how much money may be spent, by whom and in which period, and how much of that is left.
+"""Budgets: how much money may be spent, by whom and in which period, and how much of that is left.
 
 A limit applies to one person, one group, or everybody together, for a day or a month of people's own calendar. A limit
 that is not set does not apply; one of 0 is used up before anything is spent.
+
+    before each paid call --> reserve           the sums of the ledger against the limits, and the estimate is in them
+    with its answer --------> settle            the real cost takes its place
+    with the final answer --> nearly_used_up    is there something people should know?
+
+Checking and reserving is one transaction, so turns side by side cannot spend the same money twice.
 """
 
-from calendar import monthrange
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
-from typing import Literal, NamedTuple, get_args
-from zoneinfo import ZoneInfo
+from typing import Literal, get_args
 
+from bot.clock import Clock
+from bot.models.base import Attempt, Completion, Usage
+from bot.models.prices import PricedModel, estimated_cost, unknown_cost
+from bot.money.ledger import RESERVED, Bill, Payer, Periods, Reservation, cost_of, periods
 from bot.settings import BudgetSettings
+from store import LedgerEntry, Repositories, Store
+
+_log = logging.getLogger(__name__)
+
+_USUAL_TOKENS = 1000
+"""The length of an answer nobody has seen: most are shorter, and a budget should end early rather than late."""
 
 Scope = Literal["person", "group", "all"]
 """Whose spending a limit applies to; `all` means everybody together."""
@@ -23,27 +37,6 @@ Span = Literal["day", "month"]
 _ALL: tuple[tuple[Scope, Span], ...] = tuple(product(get_args(Scope), get_args(Span)))
 _WIDTHS: tuple[Scope, ...] = ("all", "group", "person")
 """From the widest to the narrowest."""
-
-
-class Periods(NamedTuple):
-    """The day and the month of an instant, by which spending is summed up."""
-
-    day: str
-    """`2026-11-22`."""
-    month: str
-    """`2026-11`."""
-
-
-def periods(now: datetime, timezone: str) -> Periods:
-    """The current day and month for people in the time zone."""
-    day = now.astimezone(ZoneInfo(timezone)).date().isoformat()
-    return Periods(day=day, month=day[:7])
-
-
-def days(month: str) -> tuple[str, ...]:
-    """All days of a month, both written as in `Periods`."""
-    year, number = map(int, month.split("-"))
-    return tuple(f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1))
 
 
 def limit_usd(limits: BudgetSettings, scope: Scope, span: Span) -> Decimal | None:
@@ -125,3 +118,167 @@ def _limited(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> Iterator
         limit = limit_usd(limits, amount.scope, amount.span)
         if limit is not None:
             yield amount, limit
+
+
+class Budget:
+    """The budgets of one store, and what is written into its ledger."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        limits: BudgetSettings,
+        *,
+        timezone: str,
+        priced: Callable[[str | None], PricedModel | None] = lambda _: None,
+    ) -> None:
+        """`priced` returns the model a choice means, with its price; None if unknown."""
+        self._store = store
+        self._clock = clock
+        self._limits = limits
+        self._timezone = timezone
+        self._priced = priced
+        self._complained_of: set[str] = set()
+        """The models whose unknown or estimated costs were already logged."""
+
+    def reserve(
+        self,
+        repos: Repositories,
+        payer: Payer,
+        entry: LedgerEntry,
+        *,
+        is_limited: bool = True,
+        fee_usd: Decimal = Decimal(0),
+    ) -> Reservation | UsedUp:
+        """Writes, within a transaction, what is about to be asked for money, or returns the limit that forbids it.
+
+        `fee_usd` is what may not reach a limit either, for a service that names its fee; what a model will cost is only
+        an estimate. Not `is_limited`: it may be asked in any case.
+        """
+        limit = self.used_up(repos, payer, fee_usd) if is_limited else None
+        if limit is not None:
+            return limit
+        now = self._periods()
+        row = self._add(repos, payer, (replace(entry, outcome=RESERVED),), now)
+        return Reservation(row=row, payer=payer, periods=now, cost_usd=cost_of((entry,)))
+
+    def settle(self, repos: Repositories, payer: Payer, bills: Iterable[Bill]) -> None:
+        """Writes, within a transaction, what was paid; what was settled before is left alone."""
+        for bill in bills:
+            reserved = bill.reservation
+            if reserved is None:
+                self._add(repos, payer, bill.entries, self._periods())
+            else:
+                group, now = reserved.payer.group, self._clock.settled_now()
+                repos.ledger.settle(reserved.row, bill.entries, now=now, group=group, periods=reserved.periods)
+
+    def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
+        """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""
+        spent = self._spent(repos, payer)
+        return used_up(self._limits, [replace(one, usd=one.usd + more_usd) for one in spent])
+
+    async def nearly_used_up(self, payer: Payer, more_usd: Decimal) -> NearlyUsedUp | None:
+        """The limit that an answer has to report as nearly used up; None if there is none.
+
+        `more_usd` is what the ledger does not know yet. The caller has `warn` record that people were told.
+
+        Raises:
+            StoreError: the ledger could not be read.
+        """
+        if not limits_anything(self._limits, in_group=payer.group is not None):
+            return None
+        spent = await self._store.read(lambda repos: self._spent(repos, payer))
+        return nearly_used_up(self._limits, [replace(one, usd=one.usd + more_usd) for one in spent])
+
+    def warn(self, repos: Repositories, payer: Payer, warned: Iterable[tuple[Scope, str]]) -> None:
+        """Records, within a transaction, that people are told that these budgets are nearly used up."""
+        repos.ledger.add(
+            payer.conversation, payer.turn, payer.person, (), now=self._clock.now(), group=payer.group, warned=warned
+        )
+
+    async def used_share(self) -> Mapping[str, float]:
+        """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
+
+        Raises:
+            StoreError: the ledger could not be read.
+        """
+        now = self._periods()
+        limits: dict[Span, Decimal | None] = {span: limit_usd(self._limits, "all", span) for span in ("day", "month")}
+        totals = await self._store.read(lambda repos: repos.ledger.totals(None, None, now))
+        spent: dict[Span, Decimal] = {
+            "day" if total.period == now.day else "month": total.spending.cost_usd for total in totals
+        }
+        return {
+            span: float(spent[span] / limit) if limit else 1.0 for span, limit in limits.items() if limit is not None
+        }
+
+    def question(self, model: str | None, *, input_tokens: int, max_output_tokens: int) -> LedgerEntry:
+        """The row of a question to a model, with the estimate of its cost; without one if its price is unknown."""
+        found = self._priced(model)
+        return LedgerEntry(
+            kind="model",
+            name=found.name if found else model or "model",
+            outcome=RESERVED,
+            latency_seconds=0,
+            provider=found.provider if found else None,
+            cost_usd=_estimate(found, input_tokens, max_output_tokens) if found else None,
+        )
+
+    def with_cost(self, attempt: Attempt, *, input_tokens: int, max_output_tokens: int) -> Attempt:
+        """A failed try with the estimate of its cost if nobody told it: vendors bill what was written by then."""
+        found = self._priced(f"{attempt.provider}/{attempt.model}") if attempt.cost_usd is None else None
+        return replace(attempt, cost_usd=_estimate(found, input_tokens, max_output_tokens)) if found else attempt
+
+    def with_estimate(self, completion: Completion, *, input_tokens: int, written_tokens: int) -> Completion:
+        """An answer with an estimated cost, if its server does not report usage; unchanged if the model has no price or
+        is free.
+        """
+        found = self._priced(f"{completion.provider}/{completion.model}")
+        if found is None or found.price.is_free:
+            return completion
+        told = completion.usage
+        usage = replace(told, input_tokens=input_tokens, output_tokens=told.output_tokens or written_tokens)
+        return replace(completion, cost_usd=found.price.cost(usage), is_estimated=True)
+
+    def complain(self, completion: Completion) -> None:
+        """Logs once that the cost of a model's answers is unknown, or an estimate."""
+        model, is_estimated = completion.model, completion.is_estimated
+        if (completion.cost_usd is None or is_estimated) and model not in self._complained_of:
+            self._complained_of.add(model)
+            _log.warning("%s", estimated_cost(model) if is_estimated else unknown_cost(model, completion.usage))
+
+    def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...], now: Periods) -> int:
+        return repos.ledger.add(
+            payer.conversation,
+            payer.turn,
+            payer.person,
+            entries,
+            now=self._clock.settled_now(),
+            group=payer.group,
+            periods=now,
+        )
+
+    def _periods(self) -> Periods:
+        return periods(self._clock.settled_now(), self._timezone)
+
+    def _spent(self, repos: Repositories, payer: Payer) -> tuple[ScopeSpending, ...]:
+        """The spending under each limit that applies, by the ledger."""
+        if not limits_anything(self._limits, in_group=payer.group is not None):
+            return ()
+        now = self._periods()
+        return tuple(
+            ScopeSpending(
+                scope=total.scope,
+                span="day" if total.period == now.day else "month",
+                period=total.period,
+                usd=total.spending.cost_usd,
+                warned=total.warned,
+            )
+            for total in repos.ledger.totals(payer.person, payer.group, now)
+        )
+
+
+def _estimate(found: PricedModel, input_tokens: int, max_output_tokens: int) -> Decimal | None:
+    """The whole question, as if none of it were cached, and an answer of the usual length."""
+    usage = Usage(input_tokens=input_tokens, output_tokens=min(max_output_tokens, _USUAL_TOKENS))
+    return found.price.cost(usage)

@@ -480,8 +480,8 @@ class WorkerSettings(SettingsGroup):
     turn_timeout_seconds: float = Field(default=900, ge=1, le=3600)
     """How many seconds one answer can take in all, tools included. What a model has written of it by then is sent."""
     max_attempts: int = Field(default=3, ge=1, le=20)
-    """How often a message is tried before the person is told that it failed; only tries that failed by themselves, or
-    that may have killed Aldis, count."""
+    """How often a message is tried before the person is told that it failed; only tries that failed by themselves
+    count."""
     shutdown_seconds: float = Field(default=5, ge=0, le=6)
     """How many seconds a stop waits for running answers; the rest continue after the next start."""
 

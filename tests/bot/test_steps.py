@@ -93,7 +93,7 @@ async def tidied(store: Store) -> None:
     clock = SetClock(LATER)
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     revisions = Revisions(store, clock, turns, deletes_answers=True, asks_per_minute=60)
-    maintenance = Maintenance(store, clock, revisions, turns.charges, retention=timedelta(days=30))
+    maintenance = Maintenance(store, clock, revisions, retention=timedelta(days=30))
     await maintenance.tidy()
     await maintenance.expire()
 

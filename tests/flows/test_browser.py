@@ -17,7 +17,7 @@ from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bot.clock import MachineClock
-from bot.money.budgets import periods
+from bot.money.ledger import periods
 from store import ConversationId, LedgerEntry, TurnId, open_store
 from tests.flows.consoles import Console, watched
 from tests.flows.test_setup import link_in

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.chat.ledger_entries import KILLED
+from bot.money.ledger import RESERVED
 from store import open_store
 from tests.bot.media.samples import adts
 from tests.flows.outside import Outside
@@ -106,7 +106,7 @@ async def test_killed_while_a_recording_is_heard(world: World) -> None:
     world.signal.files[str(frame["id"])] = sound
     await world.killed_while_asking(world.audio, message(None, attachments=[frame]))
     lost, heard, answer = await world.paid(1)
-    assert lost[:2] == ("whisper-1", KILLED)
+    assert lost[:2] == ("whisper-1", RESERVED)
     assert heard == (lost[0], "ok", lost[2])
     assert answer == (MODEL, "ok", CENT)
 
@@ -114,10 +114,10 @@ async def test_killed_while_a_recording_is_heard(world: World) -> None:
 async def test_killed_during_a_paid_search(world: World) -> None:
     """The service has counted it; it is searched again."""
     await world.killed_while_asking(world.search, message("Search for it."))
-    lost, *calls, again = await world.paid(1)
-    assert lost == ("web_search", KILLED, Decimal("0.005"))
-    assert calls == [(MODEL, "ok", CENT)] * 2
+    asked, lost, again, answered = await world.paid(1)
+    assert lost == ("web_search", RESERVED, Decimal("0.005"))
     assert again == ("web_search", "ok", lost[2])
+    assert [asked, answered] == [(MODEL, "ok", CENT)] * 2
 
 
 async def test_killed_while_a_summary_is_written(world: World) -> None:
@@ -141,22 +141,19 @@ async def test_killed_while_a_summary_is_written(world: World) -> None:
         await process.kill()
     *answers, lost = await world.paid(3)
     assert answers == [(MODEL, "ok", CENT)] * 3
-    assert lost[:2] == (MODEL, KILLED)
+    assert lost[:2] == (MODEL, RESERVED)
     assert 0 < lost[2] < CENT
 
 
-@pytest.mark.parametrize("text", ["Well?", "Search for it."], ids=["answer", "call"])
-async def test_killed_before_an_answer_is_written_down(world: World, text: str) -> None:
-    """It has come whole, and its service has told what it cost; it is asked for again."""
-    await world.killed_at("before", "Turns.keep" if text == "Well?" else "Journal._write", text)
-    lost, *rest = await world.paid(1)
-    assert lost == (MODEL, KILLED, CENT)
-    assert [name for name, *_ in rest] == [MODEL] * len(rest) if text == "Well?" else [MODEL, MODEL, "web_search"]
+async def test_killed_before_an_answer_is_written_down(world: World) -> None:
+    """It has come whole, and costs what was reserved for it; it is asked for again."""
+    await world.killed_at("before", "Turns.keep", "Well?")
+    lost, again = await world.paid(1)
+    assert (lost[:2], again) == ((MODEL, RESERVED), (MODEL, "ok", CENT))
 
 
-@pytest.mark.parametrize("step", ["Turns.keep", "Journal._write"])
-async def test_killed_as_it_is_written_down(world: World, step: str) -> None:
+async def test_killed_as_it_is_written_down(world: World) -> None:
     """The disk has it, and the process had no time to note that: it counts once."""
-    await world.killed_at("after", step, "Search for it.")
+    await world.killed_at("after", "Turns.keep", "Search for it.")
     paid = await world.paid(1)
     assert sorted(paid) == sorted([(MODEL, "ok", CENT)] * 2 + [("web_search", "ok", Decimal("0.005"))])

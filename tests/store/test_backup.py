@@ -227,7 +227,7 @@ class TestRestoring:
         assert former == path.with_name(f"aldis.db.before-{STAMP}")
         await assert_holds(path, WORDS)
         assert files(path.parent) == {
-            *("aldis.db", "aldis.db-keys", "aldis.db-master-key", "aldis.db-lock", "aldis.db-working"),
+            *("aldis.db", "aldis.db-keys", "aldis.db-master-key", "aldis.db-lock"),
             *(f"aldis.db.before-{STAMP}", f"aldis.db.before-{STAMP}-keys"),
         }
         assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}

@@ -4,7 +4,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from store import Claim, ConversationId, Repositories, Store, TurnId, open_store
+from store import Claim, ConversationId, Repositories, Store, open_store
 from tests import arrivals
 from tests.arrivals import arrival
 from tests.conftest import NOON
@@ -250,26 +250,19 @@ async def test_however_many_are_damaged(store: Store) -> None:
     assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1100
 
 
-async def after_death(store: Store, *at_work: int) -> dict[TurnId, Claim]:
-    """The claims of the next process, by their turns."""
-    await store.transaction(lambda repos: repos.inbox.recover(at_work=at_work))
-    found = [await claimed(store), await claimed(store)]
-    return {each.turn: each for each in found}
-
-
-async def test_a_death_is_a_try_only_for_what_was_worked_at(store: Store) -> None:
-    """The others only waited; how often, since they came further, is counted apart."""
+async def test_a_death_is_no_try_and_is_counted_apart(store: Store) -> None:
+    """Until the turn has come further."""
     await arrive(store, "direct:a", 1)
-    await arrive(store, "direct:b", 1)
-    culprit, bystander = await claimed(store), await claimed(store)
-    for death in range(1, 4):
-        again = await after_death(store, culprit.turn, 99)
-        assert (again[culprit.turn].attempt, again[culprit.turn].deaths) == (death + 1, 0)
-        assert (again[bystander.turn].attempt, again[bystander.turn].deaths) == (1, death)
-    await store.transaction(
-        lambda repos: repos.journal.add(bystander.conversation, bystander.turn, 0, b"it came further")
-    )
-    assert [(await after_death(store))[bystander.turn].deaths for _ in range(3)] == [0, 1, 2]
+    claim = await claimed(store)
+
+    async def after_death() -> tuple[int, int]:
+        await store.transaction(lambda repos: repos.inbox.recover())
+        again = await claimed(store)
+        return again.attempt, again.deaths
+
+    assert [await after_death() for _ in range(3)] == [(1, 1), (1, 2), (1, 3)]
+    await store.transaction(lambda repos: repos.journal.add(claim.conversation, claim.turn, 0, b"it came further"))
+    assert [await after_death() for _ in range(3)] == [(1, 0), (1, 1), (1, 2)]
 
 
 async def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(store: Store) -> None:
@@ -278,4 +271,4 @@ async def test_a_death_is_a_try_for_the_urgent_item_that_was_carried_out(store: 
     for attempts in (1, 2, 3):
         [urgent_item] = await store.read(lambda repos: repos.inbox.urgent_items())
         assert urgent_item.item.attempts == attempts
-        await store.transaction(lambda repos, item=urgent_item.item.id: repos.inbox.recover(at_work={-item}))
+        await store.transaction(lambda repos: repos.inbox.recover())

@@ -12,28 +12,24 @@ excepts the real ones, too. Of what the model writes, only two words out of thre
 It reads no history and has no other tool.
 """
 
-import asyncio
 import json
 import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.chat import chats
-from bot.chat.budget import Budget
-from bot.chat.journal import Outcome
-from bot.chat.model_calls import complete, failed_attempts
-from bot.chat.paid_calls import PaidCall
-from bot.chat.turns import Turns
+from bot.chat.model_calls import complete, failed_attempts, question_row
 from bot.clock import Clock
 from bot.errors import ProviderError
 from bot.events import ChatId, PersonId
 from bot.messages import UserMessage
-from bot.models.base import Attempt, Completion, Provider, Request, Stop, ToolOffer
-from store import ConversationId, Repositories, Store, StoreError, TurnId
+from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
+from bot.money.budgets import Budget, UsedUp
+from bot.money.ledger import Bill, Payer, attempt_entries, completion_entries
+from store import ConversationId, LedgerEntry, Repositories, Store, TurnId
 from tools import Disabled, Excerpt, Judgement, Stance, Tone, ToolContext, Unavailable
 
 MAX_REPORTS = 24
@@ -113,11 +109,10 @@ class _Answer(BaseModel):
 class ReportJudge:
     """Judges reports with the model of the conversation that asks; `provider` None means no model."""
 
-    def __init__(self, store: Store, clock: Clock, turns: Turns, provider: Provider | None, budget: Budget) -> None:
+    def __init__(self, store: Store, clock: Clock, provider: Provider | None, budget: Budget) -> None:
         self._budget = budget
         self._store = store
         self._clock = clock
-        self._turns = turns
         self._provider = provider
 
     async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
@@ -126,33 +121,28 @@ class ReportJudge:
             raise Disabled("no model is set up that could read the reports")
         if not reports:
             return ()
-        turn, person, chat = TurnId(context.turn), PersonId(context.person), ChatId(context.chat)
-        if await self._budget.used_up_in(turn, person=person, group=chat if chat.is_group else None):
-            raise Disabled("the budget is used up, so no model reads the reports")
         sheet = Sheet.of(claim, reports[:MAX_REPORTS])
-        request = await self._request(sheet, context)
-        with PaidCall(self._store, turn, _PAID, person=person, chat=chat) as call:
-            completion = await self._completion(self._provider, request, context, call)
+        payer, request = await self._question(sheet, context)
+        row = question_row(request, self._budget)
+        reserved = await self._store.transaction(lambda repos: self._budget.reserve(repos, payer, row))
+        if isinstance(reserved, UsedUp):
+            raise Disabled("the budget is used up, so no model reads the reports")
+
+        async def settle(entries: tuple[LedgerEntry, ...]) -> None:
+            bill = Bill(reservation=reserved, entries=entries)
+            await self._store.transaction(lambda repos: self._budget.settle(repos, payer, (bill,)))
+
+        try:
+            completion = await complete(self._provider, request, self._budget)
+        except ProviderError as error:
+            await settle(attempt_entries(failed_attempts(error)))
+            raise Unavailable("the model that reads the reports did not answer") from error
+        await settle(completion_entries(completion))
         return sheet.read(completion)
 
-    async def _completion(
-        self, provider: Provider, request: Request, context: ToolContext, call: PaidCall
-    ) -> Completion:
-        """Asks the model and returns what it writes; its cost is recorded in any case."""
-        lost: list[Attempt] = []
-        try:
-            completion = await complete(provider, request, self._budget, call=call, on_broken_off=lost.append)
-        except asyncio.CancelledError:
-            with suppress(StoreError):  # the cancellation must end this, no other error
-                await self._charge(Outcome(text="", ok=False, failures=tuple(lost)), context)
-            raise
-        except ProviderError as error:
-            await self._charge(Outcome(text="", ok=False, failures=failed_attempts(error)), context)
-            raise Unavailable("the model that reads the reports did not answer") from error
-        await self._charge(Outcome(text="", ok=True, completions=(completion,)), context)
-        return completion
+    async def _question(self, sheet: "Sheet", context: ToolContext) -> tuple[Payer, Request]:
+        """Returns for whom the model is asked, and what."""
 
-    async def _request(self, sheet: "Sheet", context: ToolContext) -> Request:
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
             conversation = repos.conversations.at(context.chat)
             if conversation is None:
@@ -160,7 +150,14 @@ class ReportJudge:
             return conversation, chats.settings_of(repos, conversation, self._clock.now()).model
 
         conversation, model = await self._store.read(chosen)
-        return Request(
+        chat = ChatId(context.chat)
+        payer = Payer(
+            conversation=conversation,
+            turn=TurnId(context.turn),
+            person=PersonId(context.person),
+            group=chat if chat.is_group else None,
+        )
+        request = Request(
             system=_SYSTEM,
             messages=(UserMessage(text=sheet.text),),
             tools=(_OFFER,),
@@ -171,19 +168,7 @@ class ReportJudge:
             conversation=f"c{conversation or 0}-judge",
             is_one_off=True,
         )
-
-    async def _charge(self, outcome: Outcome, context: ToolContext) -> None:
-        """Records what was paid, whatever came of it."""
-
-        def charge(repos: Repositories) -> None:
-            conversation = repos.conversations.at(context.chat)
-            if conversation is not None:
-                person, chat = PersonId(context.person), ChatId(context.chat)
-                self._turns.charges.add_for(
-                    repos, conversation, TurnId(context.turn), outcome, person=person, chat=chat
-                )
-
-        await self._store.transaction(charge)
+        return payer, request
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,32 +13,29 @@ then the oldest turns are not read, as without summaries.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import Decimal
 from itertools import groupby
 from typing import TypeVar
 
 from bot import labels, messages
 from bot.chat import chats, prompt
-from bot.chat.budget import Budget
 from bot.chat.citations import in_hosts
-from bot.chat.journal import Outcome, Turn
-from bot.chat.model_calls import complete, failed_attempts
-from bot.chat.paid_calls import SUMMARY, PaidCall
+from bot.chat.journal import Turn
+from bot.chat.model_calls import complete, failed_attempts, question_row
 from bot.chat.room import ContextRoom
-from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
 from bot.labels import Labels
-from bot.logs import RepeatedWarning, describe_error
+from bot.logs import describe_error
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
-from bot.models.base import Attempt, Completion, Provider, Request, Stop
+from bot.models.base import Completion, Provider, Request, Stop
+from bot.money.budgets import Budget, UsedUp
+from bot.money.ledger import Bill, Reservation, attempt_entries, completion_entries
 from bot.settings import HistorySettings
-from store import ConversationId, Repositories, Store, StoredMessage, StoreError, Summary, TurnId
+from store import ConversationId, Repositories, Store, StoredMessage, Summary, TurnId
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +99,6 @@ class Summaries:
         self,
         store: Store,
         clock: Clock,
-        turns: Turns,
         provider: Provider,
         room: ContextRoom,
         *,
@@ -113,14 +109,12 @@ class Summaries:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._turns = turns
         self._provider = provider
         self._room = room
         self._window = window
         self._timeout_seconds = timeout_seconds
         self._total_seconds = total_seconds
         self._budget = budget
-        self._unwritten = RepeatedWarning(_log)
         self._rests: dict[ConversationId, int] = {}
         """For how many more turns the model is not asked again, after it wrote something unusable."""
 
@@ -146,11 +140,32 @@ class Summaries:
         if self._is_resting(turn.conversation):
             return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
-        if not older.turns or await self._budget.used_up(turn, Decimal(0)):
+        if not older.turns:
             return False
-        call = PaidCall(self._store, turn.id, SUMMARY, person=turn.person, chat=turn.chat)
-        completion = await self._completion(turn, older, call)
-        return completion is not None and await self._keep(turn, older, completion, call)
+        size_bytes = self._transcript_bytes(turn.settings.model)
+        for max_bytes in (size_bytes, size_bytes // 2, size_bytes // 4):
+            request = self._request(turn, _transcript(older, max_bytes))
+            row = question_row(request, self._budget)
+            reserved = await self._store.transaction(
+                lambda repos, row=row: self._budget.reserve(repos, turn.payer, row)
+            )
+            if isinstance(reserved, UsedUp):
+                return False
+            try:
+                completion = await complete(self._provider, request, self._budget)
+            except ProviderError as error:
+                failed = Bill(reservation=reserved, entries=attempt_entries(failed_attempts(error)))
+                await self._store.transaction(
+                    lambda repos, bill=failed: self._budget.settle(repos, turn.payer, (bill,))
+                )
+                if isinstance(error, ContextTooLong):
+                    continue
+                _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
+                return False
+            return await self._keep(turn, older, completion, reserved)
+        _log.warning("conversation %d was not summarized: it is too long for the model", turn.conversation)
+        self._rest(turn.conversation)
+        return False
 
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
@@ -180,39 +195,6 @@ class Summaries:
         cut = len(sizes) - max(kept, min(1, fitting))
         said = tuple(message for turn in read[:cut] for message in turn)
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
-
-    async def _completion(self, turn: Turn, older: _Older, call: PaidCall) -> Completion | None:
-        """Asks the model and returns what it writes; None if it fails. The cost of failed tries is then charged, and
-        also on cancellation.
-        """
-        failed: list[Attempt] = []
-        try:
-            completion = await self._written(turn, older, failed, call)
-        except asyncio.CancelledError:
-            with suppress(StoreError):  # the cancellation must end this, no other error
-                await self._store.transaction(lambda repos: self._charge_failed(repos, turn, failed))
-                call.end()
-            raise
-        if completion is None:
-            await self._record(lambda repos: self._charge_failed(repos, turn, failed), call)
-            return None
-        return replace(completion, attempts=(*failed, *completion.attempts))
-
-    async def _written(self, turn: Turn, older: _Older, failed: list[Attempt], call: PaidCall) -> Completion | None:
-        size_bytes = self._transcript_bytes(turn.settings.model)
-        for max_bytes in (size_bytes, size_bytes // 2, size_bytes // 4):
-            request = self._request(turn, _transcript(older, max_bytes))
-            try:
-                return await complete(self._provider, request, self._budget, call=call, on_broken_off=failed.append)
-            except ProviderError as error:
-                failed += failed_attempts(error)
-                if isinstance(error, ContextTooLong):
-                    continue
-                _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
-                return None
-        _log.warning("conversation %d was not summarized: it is too long for the model", turn.conversation)
-        self._rest(turn.conversation)
-        return None
 
     def _transcript_bytes(self, model: str | None) -> int:
         """Returns how many bytes are summarized at once: some servers silently cut off what does not fit the window."""
@@ -250,7 +232,7 @@ class Summaries:
             may_wait=True,
         )
 
-    async def _keep(self, turn: Turn, older: _Older, completion: Completion, call: PaidCall) -> bool:
+    async def _keep(self, turn: Turn, older: _Older, completion: Completion, reserved: Reservation) -> bool:
         """Charges for it, and keeps what the model wrote if everything that it was based on still stands."""
         max_characters = self._max_characters(turn.settings.model)
         text = "" if completion.message is None else completion.message.text.strip()[:max_characters]
@@ -266,31 +248,14 @@ class Summaries:
         )
 
         def keep(repos: Repositories) -> bool:
-            self._turns.charges.add(repos, turn, Outcome(text="", ok=True, completions=(completion,)))
+            bill = Bill(reservation=reserved, entries=completion_entries(completion))
+            self._budget.settle(repos, turn.payer, (bill,))
             stands = is_whole and self._still_stands(repos, turn.conversation, older)
             if stands:
                 repos.summaries.keep(turn.conversation, summary)
             return stands
 
-        return await self._record(keep, call)
-
-    async def _record(self, work: Callable[[Repositories], T], call: PaidCall) -> T:
-        """Returns the result of a transaction that records what the call has cost, once the store can be written."""
-        while True:
-            try:
-                done = await self._store.transaction(work)
-            except asyncio.CancelledError:
-                call.end()  # a transaction that has begun goes on
-                raise
-            except StoreError as error:
-                self._unwritten.tell(f"the cost of a summary cannot be recorded yet: {error}", logging.ERROR)
-                await asyncio.sleep(_PAUSE_SECONDS)
-            else:
-                call.end()
-                return done
-
-    def _charge_failed(self, repos: Repositories, turn: Turn, failed: Sequence[Attempt]) -> None:
-        self._turns.charges.add(repos, turn, Outcome(text="", ok=False, failures=tuple(failed)))
+        return await self._store.transaction(keep)
 
     def _rest(self, conversation: ConversationId) -> None:
         if len(self._rests) >= _MAX_RESTING:

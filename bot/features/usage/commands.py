@@ -10,7 +10,7 @@ from bot.features.usage import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.i18n.locale import decimal_point
-from bot.money import budgets
+from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
 from store import Repositories, Total
@@ -35,7 +35,7 @@ class UsageCommands(CommandGroup):
         """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
         them, with a chart by day; admins also see the total for everybody.
         """
-        periods = budgets.periods(self._context.clock.settled_now(), self._timezone)
+        periods = ledger.periods(self._context.clock.settled_now(), self._timezone)
         chart = await self._chart(call, periods.month)
 
         def reply(repos: Repositories) -> CommandReply:
@@ -57,7 +57,7 @@ class UsageCommands(CommandGroup):
 
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """A chart of the spending per day of the month; drawn in a thread, because it takes a while."""
-        days = budgets.days(month)
+        days = ledger.days(month)
         totals = await self._context.store.read(lambda repos: _shown_totals(repos, call, days))
         with use_language(await self._context.language(call)):
             return await asyncio.to_thread(spending_chart, totals, days)

@@ -34,7 +34,6 @@ from bot.chat.reactions import Reactions
 from bot.chat.status import StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
-from bot.chat.work import Work
 from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
 from bot.events import Edited, Incoming, Kind
@@ -58,9 +57,8 @@ _PAUSE_SECONDS = 1.0
 _SHOWN_QUESTION_CHARS = 200
 _MAX_CLAIMS = 16
 """The limit per transaction, because others need the store, too."""
-_MAX_DEATHS = 10
-"""How many processes may die while a turn only waits and makes no progress. It does not seem to be the cause, but so
-many deaths are no coincidence."""
+_MAX_DEATHS = 5
+"""How many processes may die in a row while a turn is under way and makes no progress: it may be the cause."""
 _MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 
@@ -125,7 +123,6 @@ class Worker:
             authority=authority,
             max_age_seconds=settings.intake.max_age,
         )
-        self._work = Work(store)
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
         self._settings = settings
@@ -224,9 +221,8 @@ class Worker:
         try:
             if self._wait_for_quiet is not None:
                 await self._wait_for_quiet()
-            async with self._work.on(claim.turn, is_suspect=claim.attempt > 1):
-                opened = await self._questions.open_all(claim)
-                await self._served(claim, opened)
+            opened = await self._questions.open_all(claim)
+            await self._served(claim, opened)
             await self._discard_files(opened)
         except asyncio.CancelledError:
             await self._handed_back(claim, counts=False)
@@ -289,8 +285,7 @@ class Worker:
             finally:
                 self._reactions.take_off(marked)
         else:
-            # If it waited or began before a restart, it may have cost something.
-            await self._turns.keep(turn, self._turns.journal(turn).failure("\n\n".join(map(say, notes))))
+            await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self._counts.add("turns_refused")
             self._reactions.take_off(messages)
 
@@ -327,20 +322,20 @@ class Worker:
             _log.error("turn %d failed %d times and was given up", claim.turn, claim.attempt - 1 + claim.deaths)
             await self._turns.dead_letter(turn)
             return
-        with self._turns.journal(turn) as journal:
-            async with self._typing_indicator.show(turn.chat):
-                outcome = await self._outcome(turn, journal)
-                if isinstance(outcome, Pause):
-                    until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
-                    await self._turns.pause(turn, outcome, until=until)
-                    self._counts.add("turns_paused")
-                    self._note_seconds(claim, "paused")
-                    return
-                texts = (outcome.text, *map(say, notes))
-                told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
-                # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
-                is_kept = await self._keep(turn, told, journal)
-                self.tasks.on_answer(turn.id)
+        journal = self._turns.journal(turn)
+        async with self._typing_indicator.show(turn.chat):
+            outcome = await self._outcome(turn, journal)
+            if isinstance(outcome, Pause):
+                until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
+                await self._turns.pause(turn, outcome, until=until)
+                self._counts.add("turns_paused")
+                self._note_seconds(claim, "paused")
+                return
+            texts = (outcome.text, *map(say, notes))
+            told = replace(outcome, text="\n\n".join([*_asked_for(turn), *texts]))
+            # Before the indicator is removed: a bridge that is slow to do so must not delay the answer.
+            is_kept = await self._keep(turn, told)
+            self.tasks.on_answer(turn.id)
         if is_kept:
             self._note_seconds(claim, "answered" if outcome.ok else "failed")
             self._counts.add("turns_answered" if outcome.ok else "turns_answered_with_failure")
@@ -354,7 +349,7 @@ class Worker:
         waited = self._clock.now() - min(item.received_at for item in claim.items)
         self._counts.observe("turn_seconds", waited.total_seconds(), outcome=outcome)
 
-    async def _keep(self, turn: Turn, outcome: Outcome, journal: Journal) -> bool:
+    async def _keep(self, turn: Turn, outcome: Outcome) -> bool:
         """Keeps the outcome, as `Turns.keep`; it is paid, so this ends even if the turn is halted meanwhile."""
         while True:
             keeping = asyncio.create_task(self._turns.keep(turn, outcome), name=f"keep-{turn.id}")
@@ -364,13 +359,10 @@ class Worker:
                 # Asking again would cost it once more.
                 self._unkept.tell("answers wait for room on the disk", logging.ERROR)
                 await asyncio.sleep(_PAUSE_SECONDS)
-            except (asyncio.CancelledError, Exception) as stopped:
+            except (asyncio.CancelledError, Exception):
                 await asyncio.wait((keeping,))
                 if not keeping.cancelled() and (error := keeping.exception()) is not None:
                     _log.error("the answer of turn %d could not be kept: %s", turn.id, describe_error(error))
-                    for attempt in outcome.failures:
-                        journal.break_off(attempt)
-                    await self._charge_broken_off(turn, journal, waits=isinstance(stopped, Exception))
                 raise
 
     async def _outcome(self, turn: Turn, journal: Journal) -> Outcome | Pause:
@@ -389,25 +381,6 @@ class Worker:
             return journal.failure(say(phrases.TOOK_TOO_LONG))
         except TurnStopped:
             return journal.failure(say(phrases.STOPPED))
-        except (asyncio.CancelledError, Exception) as stopped:
-            await self._charge_broken_off(turn, journal, waits=isinstance(stopped, Exception))
-            raise
-
-    async def _charge_broken_off(self, turn: Turn, journal: Journal, *, waits: bool) -> None:
-        """Records what the turn paid. `waits`: as soon as the store can be written, since only then is it tried again;
-        otherwise, if it cannot, the next process records it.
-        """
-        is_over = False
-        while not is_over:
-            journal.is_uncharged = False  # also if this is cancelled: a transaction that has begun goes on
-            try:
-                await self._turns.charge_broken_off(turn, journal, is_forgotten=self.tasks.is_forgotten(turn.id))
-                is_over = True
-            except StoreError as error:
-                journal.is_uncharged, is_over = True, not waits
-                self._unkept.tell(f"the cost of turn {turn.id} cannot be recorded yet: {error}", logging.ERROR)
-                if waits:
-                    await asyncio.sleep(_PAUSE_SECONDS)
 
 
 def _asked_for(turn: Turn) -> Sequence[str]:

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
-from bot.chat.work import waiting
 from bot.events import ChatId
 from bot.signal.protocol import Transport
 
@@ -51,5 +50,5 @@ class TypingIndicator:
             await asyncio.wait([task])
             if is_shown:
                 with suppress(TimeoutError):
-                    async with waiting(), asyncio.timeout(_TYPING_ENDS_SECONDS):
+                    async with asyncio.timeout(_TYPING_ENDS_SECONDS):
                         await self._transport.typing(chat, started=False)

@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from aiohttp import web
 
-from bot.chat.steps import ToolRun
+from bot.chat.journal import ToolRun
 from bot.events import TERMINAL_PERSON
 from bot.i18n.phrases import tool_failure
 from bot.labels import Labels
 from bot.messages import CallId, ToolCall
-from bot.money.budgets import periods
+from bot.money.ledger import periods
 from bot.web.admin.context import AdminContext, NotDone, go_to, refusing
 from bot.web.admin.guard import SESSION, Form, form_of
 from bot.web.admin.world import RunningParts

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -17,10 +18,10 @@ from bot.i18n.language import Language, use_language
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
 from bot.models.base import Attempt, Completion, Stop
 from bot.signal.protocol import ModelAnswered, ModelFailed, ToolEnded, ToolStarted
-from store import Store
+from store import LedgerEntry, Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
 from tests.invariants import is_sendable
-from tests.ledger_sums import ledger_sum
+from tests.ledger_sums import ledger_sum, paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
 from tools import Result, ToolContext, ToolSpec
 
@@ -136,7 +137,7 @@ async def test_a_model_that_wants_more_at_the_end_is_made_to_answer(store: Store
     again = calls(("echo", {"word": "b"}))
     there = desk(store, clock, calls(("echo", {"word": "a"})), again, says("It is a."), tools=(Echo(),), max_rounds=1)
     outcome = await there.kept()
-    assert (outcome.text, outcome.ok, len(outcome.completions)) == ("It is a.", True, 3)
+    assert (outcome.text, outcome.ok, len(await paid_rows(store))) == ("It is a.", True, 4)
     asked, last = there.provider.requests[-2:]
     assert [(len(one.tools), one.may_call_tools) for one in (asked, last)] == [(1, False), (0, False)]
     told = last.messages[-1]
@@ -188,7 +189,7 @@ async def test_what_was_cut_off_in_a_call_is_asked_again_with_more_room(
     tool = Echo()
     there = desk(store, clock, first, calls(("echo", {"word": "a"})), says("A."), tools=(tool,))
     outcome = await there.kept()
-    assert (outcome.text, tool.ran, len(outcome.completions)) == ("A.", ["a"], 3)
+    assert (outcome.text, tool.ran, len(await paid_rows(store))) == ("A.", ["a"], 4)
     small, large, _ = (request.max_output_tokens for request in there.provider.requests)
     assert large == 4 * small
     assert is_sendable(outcome.messages)
@@ -273,7 +274,7 @@ async def test_a_failed_model_is_told_in_a_sentence(
     there = desk(store, clock, error, says("Fine again."))
     outcome = await there.kept("first")
     assert (outcome.text, outcome.ok, outcome.messages) == (phrase, False, ())
-    assert [failure.error for failure in outcome.failures] == [type(error).__name__]
+    assert [row[:2] for row in await paid_rows(store)] == [("m", type(error).__name__)]
     assert (await there.kept("second")).text == "Fine again."
     assert "first" not in str(there.provider.requests[-1].messages)
 
@@ -333,7 +334,7 @@ async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetCl
     )
     there.tools = (Echo(),)
     first = await there.kept("first")
-    assert (first.text, first.ok, len(first.completions)) == ("Here I am.", True, 2)
+    assert (first.text, first.ok, len(await paid_rows(store))) == ("Here I am.", True, 2)
     *same, note = there.provider.requests[1].messages
     assert (tuple(same), "was empty" in str(note)) == (there.provider.requests[0].messages, True)
     assert is_sendable(first.messages)
@@ -356,7 +357,7 @@ async def test_what_was_asked_again_is_not_asked_for_a_second_time(store: Store,
         await there.kept()
     there.provider.script = [says("Here I am.")]
     outcome = await there.answer(await there.again())
-    assert (outcome.text, len(outcome.completions), len(there.provider.requests)) == ("Here I am.", 2, 3)
+    assert (outcome.text, len(there.provider.requests)) == ("Here I am.", 3)
     assert ["was empty" in str(request.messages) for request in there.provider.requests] == [False, True, True]
 
 
@@ -399,9 +400,8 @@ async def test_the_tries_before_a_shorter_request_are_not_forgotten(store: Store
     long.attempts = (Attempt(provider="p", model="m", error="ContextTooLong", latency_seconds=0.1),)
     gone.attempts = (Attempt(provider="p", model="m", error="Unavailable", latency_seconds=0.1),)
     there.provider.script = [long, says("Shorter."), long, gone]
-    [shorter] = (await there.kept()).completions
-    assert [attempt.error for attempt in shorter.attempts] == ["ContextTooLong"]
-    assert [failure.error for failure in (await there.kept()).failures] == ["ContextTooLong", "Unavailable"]
+    assert [(await there.kept()).ok for _ in range(2)] == [True, False]
+    assert [row[1] for row in await paid_rows(store)] == ["ok", "ContextTooLong", "ok", "ContextTooLong", "Unavailable"]
 
 
 async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: Store, clock: SetClock) -> None:
@@ -457,7 +457,6 @@ async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: Se
     outcome = await there.answer(again)
     assert again.question == turn.question  # with the date it had when the model was first asked
     assert (tool.ran, len(there.provider.requests), outcome.text) == (["a"], 2, "A, at last.")
-    assert len(outcome.completions) == 2
 
 
 async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: SetClock) -> None:
@@ -516,7 +515,7 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
         written.append(rows[0][0])
 
     same = ("echo", {"word": "a"})
-    tool = Echo(work=look, label="computed")
+    tool = Echo(work=look, label="computed", cost_usd=Decimal(0))
     there = desk(store, clock, calls(same), calls(same), Unavailable("gone", provider="p"), tools=(tool,))
     turn = await there.loaded()
     await there.answer(turn)
@@ -532,7 +531,8 @@ async def test_a_journaled_answer_is_for_the_call_it_was_given_to(store: Store, 
     lost = await toolbox(clock, Echo()).run(
         ToolCall(id=CallId(f"call_{turn.id}_0_0"), name="echo", arguments={"word": "a"}), turn.person
     )
-    await there.turns.journal(turn).keep_run(lost)
+    row = LedgerEntry(kind="tool", name="echo", outcome="ok", latency_seconds=0)
+    await there.turns.journal(turn).keep_run(lost, row)
     outcome = await there.answer(await there.again())
     assert (tool.ran, outcome.text) == (["b"], "B.")
 

@@ -6,27 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
-from pathlib import Path
 
 import pytest
 
 from bot.chat import phrases
 from bot.chat.agent import Agent
-from bot.chat.budget import Budget
 from bot.chat.journal import Outcome, Turn
-from bot.chat.ledger_entries import ledger_entries
 from bot.chat.turns import Turns
 from bot.clock import SetClock
-from bot.errors import BadKey, ContextTooLong, ProviderError
+from bot.errors import ProviderError
 from bot.events import PersonId
-from bot.models.base import Attempt, Completion, OnText, Request, Stop, Usage
+from bot.models.base import Attempt, Completion, Stop, Usage
 from bot.models.prices import Price, PricedModel
-from bot.money.budgets import NearlyUsedUp, UsedUp
+from bot.money.budgets import Budget, UsedUp
+from bot.money.ledger import RESERVED, Bill, Reservation
 from bot.settings import BudgetSettings
-from store import Store, StoreError, open_store
+from store import LedgerEntry, Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, agent_of, calls, says, toolbox
-from tests.conftest import NOON
-from tests.ledger_sums import ledger_sum
+from tests.ledger_sums import ledger_sum, paid_rows
 
 GROUP = "group:G"
 CENT = "0.01"
@@ -49,7 +46,7 @@ class Purse(Desk):
     priced: Callable[[str | None], PricedModel | None] = lambda _: None
 
     def started_anew(self) -> Turns:
-        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone)
+        return Turns(self.store, self.clock, max_turns=20, timezone=self.timezone, budget=self.budget)
 
     @cached_property
     def budget(self) -> Budget:
@@ -179,46 +176,6 @@ async def test_what_was_paid_before_a_crash_is_used_and_counts(store: Store, clo
     assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
 
 
-@pytest.mark.parametrize(("goes_on", "paid"), [(False, Decimal("0.002")), (True, Decimal(0))])
-async def test_a_tool_that_is_broken_off_is_paid(
-    store: Store,
-    clock: SetClock,
-    goes_on: bool,
-    paid: Decimal,
-) -> None:
-    """Nobody knows whether it has happened; where the turn goes on later, the next run of the tool is paid instead."""
-    there = purse(store, clock, calls(("echo", {"word": "a"})))
-    began = asyncio.Event()
-
-    async def last() -> None:
-        began.set()
-        await asyncio.Event().wait()
-
-    there.tools = (Echo(work=lambda _: last()),)
-    turn = await there.loaded()
-    journal = there.turns.journal(turn)
-    task = asyncio.create_task(there.agent.answer(turn, journal, there.watch))
-    await began.wait()
-    task.cancel()
-    await asyncio.wait([task])
-    assert [run.cost_usd for run in journal.failure("Stopped.").runs] == [Decimal("0.002")]
-    if not goes_on:
-        await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=NOON))
-    await there.turns.charge_broken_off(turn, journal)
-    assert (await store.read(ledger_sum)).cost_usd == paid
-
-
-async def test_a_model_that_is_broken_off_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
-    """All of the question, and as much of an answer as is written in that time; nothing where no price is known."""
-    priced = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
-    budget = Budget(store, clock, FREE, timezone="UTC", priced=lambda model: priced if model is None else None)
-    for seconds, cost in ((0.0, "0.002"), (1.0, "0.0028"), (1000.0, "0.012")):
-        lost = budget.broken_off(None, input_tokens=1000, seconds=seconds, max_output_tokens=1000)
-        assert lost is not None
-        assert (lost.provider, lost.model, lost.cost_usd) == ("p", "m", Decimal(cost))
-    assert budget.broken_off("other/one", input_tokens=1000, seconds=1.0, max_output_tokens=1000) is None
-
-
 async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
     """Of a try that failed in the middle nobody tells the cost; the ledger has an estimate where the price is known."""
     tries = tuple(
@@ -229,13 +186,11 @@ async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clo
     there = purse(store, clock, replace(says("Hi."), attempts=tries))
     there.priced = lambda model: known if model == "p/known" else None
     told = await there.told()
-    [completion] = told.completions
-    [estimated, unknown] = [one.cost_usd for one in completion.attempts]
-    assert estimated is not None
-    # What is written in a second costs 0.0008 USD, and the question something besides.
-    assert estimated > Decimal("0.0008")
+    assert told.ok
+    [estimated, unknown, _] = [cost for *_, cost in await paid_rows(store)]
+    # An answer of the usual length costs 0.01 USD, and the question something besides.
+    assert Decimal(estimated or 0) > Decimal("0.01")
     assert unknown is None
-    assert [row.cost_usd for row in ledger_entries(told)][:2] == [estimated, None]
 
 
 @pytest.mark.parametrize(
@@ -252,45 +207,46 @@ async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clo
 async def test_what_running_turns_have_spent_counts(
     store: Store, clock: SetClock, limit: str, person: str, chat: str, admitted: bool
 ) -> None:
-    """Before any of it is in the ledger: for the same person, the same group, or all."""
+    """By its estimate, as long as nobody knows the cost: for the same person, the same group, or all."""
     there = purse(store, clock, within=limits(**{limit: CENT}))
-    running = await there.asked("alice", GROUP)
-    assert await there.budget.used_up(running, Decimal(0)) is None
-    there.budget.charge(running, says("Hi."), Decimal(CENT))
-    other = await there.asked(person, chat)
-    assert (await there.budget.used_up(other, Decimal(0)) is None) == admitted
+    question = LedgerEntry(kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal(CENT))
+    running = (await there.asked("alice", GROUP)).payer
+    reserved = await store.transaction(lambda repos: there.budget.reserve(repos, running, question))
+    assert isinstance(reserved, Reservation)
+    other = (await there.asked(person, chat)).payer
+    assert (await store.read(lambda repos: there.budget.used_up(repos, other)) is None) == admitted
+    cheaper = Bill(reservation=reserved, entries=(replace(question, cost_usd=Decimal("0.001")),))
+    for _ in range(2):  # what is settled twice counts once
+        await store.transaction(lambda repos: there.budget.settle(repos, running, (cheaper,)))
+    assert await store.read(lambda repos: there.budget.used_up(repos, other)) is None
+    assert [row[1:] for row in await paid_rows(store)] == [("ok", "0.001")]
+    [total, *_] = await store.read(lambda repos: repos.ledger.totals("alice", None, ("2026-11-21",)))
+    assert (str(total.spending.cost_usd), total.spending.calls) == ("0.001", 1)
 
 
-async def test_a_kept_turn_counts_once(store: Store, clock: SetClock) -> None:
-    """Its costs move from its bill to the ledger: never both, never neither."""
-    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(all_day="0.02"))
-    waiting = await there.asked("bob")
-    running = await there.asked("alice")
-    outcome = await there.answer(running)
-    assert await there.budget.used_up(waiting, Decimal("0.01")) is not None
-    assert await there.budget.used_up(waiting, Decimal("0.009")) is None
-    await there.turns.keep(running, outcome)
-    assert await there.budget.used_up(waiting, Decimal("0.01")) is not None
-    assert await there.budget.used_up(waiting, Decimal("0.009")) is None
+async def test_what_is_stopped_or_killed_costs_its_estimate(store: Store, clock: SetClock) -> None:
+    """A question to a model as well as a tool; where the turn goes on later, the next try is paid, too."""
+    priced = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
+    began = asyncio.Event()
 
+    async def last() -> None:
+        began.set()
+        await asyncio.Event().wait()
 
-async def test_a_turn_that_ended_otherwise_is_let_go_of(store: Store, clock: SetClock) -> None:
-    """What was taken back is not kept, and its bill is not held against anybody for ever."""
-    there = purse(store, clock, within=limits(person_day=CENT))
-    running = await there.asked()
-    assert await there.budget.used_up(running, Decimal(CENT)) is not None
-    await store.transaction(lambda repos: repos.journal.close(running.id, "ignored", now=NOON))
-    assert await there.budget.used_up(await there.asked(chat=GROUP), Decimal(0)) is None
-
-
-async def test_without_a_limit_nothing_is_read(path: Path, clock: SetClock) -> None:
-    """No limit at all, or none that counts here: the store is not asked, as one that is closed shows."""
-    async with open_store(path, realm="signal") as store:
-        turn = await purse(store, clock).asked()
-    for free in (BudgetSettings(), limits(group_day="0", group_month="5")):
-        assert await Budget(store, clock, free, timezone="UTC").used_up(turn, Decimal(99)) is None
-    with pytest.raises(StoreError):
-        await Budget(store, clock, limits(all_day="5"), timezone="UTC").used_up(turn, Decimal(0))
+    there = purse(store, clock, calls(("echo", {"word": "a"})), tools=(Echo(work=lambda _: last()),))
+    there.priced = lambda model: priced if model is None else None
+    task = asyncio.create_task(there.answer(await there.loaded()))
+    await began.wait()
+    task.cancel()
+    await asyncio.wait([task])
+    assert await paid_rows(store) == [("model-1", "ok", CENT), ("echo", RESERVED, "0.002")]
+    there.tools = (Echo(),)
+    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
+        await there.answer(await there.again())
+    *_, ran, asked = await paid_rows(store)
+    assert (ran, asked[:2]) == (("echo", "ok", "0.002"), ("m", RESERVED))
+    # A thousand tokens of answer at most.
+    assert Decimal("0.01") < Decimal(asked[2] or 0) < Decimal("0.011")
 
 
 async def test_people_are_told_once_that_it_is_nearly_used_up(store: Store, clock: SetClock) -> None:
@@ -318,20 +274,6 @@ async def test_each_limit_is_told_of(store: Store, clock: SetClock) -> None:
     assert (await there.told("bob")).text == "Hi." + remark(100, "all", "month")
 
 
-async def test_turns_side_by_side_tell_once(store: Store, clock: SetClock) -> None:
-    """While the one that tells is not kept yet, another does not tell it, too; one of another month would."""
-    there = purse(store, clock, within=limits(all_month="0.1"))
-    one, two = await there.asked("alice"), await there.asked("bob")
-    assert await there.budget.used_up(one, Decimal("0.09")) is None
-    told = there.budget.nearly_used_up(one)
-    assert told == NearlyUsedUp(scope="all", span="month", period="2026-11", percent=90)
-    assert await there.budget.used_up(two, Decimal(0)) is None
-    assert there.budget.nearly_used_up(two) is None
-    clock.move(10 * A_DAY_SECONDS)
-    assert await there.budget.used_up(two, Decimal(0)) is None
-    assert there.budget.nearly_used_up(two) is not None
-
-
 async def test_a_sentence_of_failure_carries_no_remark(store: Store, clock: SetClock) -> None:
     """It is told with the next answer."""
     refused = says("I would rather not.", Stop.REFUSAL)
@@ -341,30 +283,6 @@ async def test_a_sentence_of_failure_carries_no_remark(store: Store, clock: SetC
         phrases.REFUSED.text,
         "Hi." + remark(100, span="month"),
     ]
-
-
-async def test_asking_again_with_less_history_is_checked_too(store: Store, clock: SetClock) -> None:
-    """Another turn has used the money up in the meantime."""
-
-    @dataclass
-    class Meanwhile(Scripted):
-        happens: Callable[[], None] = lambda: None
-
-        async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-            self.happens()
-            return await super().complete(request)
-
-    there = purse(store, clock, within=limits(all_day="0.05"))
-    there.provider = Meanwhile([says("Hi.")])
-    await there.told()
-    other = await there.asked("bob")
-    assert await there.budget.used_up(other, Decimal(0)) is None
-    long = ContextTooLong("long", provider="p")
-    there.provider = Meanwhile(
-        [long, says("Hi.")], happens=lambda: there.budget.charge(other, says("Hi."), Decimal("0.05"))
-    )
-    assert (await there.told()).text == phrases.BUDGET_ALL_DAY.text
-    assert len(there.provider.requests) == 1
 
 
 @pytest.mark.parametrize("limit_usd", [{}, {"person_day": CENT}], ids=["unlimited", "limited"])
@@ -395,30 +313,27 @@ async def test_a_server_that_does_not_count_is_named(
 
 
 @pytest.mark.parametrize(
-    ("usage", "seconds", "cost"),
+    ("usage", "cost"),
     [
-        # 1,000 tokens of answer at most, by the time; all prices in the table below.
-        (Usage(), 60.0, "0.01"),
-        (Usage(), 1.0, "0.0008"),
-        (Usage(input_tokens=1_000_000), 60.0, "2.01"),
-        (Usage(output_tokens=1_000_000), 60.0, "10"),
+        (Usage(), "0"),
+        (Usage(input_tokens=1_000_000), "2"),
+        (Usage(output_tokens=1_000_000), "10"),
     ],
-    ids=["nothing told", "nothing told, and soon there", "no answer counted", "no question counted"],
+    ids=["nothing told", "no answer counted", "no question counted"],
 )
 async def test_what_a_server_does_not_count_is_paid_by_an_estimate(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, usage: Usage, seconds: float, cost: str
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, usage: Usage, cost: str
 ) -> None:
-    """By the length of the question, and of the answer or the time that it took; the ledger says so, the log once."""
-    uncounted = replace(says("Hi."), cost_usd=None, usage=usage, latency_seconds=seconds)
+    """By the length of the question and of the answer; the ledger says so, the log once."""
+    uncounted = replace(says("Hi."), cost_usd=None, usage=usage)
     there = purse(store, clock, uncounted, uncounted, uncounted, within=limits(person_day="0.0001"))
     known = PricedModel(provider="p", name="model-1", price=Price(input=Decimal(2), output=Decimal(10)))
     there.priced = lambda model: known if model == "scripted/model-1" else None
-    told = await there.told()
-    [completion] = told.completions
-    assert completion.cost_usd is not None
+    assert (await there.told()).ok
+    [(_, outcome, paid)] = await paid_rows(store)
     # The question is some dozens of tokens.
-    assert Decimal(cost) <= completion.cost_usd < Decimal(cost) + Decimal("0.001")
-    assert [(row.outcome, row.cost_usd) for row in ledger_entries(told)] == [("estimated", completion.cost_usd)]
+    assert Decimal(cost) <= Decimal(paid or 0) < Decimal(cost) + Decimal("0.001")
+    assert outcome == "estimated"
     assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
         "the server does not tell how many tokens model model-1 used: its cost is counted by an estimate"
@@ -430,45 +345,8 @@ async def test_a_model_that_costs_nothing_is_not_estimated(store: Store, clock: 
     there = purse(store, clock, replace(says("Hi."), cost_usd=Decimal(0), usage=Usage()))
     free = PricedModel(provider="p", name="model-1", price=Price(input=Decimal(0), output=Decimal(0)))
     there.priced = lambda _: free
-    [row] = ledger_entries(await there.told())
-    assert (row.outcome, row.cost_usd) == ("ok", 0)
-
-
-@pytest.mark.parametrize("then", ["stopped", "used up", "refused"])
-async def test_what_was_tried_before_a_question_was_too_long_is_paid(store: Store, clock: SetClock, then: str) -> None:
-    """One model broke off and the next wanted less: whatever becomes of the shorter question, that is paid."""
-    too_long = ContextTooLong("long", provider="p")
-    too_long.attempts = (
-        Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.03")),
-    )
-    began = asyncio.Event()
-
-    @dataclass
-    class Then(Scripted):
-        async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-            if self.requests and then == "stopped":
-                began.set()
-                await asyncio.Event().wait()
-            if then == "used up":
-                there.budget.charge(other, says("Hi."), Decimal(1))
-            return await super().complete(request)
-
-    there = purse(store, clock, within=limits(all_day="1"))
-    there.provider = Scripted([says("Hi.")])
     await there.told()
-    other = await there.asked("bob")
-    assert await there.budget.used_up(other, Decimal(0)) is None
-    there.provider = Then([too_long, BadKey("no", provider="p")])
-    turn = await there.asked()
-    journal = there.turns.journal(turn)
-    task = asyncio.create_task(there.agent.answer(turn, journal, there.watch))
-    if then == "stopped":
-        await began.wait()
-        task.cancel()
-    await asyncio.wait([task])
-    outcome = journal.failure("Stopped.") if then == "stopped" else task.result()
-    assert isinstance(outcome, Outcome)
-    assert [attempt.cost_usd for attempt in outcome.failures if attempt.cost_usd] == [Decimal("0.03")]
+    assert [row[1:] for row in await paid_rows(store)] == [("ok", "0")]
 
 
 async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock: SetClock) -> None:
@@ -479,7 +357,8 @@ async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock
     assert (await there.told(chat=GROUP)).text == "A."
     totals = await store.read(lambda repos: repos.ledger.totals("alice", GROUP, ("2026-11-21",)))
     assert [str(total.spending.cost_usd) for total in totals] == ["0.022"] * 3
-    last = await there.budget.used_up(await there.asked(chat=GROUP), Decimal("0.978"))
+    payer = (await there.asked(chat=GROUP)).payer
+    last = await store.read(lambda repos: there.budget.used_up(repos, payer, Decimal("0.978")))
     assert last == UsedUp(scope="group", span="day", renews=True)
 
 

@@ -1,6 +1,5 @@
 """Calls under the names that models and people have for tools and arguments: what is meant is what runs."""
 
-import json
 import sqlite3
 from contextlib import closing
 from typing import Any
@@ -90,7 +89,6 @@ async def test_what_is_decided_is_decided_by_what_runs(store: Store, clock: SetC
     assert tool.ran == ["a"]
     called = [call.name for message in outcome.messages if message.role == "assistant" for call in message.calls]
     assert called == ["web_search", "web_search"]
-    assert json.loads(outcome.runs[0].answer.content)["ok"]
 
 
 async def test_a_query_without_rows_is_not_found(tmp_path: Any) -> None:

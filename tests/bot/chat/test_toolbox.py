@@ -295,7 +295,7 @@ async def test_what_must_not_happen_twice_and_does_not_answer_has_an_unknown_out
 
 
 async def test_what_failed_costs_nothing_unless_it_was_paid(clock: SetClock) -> None:
-    """The tool says so; where nobody knows how it ended, it counts as paid."""
+    """The tool says so; where nobody knows how it ended, it counts as paid, once."""
 
     def failing(error: ToolError, cost_usd: str = "0") -> Echo:
         def work(_word: str) -> None:
@@ -307,7 +307,7 @@ async def test_what_failed_costs_nothing_unless_it_was_paid(clock: SetClock) -> 
     failures = (failing(Unavailable("no")), failing(Unavailable("no"), "0.001"), failing(UnknownOutcome("who knows")))
     runs = [await toolbox(clock, tool).run(call({"word": "a"}), ALICE) for tool in failures]
     refused = toolbox(clock, Echo()).refuse(call({"word": "a"}), "unknown_outcome", "a restart interrupted this")
-    assert [str(run.cost_usd) for run in (*runs, refused)] == ["0", "0.001", "0.002", "0.002"]
+    assert [str(run.cost_usd) for run in (*runs, refused)] == ["0", "0.001", "0.002", "0"]
 
 
 @pytest.mark.parametrize("approve", [("echo",), ("all",)])

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from bot.chat.agent import Agent
-from bot.chat.budget import Budget
 from bot.chat.journal import Outcome, Turn
 from bot.chat.room import ContextRoom
 from bot.chat.toolbox import Toolbox
@@ -19,6 +18,7 @@ from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
 from bot.models.base import Completion, OnText, Provider, Request, Stop, Usage
+from bot.money.budgets import Budget
 from bot.settings import BudgetSettings, Settings, load_settings
 from bot.signal.protocol import Progress
 from bot.trust.secrets import Secrets
@@ -212,9 +212,13 @@ class Desk:
     def turns(self) -> Turns:
         return self.started_anew()
 
+    @cached_property
+    def budget(self) -> Budget:
+        return unlimited(self.store, self.clock)
+
     def started_anew(self) -> Turns:
         """The turns as after a restart: everything comes from the store."""
-        return Turns(self.store, self.clock, max_turns=20, timezone="UTC")
+        return Turns(self.store, self.clock, max_turns=20, timezone="UTC", budget=self.budget)
 
     @property
     def agent(self) -> Agent:
@@ -226,7 +230,7 @@ class Desk:
         return agent_of(
             self.provider,
             toolbox(self.clock, *self.tools, **self.changes),
-            unlimited(self.store, self.clock),
+            self.budget,
             settings=settings_with(settings, answers={"show_sources": self.shows_sources}),
             room=self.room,
         )

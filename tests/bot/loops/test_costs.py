@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ import pytest
 from bot.chat import phrases
 from bot.clock import SetClock
 from bot.settings import BudgetSettings
-from store import Store, open_store
+from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
@@ -87,25 +86,11 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
 
 async def test_what_came_too_late_for_the_journal_is_paid(store: Store, clock: SetClock) -> None:
     """The question is taken back while a completion and the answer of its tool are on their way to the disk."""
-    desk = Desk(store, clock, Scripted([]))
+    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("A.")]), (Echo(),))
     turn = await desk.loaded()
-    journal = desk.turns.journal(turn)
     await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=NOON))
-    await journal.keep_completion(calls(("echo", {"word": "a"})))
-    await desk.turns.charge_broken_off(turn, journal)
-    assert str((await store.read(ledger_sum)).cost_usd) == CENT
-
-
-async def test_an_answer_that_nobody_keeps_is_paid(store: Store, clock: SetClock) -> None:
-    """It is there, and the turn is stopped or taken back before it is kept."""
-    desk = Desk(store, clock, Scripted([says("Hi.")]))
-    turn = await desk.loaded()
-    journal = desk.turns.journal(turn)
-    await desk.agent.answer(turn, journal, desk.watch)
-    [completion] = journal.failure("Stopped.").completions
-    assert str(completion.cost_usd) == CENT
-    await desk.turns.charge_broken_off(turn, journal)
-    assert str((await store.read(ledger_sum)).cost_usd) == CENT
+    assert not await desk.turns.keep(turn, await desk.answer(turn))
+    assert str((await store.read(ledger_sum)).cost_usd) == "0.022"
 
 
 class Threads(ThreadPoolExecutor):
@@ -144,30 +129,6 @@ async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: St
         threads.may_split.set()
 
 
-async def let_write(store: Store, may_write: bool) -> None:
-    """Nothing can be written any more, as on a full disk; or again."""
-    await store.read(lambda repos: repos.inbox.rows(f"PRAGMA query_only = {int(not may_write)}"))
-
-
-@pytest.mark.parametrize("is_call", [True, False], ids=["a step", "the answer"])
-async def test_what_a_full_disk_does_not_take_is_paid(
-    store: Store, clock: SetClock, is_call: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Its cost counts as soon as there is room again, and nothing is asked again before."""
-    async with app_harness(store, clock, tools=(Echo(name="look"),)) as aldis:
-        aldis.model.script += [calls(("look", {"word": "page"})) if is_call else says("A page.")]
-        gate = aldis.model.gates["Look"] = asyncio.Event()
-        await aldis.deliver(message("Look."))
-        await aldis.asked(1)
-        await let_write(store, False)
-        gate.set()
-        await aldis.until(lambda: "cannot be recorded yet" in caplog.text)
-        await let_write(store, True)
-        await aldis.quiet()
-        assert [len(aldis.model.asked), await spent_by(aldis, ALICE.uuid)] == [2, "0.02"]
-        assert aldis.transport.sent[-1].content.text == "re: Look."
-
-
 @pytest.mark.parametrize("kind", ["a step", "what a tool answers", "the answer"])
 async def test_what_a_full_disk_does_not_take_is_kept_once_there_is_room(
     store: Store, clock: SetClock, kind: str, caplog: pytest.LogCaptureFixture
@@ -190,21 +151,6 @@ async def test_what_a_full_disk_does_not_take_is_kept_once_there_is_room(
         assert [len(aldis.model.asked), aldis.transport.sent[0].content.text[:7]] == [len(script), "A page."]
         assert await spent_by(aldis, ALICE.uuid) == (CENT if kind == "the answer" else "0.024")
         assert [len(tool.ran) for tool in (look, glance)] == [len(script) - 1] * 2
-
-
-async def test_what_a_full_disk_did_not_take_before_a_stop_is_paid_later(
-    tmp_path: Path, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The next process finds it."""
-    async with open_store(tmp_path / "aldis.db", realm="signal") as store, app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["Look"] = asyncio.Event()
-        await aldis.deliver(message("Look."))
-        await aldis.asked(1)
-        await let_write(store, False)
-        gate.set()
-        await aldis.until(lambda: "cannot be recorded yet" in caplog.text)
-    async with open_store(tmp_path / "aldis.db", realm="signal") as store:
-        assert [call.cost_usd for call in store.working.unpaid] == [Decimal(CENT)]
 
 
 async def test_nobody_pays_for_what_somebody_else_asks(store: Store, clock: SetClock) -> None:

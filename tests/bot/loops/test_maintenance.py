@@ -17,9 +17,7 @@ from tests.waiting import eventually
 
 def maintenance_of(store: Store, clock: SetClock, **every: Any) -> Maintenance:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    return Maintenance(
-        store, clock, Revisions(store, clock, turns, deletes_answers=False, asks_per_minute=60), turns.charges, **every
-    )
+    return Maintenance(store, clock, Revisions(store, clock, turns, deletes_answers=False, asks_per_minute=60), **every)
 
 
 async def claim(store: Store) -> int | None:

@@ -136,7 +136,7 @@ async def test_aldis_starts_the_servers_with_the_first_question_and_ends_them_wi
         assert not where.exists()
         multimodal = aldis.worker._agent
         assert isinstance(multimodal, MultimodalAgent)
-        offers = await multimodal._agent._toolbox.offers()
+        offers = await multimodal._agent.toolbox.offers()
         assert [offer.name for offer in offers][-4:] == ["club_echo", "club_die", "club_hold", "club_post"]
         pid = int(where.read_text())
     with pytest.raises(ProcessLookupError):

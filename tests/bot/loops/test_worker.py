@@ -423,7 +423,7 @@ async def test_a_turn_whose_journal_is_damaged_is_buried(store: Store, clock: Se
         repos.journal.add(claim.conversation, claim.turn, 0, b'{"step": "of another version"}')
         if damage is not None:
             repos.journal.execute("UPDATE journal SET step = ?", (damage,))
-        repos.inbox.recover(at_work=())
+        repos.inbox.recover()
 
     await store.transaction(interrupted)
     fake_model = FakeModel()
@@ -434,15 +434,15 @@ async def test_a_turn_whose_journal_is_damaged_is_buried(store: Store, clock: Se
     assert not any("hello" in asked for asked in fake_model.asked)
 
 
-@pytest.mark.parametrize(("deaths", "reply"), [(10, "answer"), (11, phrases.GAVE_UP.text)])
+@pytest.mark.parametrize(("deaths", "reply"), [(5, "answer"), (6, phrases.GAVE_UP.text)])
 async def test_a_turn_with_which_processes_die_and_die_is_buried(
     store: Store, clock: SetClock, deaths: int, reply: str
 ) -> None:
-    """It only waited, as far as anybody saw, and never came further: so often is no chance."""
+    """It may be what kills them: after some it is given up."""
     await arrive(store, "hello", 1)
     for _ in range(deaths):
         await store.transaction(lambda repos: repos.inbox.claim(now=clock.now(), until=clock.now(), busy=()))
-        await store.transaction(lambda repos: repos.inbox.recover(at_work=()))
+        await store.transaction(lambda repos: repos.inbox.recover())
     async with running(worker_of(store, clock, FakeTransport(), FakeModel(), max_attempts=1)):
         assert await said(store, 1) == [reply]
 

@@ -19,6 +19,7 @@ from bot.models.prompted import read
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
 from tests.bot.models.vendors import QUESTION, TIME, Listening, answered, calls, followed_by, texts
+from tests.ledger_sums import paid_rows
 from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai import OpenAIServer, error_body
@@ -339,7 +340,8 @@ async def test_a_turn_goes_its_way_through_loop_and_history(
     )
     outcome = await desk.kept()
     assert (outcome.text, outcome.ok, echo.ran) == ("It says ho.", True, ["ho"])
-    assert [run.outcome for run in outcome.runs] == ["ok", "invalid_arguments", "not_found"]
+    rows = [(name, outcome) for name, outcome, _ in await paid_rows(store) if name in {"echo", "unknown"}]
+    assert rows == [("echo", "ok"), ("echo", "invalid_arguments"), ("unknown", "not_found")]
     assert '{"word": "..."}' in _said(server)[-1]
     await desk.kept("and now?")
     assert [text for text in _said(server) if "<<echo" in text or "<<RESULT" in text]

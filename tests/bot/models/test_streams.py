@@ -11,14 +11,13 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from bot.chat.journal import Outcome
-from bot.chat.ledger_entries import ledger_entries
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.models import openai_chat, streams
 from bot.models.base import Completion, Stop
 from bot.models.fallback import Fallback
 from bot.models.offline import Offline
 from bot.models.openai import OpenAI
+from bot.money.ledger import completion_entries
 from tests.bot.models.vendors import NAMES, QUESTION, Listening, Vendor, listened, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Break, Scripted, Tokens, broken, call, cut_off, pause, refuse, say, think
@@ -329,7 +328,7 @@ async def test_the_ledger_hears_of_it(anthropic: Vendor) -> None:
 
     completion = await with_enough_time(asked, is_enough=lambda found: found.attempts[0].cost_usd)
     assert completion.provider == "offline"
-    rows = ledger_entries(Outcome(text="", ok=True, completions=(completion,)))
+    rows = completion_entries(completion)
     assert [(row.name, row.outcome, row.cost_usd) for row in rows] == [
         ("claude-haiku-5-5", "TooSlow", Decimal("0.0000105")),
         ("offline", "ok", 0),

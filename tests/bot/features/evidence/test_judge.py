@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.chat.budget import Budget
-from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge, Sheet
 from bot.models.prices import Price, PricedModel
+from bot.money.budgets import Budget
 from bot.settings import BudgetSettings
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, calls, says, unlimited
@@ -80,8 +79,7 @@ async def anthropic() -> AsyncGenerator[Vendor]:
 
 
 def judge_of(store: Store, clock: SetClock, vendor: Vendor | None) -> ReportJudge:
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    return ReportJudge(store, clock, turns, None if vendor is None else vendor.provider, unlimited(store, clock))
+    return ReportJudge(store, clock, None if vendor is None else vendor.provider, unlimited(store, clock))
 
 
 async def judged(
@@ -179,16 +177,11 @@ async def test_a_budget_that_is_used_up_is_not_overrun(store: Store, clock: SetC
     context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
     limits = BudgetSettings(person_day_usd=Decimal("0.00001"))
     budget = Budget(store, clock, limits, timezone="UTC")
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
-    judge = ReportJudge(store, clock, turns, anthropic.provider, budget)
+    judge = ReportJudge(store, clock, anthropic.provider, budget)
     anthropic.server.reply = judging()
     assert await judge.judge(CLAIM, REPORTS, context)
     with pytest.raises(Disabled, match="budget is used up"):
         await judge.judge(CLAIM, REPORTS, context)
-    later = Budget(store, clock, BudgetSettings(person_day_usd=Decimal(1)), timezone="UTC")
-    assert await later.used_up(turn, Decimal(2))
-    with pytest.raises(Disabled):
-        await ReportJudge(store, clock, turns, anthropic.provider, later).judge(CLAIM, REPORTS, context)
     assert len(anthropic.server.requests) == 1
 
 
@@ -199,11 +192,8 @@ async def test_what_is_broken_off_is_paid(store: Store, clock: SetClock, anthrop
     context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
     price = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
     budget = Budget(store, clock, BudgetSettings(), timezone="UTC", priced=lambda _: price)
-    turns = Turns(store, clock, max_turns=20, timezone="UTC")
     anthropic.server.latency_seconds = WAIT_SECONDS
-    reading = asyncio.create_task(
-        ReportJudge(store, clock, turns, anthropic.provider, budget).judge(CLAIM, REPORTS, context)
-    )
+    reading = asyncio.create_task(ReportJudge(store, clock, anthropic.provider, budget).judge(CLAIM, REPORTS, context))
     await eventually(lambda: anthropic.server.requests)
     reading.cancel()
     await asyncio.wait([reading])

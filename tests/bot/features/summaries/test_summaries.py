@@ -18,7 +18,6 @@ from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.loops.test_costs import let_write
 from tests.invariants import is_sendable
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
 
@@ -102,25 +101,6 @@ async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClo
         await aldis.summary_worker.attend_all()
         assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 6
         assert "You today: US$0.06" in await told(aldis, "/usage")
-
-
-async def test_one_that_a_full_disk_does_not_take_is_paid_and_kept_later(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """As soon as there is room; the model is not asked again."""
-    async with app_harness(store, clock, window=SMALL) as aldis:
-        await talk(aldis, *FIVE)
-        gate = aldis.model.gates["apple"] = asyncio.Event()
-        summing = asyncio.create_task(sum_up(aldis))
-        await aldis.asked(6)
-        await let_write(store, False)
-        gate.set()
-        await aldis.until(lambda: "cannot be recorded yet" in caplog.text)
-        await let_write(store, True)
-        await summing
-        assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 6
-        await talk(aldis, "six dates")
-        assert (len(aldis.model.asked), "They spoke of apples." in seen(aldis)) == (7, True)
 
 
 @pytest.mark.parametrize("how", ["unavailable", "cut off", "nothing"])

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from bot.app import doctor_deps
-from bot.chat.steps import ToolRun
+from bot.chat.journal import ToolRun
 from bot.doctor.tools import inventory
 from bot.messages import CallId, ToolAnswer
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried

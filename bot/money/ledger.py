@@ -1,0 +1,125 @@
+"""The ledger's rows: what is asked for money is written down before it is asked, and with its real cost afterwards.
+
+    reserve --> the row says `reserved`, with an estimate of the cost --settle--> what was called, and what it cost
+                                                                     '--killed, stopped, failed to write--> it stays
+
+A reserved row counts like any other, so a call that nobody settles has cost its estimate, and nothing is to be done at
+the next start. Left to others: how much may be spent (`bot.money.budgets`), what a model is asked (`bot.chat`).
+"""
+
+from calendar import monthrange
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from bot.events import ChatId, PersonId
+from bot.media.findings import Fee
+from bot.models.base import Attempt, Completion
+from store import ConversationId, LedgerEntry, TurnId
+
+RESERVED = "reserved"
+"""The outcome of a paid call that is under way, or whose end could not be written down."""
+ESTIMATED = "estimated"
+"""The outcome of a model call that was answered by a server that did not report its usage."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Payer:
+    """The turn for which something is paid, and whose budgets count it."""
+
+    conversation: ConversationId | None
+    turn: TurnId
+    person: PersonId
+    group: ChatId | None
+    """The group it was asked in; None in a direct chat."""
+
+
+class Periods(NamedTuple):
+    """The day and the month of an instant, by which spending is summed up."""
+
+    day: str
+    """`2026-11-22`."""
+    month: str
+    """`2026-11`."""
+
+
+def periods(now: datetime, timezone: str) -> Periods:
+    """The current day and month for people in the time zone."""
+    day = now.astimezone(ZoneInfo(timezone)).date().isoformat()
+    return Periods(day=day, month=day[:7])
+
+
+def days(month: str) -> tuple[str, ...]:
+    """All days of a month, both written as in `Periods`."""
+    year, number = map(int, month.split("-"))
+    return tuple(f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reservation:
+    """A row of the ledger that waits for the real cost."""
+
+    row: int
+    payer: Payer
+    periods: Periods
+    """The periods in which it counts, also if it is settled in the next one."""
+    cost_usd: Decimal
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bill:
+    """What was paid, in the place of its reservation (None: nothing was reserved)."""
+
+    reservation: Reservation | None
+    entries: tuple[LedgerEntry, ...]
+
+    @property
+    def more_usd(self) -> Decimal:
+        """How much more this is than what was reserved; negative if it is less."""
+        return cost_of(self.entries) - (self.reservation.cost_usd if self.reservation else 0)
+
+
+def cost_of(entries: Iterable[LedgerEntry]) -> Decimal:
+    """The sum of the known costs."""
+    return sum((entry.cost_usd for entry in entries if entry.cost_usd is not None), Decimal(0))
+
+
+def completion_entries(completion: Completion) -> tuple[LedgerEntry, ...]:
+    """The rows of an answer: the failed attempts before it, then itself."""
+    usage = completion.usage
+    answered = LedgerEntry(
+        kind="model",
+        name=completion.model,
+        outcome=ESTIMATED if completion.is_estimated else "ok" if completion.message is not None else "empty",
+        latency_seconds=completion.latency_seconds,
+        provider=completion.provider,
+        input_tokens=usage.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=completion.cost_usd,
+    )
+    return (*attempt_entries(completion.attempts), answered)
+
+
+def attempt_entries(attempts: Iterable[Attempt]) -> tuple[LedgerEntry, ...]:
+    """The rows of attempts that failed."""
+    return tuple(_model_entry(attempt, attempt.model, attempt.error) for attempt in attempts)
+
+
+def fee_entry(fee: Fee) -> LedgerEntry:
+    """The row of a service other than the conversation's model."""
+    return _model_entry(fee, fee.name, fee.outcome)
+
+
+def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
+    return LedgerEntry(
+        kind="model",
+        name=name,
+        outcome=outcome,
+        latency_seconds=asked.latency_seconds,
+        provider=asked.provider,
+        cost_usd=asked.cost_usd,
+    )
