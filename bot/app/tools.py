@@ -17,8 +17,8 @@ from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.version import current_version
 from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, build_extensions, sources
-from tools.mcp.names import prefix_of
 from tools.mcp.options import McpOptions
+from tools.mcp.servers import prefix_of
 from tools.news.options import NewsOptions
 from tools.news.tool import IntelRecent, IntelSearch
 

@@ -1,24 +1,299 @@
-"""All MCP servers and their tools, as models and people see them; known only while Aldis runs."""
+"""MCP servers and their tools: each server is started when first needed, listed, called, and restarted when it ends.
+
+    idle --start--> starting --listed--> up --gone, or no longer answering--> (pause) --> starting ...
+                       '--failed or too slow--> down --(pause)--> starting ...
+    any --end--> ended: the connection closed, the command no more
+
+One task per server owns the connection: it opens and closes it, reads the tools again every few minutes, and opens it
+again after growing pauses. Calls come from the tasks of the turns. `tools.mcp.session` has the SDK, which takes a
+second and 57 MB, and is imported with the first start.
+
+A command is greeted with the old handshake first: many, such as all of rmcp before 3, exit when they get anything else
+before `initialize`, and others ignore it. After a failed start the other way is tried.
+
+Source: github.com/0xMassi/webclaw, issue 107, and github.com/dmtrKovalenko/fff, pull request 798; read 2026-11-24.
+"""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+import hashlib
+import importlib
+import logging
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Protocol
 
-from tools.base import Approval, Result, Tool, ToolContext, ToolSpec
+import anyio
+
+from tools.base import Approval, Arguments, Effects, Result, Tool, ToolContext, ToolSpec
 from tools.errors import Unavailable, UnknownOutcome
-from tools.mcp.base import AnswerLost, ListedTool, SessionFailed
-from tools.mcp.names import names_of
-from tools.mcp.options import Approve, McpOptions
-from tools.mcp.server import McpServer, ServerTimeouts, import_way_in
+from tools.mcp.options import Approve, McpOptions, ServerOptions
+
+_log = logging.getLogger(__name__)
 
 MAX_TOOLS = 96
 """The limit for all servers together; OpenAI's API takes 128 tools in all.
 
 Source: its reference of chat completions, 2026-11-21.
 """
+MAX_NAME_CHARS = 64
+_MARK_CHARS = 6
+_UNFIT = re.compile(r"[^a-z0-9]+")
+_CALM_SECONDS = 60.0
+"""A server that was up for this long is restarted as if for the first time."""
+_END_SECONDS = 2.5
+_GONE = "it went away"
+
+Greeting = Literal["legacy", "auto"]
+"""How a connection begins: `legacy` with `initialize`; `auto` with `server/discover`, and `initialize` where the server
+answers that it does not know it. Names of the SDK."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServerTimeouts:
+    """The time limits of a server."""
+
+    wait_seconds: float = 10.0
+    """How long a question waits for all starting servers together, and a call for a server that is being restarted."""
+    start_seconds: float = 60.0
+    """The time limit of a start; a command that downloads itself first may need it."""
+    first_pause_seconds: float = 0.5
+    max_pause_seconds: float = 120.0
+    relist_seconds: float = 300.0
+    """After how long its tools are read again, which also shows whether it still answers."""
+    answer_seconds: float = 120.0
+    """The time limit for reading them; it may be busy with a call."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedTool:
+    """A tool as a server lists it, made fit to be offered."""
+
+    name: str
+    """The server's own name for it."""
+    description: str
+    arguments: type[Arguments]
+    effects: Effects
+    reaches_out: bool = False
+    """Whether it says that others than the server notice a call: it opens an address, or searches the web."""
+    deletes: bool = False
+    """Whether it says that a call may destroy something."""
+
+    @property
+    def said(self) -> tuple[object, ...]:
+        """Everything that the server says about it."""
+        return self.name, self.description, self.arguments.json_schema(), self.effects, self.reaches_out, self.deletes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listing:
+    """What a server offers."""
+
+    tools: tuple[ListedTool, ...]
+    unfit: tuple[str, ...] = ()
+    """The wanted tools that cannot be offered, the first of them, in plain letters; `x` for one without a name."""
+    surplus: int = 0
+    """How many of the wanted tools are too many."""
+
+
+@dataclass(kw_only=True, slots=True)
+class ConnectionState:
+    """The state of a connection below the SDK, which does not report it."""
+
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once the server has gone or is no longer read."""
+    why: str | None = None
+    """Why it is no longer read."""
+    status: int | None = None
+    """The status of the last HTTP answer, if it is an error."""
+
+    def end(self, why: str) -> None:
+        """Stops reading."""
+        self.why = why
+        self.ended.set()
+
+    @property
+    def complaint(self) -> str | None:
+        """Known problems with it, for the operator."""
+        return self.why or (f"HTTP {self.status}" if self.status else None)
+
+
+class SessionFailed(Exception):
+    """A connection could not be opened, or broke; the message names the kinds of error and quotes nothing."""
+
+
+class AnswerLost(Exception):
+    """A call has no readable answer, so whether it happened is unknown. The message is suitable for a model."""
+
+
+class McpSession(Protocol):
+    """An open connection."""
+
+    async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
+        """Returns the server's tools that the operator wants (None: all), in the server's order."""
+        ...
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
+        """Returns the result of a call; `shown_as` is the tool's name here. The caller limits the time.
+
+        Raises:
+            AnswerLost: the connection ended before or in the call, or the answer cannot be read.
+            ToolError: the server refuses the call, or says that it failed.
+        """
+        ...
+
+
+_Open = Callable[[ServerOptions, ConnectionState, Greeting], AbstractAsyncContextManager[McpSession]]
+
+
+class McpServer:
+    """A server; nothing runs before `start`."""
+
+    def __init__(self, options: ServerOptions, timeouts: ServerTimeouts) -> None:
+        self.options = options
+        self.tools: tuple[ListedTool, ...] = ()
+        """The tools it offered when it was last up; empty if it was never up."""
+        self.why_down = "it has not come up yet"
+        """Why it is down, for the operator."""
+        self.unfit: tuple[str, ...] = ()
+        """The names of tools that cannot be offered, for the operator."""
+        self._timeouts = timeouts
+        self._greeting: Greeting = "auto" if options.command is None else "legacy"
+        self._session: McpSession | None = None
+        self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
+        self._scope: anyio.CancelScope | None = None
+        self._owner: asyncio.Task[None] | None = None
+        self._is_over = False
+        self._is_logged_down = False
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it takes calls now."""
+        return self._session is not None
+
+    def start(self) -> None:
+        """Starts it, unless it is running."""
+        if not self._is_over and (self._owner is None or self._owner.done()):
+            self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
+
+    async def wait_settled(self) -> None:
+        """Waits until it is up or cannot be started for now."""
+        await self._settled.wait()
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
+        """Returns the result of a call. The caller limits the time.
+
+        Raises:
+            AnswerLost: the connection ended before or in the call, or the answer cannot be read.
+            ToolError: it is down, it refuses the call, or it says that it failed.
+        """
+        if not self._is_over:
+            # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
+            with anyio.move_on_after(self._timeouts.wait_seconds):
+                await self._settled.wait()
+        if self._session is None:
+            raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")
+        return await self._session.call(tool, arguments, shown_as=shown_as)
+
+    async def aclose(self) -> None:
+        """Ends it and waits until it has ended."""
+        self._is_over = True
+        if self._owner is None:
+            return
+        if self._scope is None:
+            self._owner.cancel()
+        else:
+            # Not the task: what ends a command may be under way already, and must not be interrupted itself.
+            self._scope.cancel()
+        await asyncio.wait([self._owner], timeout=_END_SECONDS)
+
+    async def _live(self) -> None:
+        """Starts it, and restarts it whenever it ends."""
+        pause = self._timeouts.first_pause_seconds
+        with anyio.CancelScope() as self._scope:
+            while True:
+                if await self._life() >= _CALM_SECONDS:
+                    pause = self._timeouts.first_pause_seconds
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, self._timeouts.max_pause_seconds)
+
+    async def _life(self) -> float:
+        """Runs one connection from start to end; returns for how many seconds it was up."""
+        now = asyncio.get_running_loop().time
+        up_at: float | None = None
+        state = ConnectionState()
+        try:
+            open_session = await import_sdk()
+            with anyio.CancelScope(deadline=now() + self._timeouts.start_seconds) as start:
+                async with open_session(self.options, state, self._greeting) as session:
+                    await self._take_up(session)
+                    up_at, start.deadline = now(), math.inf
+                    await self._until_gone(session, state)
+                    # Who calls it now waits for the next start, not for what it takes to end it.
+                    self._session, self.why_down = None, state.complaint or _GONE
+                    self._settled.clear()
+            why = "it did not come up in time" if up_at is None else _GONE
+        except SessionFailed as error:
+            why = str(error)
+        finally:
+            self._session = None
+        if up_at is None:  # it may not know how it was greeted
+            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
+        self._on_gone(was_up=up_at is not None, why=state.complaint or why)
+        return 0.0 if up_at is None else now() - up_at
+
+    async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
+        while True:
+            with anyio.move_on_after(self._timeouts.relist_seconds):
+                await state.ended.wait()
+                return
+            with anyio.move_on_after(self._timeouts.answer_seconds) as patience:
+                await self._take_up(session)
+            if patience.cancelled_caught:
+                state.end("it answers no more")
+
+    def _on_gone(self, *, was_up: bool, why: str) -> None:
+        self.why_down = why
+        if was_up:
+            # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
+            self._settled.clear()
+        else:
+            self.tools = ()
+            self._settled.set()
+        level = logging.INFO if self._is_logged_down and not was_up else logging.WARNING
+        _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)
+        self._is_logged_down = True
+
+    async def _take_up(self, session: McpSession) -> None:
+        listing = await session.listing(self.options.tools)
+        if listing.unfit and listing.unfit != self.unfit:
+            names = ", ".join(listing.unfit)
+            _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, names)
+        if listing.surplus:
+            _log.warning("the MCP server %s: %d tools more than can be offered", self.options.name, listing.surplus)
+        if self._session is None:
+            _log.info("the MCP server %s is up with %d tools", self.options.name, len(listing.tools))
+        self._session, self._is_logged_down, self.unfit = session, False, listing.unfit
+        # The same ones stay the same objects: a list that changes costs every prompt's cache.
+        if [tool.said for tool in self.tools] != [tool.said for tool in listing.tools]:
+            self.tools = listing.tools
+        self._settled.set()
+
+
+async def import_sdk() -> _Open:
+    """Returns the function that opens connections; imports the SDK off the event loop.
+
+    Raises:
+        SessionFailed: the SDK is damaged, or an unknown version.
+    """
+    try:
+        return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session
+    except Exception as error:  # a damaged file, or packages that do not fit each other, fail in any way
+        raise SessionFailed(f"the SDK cannot be loaded: {type(error).__name__}") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +329,7 @@ class McpTool:
             timeout_seconds=options.timeout,
         )
 
-    async def run(self, arguments: Any, context: ToolContext) -> Result:  # noqa: ARG002  (the seam's; servers learn nothing of who asks)
+    async def run(self, arguments: Any, context: ToolContext) -> Result:  # noqa: ARG002  (servers learn nothing of who asks)
         """Returns the server's result. `arguments` has the JSON object of the call as `given`."""
         try:
             return await self.server.call(self.listed.name, arguments.given, shown_as=self.name)
@@ -115,8 +390,8 @@ class McpServers:
         loop = asyncio.get_running_loop()
         if self._patient_until is None:
             # On a small machine the SDK takes several seconds, for which no server is to blame.
-            with suppress(SessionFailed):  # each server tells it
-                await import_way_in()
+            with suppress(SessionFailed):  # each server says so
+                await import_sdk()
             self._patient_until = loop.time() + self._timeouts.wait_seconds
         waits = [asyncio.ensure_future(server.wait_settled()) for server in self._servers]
         try:
@@ -136,3 +411,39 @@ class McpServers:
             made = tuple(McpTool(name=here, server=server, listed=by_name[raw]) for here, raw in names.items())
             self._made[name] = (server.tools, made)
         return made
+
+
+def spell_name(name: str) -> str:
+    """Returns the name in lower-case letters, digits and single underscores; `x` if nothing is left of it."""
+    return _UNFIT.sub("_", name.lower()[:MAX_NAME_CHARS]).strip("_") or "x"
+
+
+def prefix_of(server: str) -> str:
+    """Returns the prefix of the names of a server's tools, which begins with a letter."""
+    prefix = spell_name(server)
+    return f"{prefix}_" if prefix[0].isalpha() else f"mcp_{prefix}_"
+
+
+def names_of(
+    server: str, tools: Sequence[str], *, servers: Collection[str], taken: Collection[str]
+) -> Mapping[str, str]:
+    """Returns the tools of a server by their names here, `server_tool`, in the server's order.
+
+    `servers` are the names of all servers, `taken` those of the tools that are always there. A name that is too long,
+    or that something else has or may have, ends in a mark made of what it stands for. So the same tool always has the
+    same name, whichever servers are up: an interrupted turn must not call another by it. A tool listed twice is one.
+    """
+    prefix = prefix_of(server)
+    plain = {tool: prefix + spell_name(tool) for tool in tools}
+    others = [prefix_of(other) for other in servers if other != server]
+    count = Counter(plain.values())
+
+    def is_free(name: str) -> bool:
+        is_ours = not any(name.startswith(other) and len(other) >= len(prefix) for other in others)
+        return is_ours and len(name) <= MAX_NAME_CHARS and count[name] == 1 and name not in taken
+
+    named: dict[str, str] = {}
+    for tool, name in plain.items():
+        mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
+        named.setdefault(name if is_free(name) else f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}", tool)
+    return named

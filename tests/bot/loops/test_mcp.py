@@ -23,8 +23,7 @@ from tests.bot.loops.fake_transport import FakeTransport
 from tests.servers import mcp_bad_server
 from tests.servers.envelopes import message, reaction
 from tools.mcp.options import McpOptions
-from tools.mcp.server import ServerTimeouts
-from tools.mcp.servers import McpServers
+from tools.mcp.servers import McpServers, ServerTimeouts
 
 
 def bulleted(phrase: str) -> str:

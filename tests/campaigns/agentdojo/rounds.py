@@ -26,8 +26,7 @@ from tests.campaigns.agentdojo.server import Dojo, serving
 from tests.campaigns.agentdojo.suites import Task
 from tests.conftest import NOON
 from tests.waiting import DEADLINE_SECONDS
-from tools.mcp.server import ServerTimeouts
-from tools.mcp.servers import McpServers
+from tools.mcp.servers import McpServers, ServerTimeouts
 
 _LONG = 1_000_000
 """Nothing is cut, and nobody calls too often: a limit that happens to stop an attack is no gate."""

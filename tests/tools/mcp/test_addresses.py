@@ -14,8 +14,8 @@ from tests.servers.mcp_bad_address import BadAddress
 from tests.tools.mcp.test_servers import by_name, called, running
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import ToolContext, Unavailable, UnknownOutcome
-from tools.mcp.base import MAX_ANSWER_BYTES
-from tools.mcp.server import ServerTimeouts
+from tools.mcp.servers import ServerTimeouts
+from tools.mcp.session import MAX_ANSWER_BYTES
 
 ONCE = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
 

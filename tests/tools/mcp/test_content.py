@@ -7,7 +7,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.servers.mcp_server import PNG
-from tools.mcp.content import MAX_PARTS, MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
+from tools.mcp.formats import MAX_PARTS, MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
 
 
 def answer(*content: dict[str, Any], **more: Any) -> CallToolResult:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.mcp.names import names_of
+from tools.mcp.servers import names_of
 
 
 def named(server: str, *tools: str, servers: tuple[str, ...] = (), taken: tuple[str, ...] = ()) -> list[str]:

@@ -14,7 +14,7 @@ from bot.messages import CallId, ToolAnswer
 from bot.web.admin.trial import _answer, _arguments, fields_of, may_be_tried
 from tests.bot.web.admin.browsers import settings_of
 from tools import Arguments, ToolSpec
-from tools.mcp.schemas import arguments_of
+from tools.mcp.formats import arguments_of
 
 
 def spec_of(arguments: type[Arguments], **more: Any) -> ToolSpec:
