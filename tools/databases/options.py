@@ -1,14 +1,112 @@
-"""The settings of the database tools."""
+"""The settings of the database tools: the operator's list of databases, the JSON of one variable.
 
-import importlib
+    {"shop": {"address": "sqlite:///data/shop.db", "about": "the club's shop", "tables": {"orders": ["day", "total"]}}}
+
+Errors do not repeat what was given, as an address may contain a password. Whether a database exists and has these
+tables only shows when it is queried.
+"""
+
 import importlib.util
+from collections.abc import Mapping
+from typing import Annotated, Literal
+from urllib.parse import unquote, urlsplit
 
-from pydantic import field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+)
 
 from tools.base import Options, SecretText
-from tools.databases.access import Access, accesses_of
+from tools.text import clean_text
 
 POSTGRES_PACKAGE = "the package asyncpg (the extra `postgres`)"
+
+Engine = Literal["sqlite", "postgresql"]
+
+_ENGINES: Mapping[str, Engine] = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql"}
+
+_DatabaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+_Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=128)]
+_Columns = Annotated[
+    tuple[_Identifier, ...],
+    Field(min_length=1, max_length=100),
+    AfterValidator(lambda columns: tuple(dict.fromkeys(columns))),
+]
+_About = Annotated[str, Field(max_length=200), AfterValidator(lambda about: clean_text(about).strip())]
+
+
+class _Entry(BaseModel):
+    """One database, as the operator writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
+
+    address: SecretStr
+    """`sqlite:///...` or `postgresql://...`, perhaps with a password."""
+    tables: Annotated[dict[_Identifier, _Columns], Field(min_length=1, max_length=50)]
+    """The readable columns by table or view."""
+    about: _About = ""
+    """What it contains, for the model."""
+    max_rows: Annotated[int, Field(ge=1, le=500)] = 50
+    """The most rows of an answer."""
+    timeout_seconds: Annotated[float, Field(ge=0.1, le=60)] = 5
+    """The time limit of a query, including opening and counting."""
+
+
+class Access(_Entry):
+    """What can be read of one database."""
+
+    name: str
+    """Its name for models."""
+    engine: Engine
+
+
+_ENTRIES = TypeAdapter(Annotated[dict[_DatabaseName, _Entry], Field(max_length=20)])
+_FIELDS = frozenset(_Entry.model_fields)
+
+
+def accesses_of(document: str) -> tuple[Access, ...]:
+    """Returns the databases in the order of the JSON.
+
+    Raises:
+        ValueError: the JSON is not valid; the message says where, in one line, without any value.
+    """
+    try:
+        entries = _ENTRIES.validate_json(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        # Only our own names tell where: a given key may be a misplaced password.
+        place = next((f"{part}: " for part in first["loc"] if part in _FIELDS), "")
+        raise ValueError(f"must be JSON as docs/tools.md shows it: {place}{first['msg']}") from None
+    return tuple(
+        Access(name=name, engine=_engine(name, entry.address.get_secret_value()), **dict(entry))
+        for name, entry in entries.items()
+    )
+
+
+def path_of(access: Access) -> str:
+    """Returns the absolute path of an SQLite database, unescaped."""
+    return "/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/")
+
+
+def _engine(name: str, address: str) -> Engine:
+    problem = f"{name}: the address must be sqlite:/// and an absolute path, or postgresql:// and what follows it"
+    try:
+        parts = urlsplit(address)
+        engine = _ENGINES.get(parts.scheme)
+        is_path = bool(parts.path.strip("/")) and "\x00" not in unquote(parts.path)
+        is_whole = engine == "postgresql" or (is_path and not (parts.netloc or parts.query or parts.fragment))
+    except ValueError:
+        raise ValueError(problem) from None  # the cause would contain the address
+    if engine is None or not is_whole:
+        raise ValueError(problem)
+    return engine
 
 
 class DbQueryOptions(Options):

@@ -17,16 +17,16 @@ import math
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 
-from tools.databases.access import Access
-from tools.databases.base import (
+from tools.databases.options import Access
+from tools.databases.query import (
     MAX_CELL_CHARS,
-    MAX_COUNTED,
     Answer,
+    Bind,
     Cell,
     Column,
     Condition,
@@ -35,11 +35,12 @@ from tools.databases.base import (
     Scalar,
     TableQuery,
     TableState,
+    column_of,
     no_column,
     no_table,
+    quote_identifier,
+    rows_of,
 )
-from tools.databases.places import Places
-from tools.databases.sql import Bind, Statement, column_of, count_of, quote_identifier, rows_of
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
 _QUESTIONS_AT_ONCE = 4  # connections, of which a server has few, and others need them, too
@@ -53,13 +54,11 @@ _BEGIN = (
 )
 
 # Tables, partitioned tables, views, materialised views and foreign tables, with their present columns. A domain counts
-# as its base type. Statistics also count rows that a policy hides from Aldis's role, so they are left out then.
+# as its base type.
 _CATALOGUE = """
 SELECT attribute.attname::text, base.typname::text, base.typcategory::text,
        base.typnamespace = 'pg_catalog'::regnamespace,
-       format_type(attribute.atttypid, attribute.atttypmod),
-       CASE WHEN relation.relkind IN ('r', 'p', 'm') AND NOT row_security_active(relation.oid)
-            THEN relation.reltuples::int8 ELSE -1 END
+       format_type(attribute.atttypid, attribute.atttypmod)
   FROM pg_class AS relation
   JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
   JOIN pg_attribute AS attribute ON attribute.attrelid = relation.oid
@@ -132,34 +131,29 @@ class Postgres:
 
     def __init__(self, access: Access) -> None:
         self._access = access
-        self._places = Places(_QUESTIONS_AT_ONCE)
+        self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
 
-    async def ask(self, question: TableQuery, *, person: str) -> Answer:
+    async def ask(self, question: TableQuery) -> Answer:
         """See `ReadableDatabase.ask`."""
-        ends_at = asyncio.get_running_loop().time() + self._access.timeout_seconds
-        async with self._reading(person) as connection:
+        async with self._reading() as connection:
             table = await _table(connection, question.table, self._access.tables[question.table])
             select = rows_of(question, table.source, table.columns, _DIALECT)
             rows = await connection.fetch(select.sql, *select.parameters)
-            answer = question.answer([tuple(map(_cell, row, select.kinds)) for row in rows])
-            if not answer.has_more:
-                return answer
-            count = count_of(question, table.source, table.columns, _DIALECT)
-            return replace(answer, total=await _total(connection, count, ends_at))
+            return question.answer([tuple(map(_cell, row, select.kinds)) for row in rows])
 
-    async def describe(self, *, person: str) -> tuple[TableState, ...]:
-        """See `ReadableDatabase.describe`. The numbers of rows come from the server's statistics, if it has any."""
-        async with self._reading(person) as connection:
+    async def describe(self) -> tuple[TableState, ...]:
+        """See `ReadableDatabase.describe`."""
+        async with self._reading() as connection:
             return tuple([await _state(connection, name, self._access.tables[name]) for name in self._access.tables])
 
     @asynccontextmanager
-    async def _reading(self, person: str) -> AsyncGenerator[_Connection]:
-        """Yields a connection in a read-only transaction, all within the time limit of a query of this person."""
+    async def _reading(self) -> AsyncGenerator[_Connection]:
+        """Yields a connection in a read-only transaction, all within the time limit of a query."""
         seconds = self._access.timeout_seconds
         try:
             async with (
                 asyncio.timeout(seconds),
-                self._places.place(person),
+                self._places,
                 _open_connection(self._access) as connection,
             ):
                 await connection.execute(_BEGIN.format(milliseconds=int(1000 * seconds), half=int(500 * seconds)))
@@ -179,8 +173,6 @@ class _Table:
     """Its schema and name, quoted."""
     columns: Mapping[str, Column]
     """The columns by their name in the access."""
-    rows: int | None
-    """The server's estimate of its rows; None if it has none."""
 
 
 class _Dialect:
@@ -271,7 +263,7 @@ async def _state(connection: _Connection, name: str, allowed: Sequence[str]) -> 
         table = await _table(connection, name, allowed)
     except Disabled as problem:
         return TableState(name=name, problem=str(problem))
-    return TableState(name=name, columns=tuple(table.columns.values()), rows=table.rows, precision="about")
+    return TableState(name=name, columns=tuple(table.columns.values()))
 
 
 async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> _Table:
@@ -286,11 +278,9 @@ async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> 
     for column in allowed:
         if column not in found:
             raise no_column(name, column)
-    estimate = found[allowed[0]][5]
     return _Table(
         source=".".join(map(quote_identifier, _split(name))),
         columns={column: _column(found[column]) for column in allowed},
-        rows=estimate if estimate >= 0 else None,
     )
 
 
@@ -310,17 +300,6 @@ def _column(row: Sequence[Any]) -> Column:
 
 def _spell_value(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-async def _total(connection: _Connection, statement: Statement, ends_at: float) -> int | None:
-    """Counts the rows; None if there are many, or if counting takes half of the time left."""
-    left_seconds = max(0.0, ends_at - asyncio.get_running_loop().time())
-    await connection.execute(f"SET LOCAL statement_timeout = {max(1, int(500 * left_seconds)):d}")
-    try:
-        [[total]] = await connection.fetch(statement.sql, *statement.parameters)
-    except asyncpg.QueryCanceledError:
-        return None
-    return total if total <= MAX_COUNTED else None
 
 
 def _cell(value: Any, kind: Kind) -> Cell:

@@ -1,20 +1,157 @@
-"""The arguments of `db_query`, and the query that they become.
+"""Queries to the operator's databases: what a model may ask, and the SQL that it becomes. Pure.
 
-Everything that a model names is checked against the operator's list before a database is opened. Errors list what can
-be named instead.
+    DbQueryArguments --names checked--> TableQuery + the table's columns + Dialect --> Statement --> Answer
+
+Everything that a model names is checked against the operator's list before a database is opened; errors list what can
+be named instead. Names in SQL come from the catalogue of the database and are quoted, values are parameters, limit and
+offset are integers: no text from a model becomes part of a statement. How a database is opened read-only is told in
+`sqlite` and `postgres`.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Annotated, cast, get_args
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, Protocol, cast, get_args
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from tools.base import Arguments
-from tools.databases.access import Access
-from tools.databases.base import Condition, Function, Measure, Operator, Order, Scalar, TableQuery
-from tools.errors import BadArguments
+from tools.databases.options import Access
+from tools.errors import BadArguments, Disabled
 from tools.text import shorten
+
+Function = Literal["count", "sum", "average", "min", "max"]
+
+Operator = Literal[
+    "=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "is_null", "is_not_null", "in", "between"
+]
+
+Kind = Literal["any", "integer", "number", "float", "truth", "text", "time", "uuid", "json", "array", "bytes", "other"]
+"""How a column behaves; `any` is for SQLite, where each cell has its own type."""
+
+Scalar = str | int | float | bool
+
+Cell = str | int | float | bool | list[object] | dict[str, object] | None
+"""A value of an answer, as a JSON type."""
+
+MAX_CELL_CHARS = 300
+"""The length at which the database cuts the text of a cell."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Column:
+    """A column as found in the database."""
+
+    name: str
+    """Its name as spelled in the access."""
+    stored_name: str
+    """Its name as spelled in the database."""
+    type: str
+    """Its declared type, for the model."""
+    kind: Kind
+    cast: str = "text"
+    """The type to which values are cast for comparisons; always from the adapter's own list."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Condition:
+    """A condition on rows."""
+
+    column: str
+    operator: Operator
+    values: tuple[Scalar, ...]
+    """As many as the operator takes: none, one, two for `between`, one or more for `in`."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """An aggregate over all rows or each group of them."""
+
+    function: Function
+    column: str | None
+    """None: counts the rows."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Order:
+    """A sort key; rows without a value come last in either direction."""
+
+    by: str | Measure
+    descending: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableQuery:
+    """A query to one table: its rows, or with groups or measures one row for each group."""
+
+    table: str
+    columns: tuple[str, ...]
+    """The columns to show, in this order; with groups, the columns to group by."""
+    where: tuple[Condition, ...]
+    any_of: bool
+    """Whether one matching condition is enough."""
+    is_grouped: bool
+    measures: tuple[Measure, ...]
+    order_by: tuple[Order, ...]
+    limit: int
+    offset: int
+
+    def answer(self, rows: Sequence[tuple[Cell, ...]]) -> "Answer":
+        """Makes the answer from the fetched rows, which include one more than the limit."""
+        return Answer(rows=tuple(rows[: self.limit]), has_more=len(rows) > self.limit)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """The rows of an answer."""
+
+    rows: tuple[tuple[Cell, ...], ...]
+    """At most `limit` rows, each with its columns, then its measures."""
+    has_more: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TableState:
+    """The present state of a readable table."""
+
+    name: str
+    columns: tuple[Column, ...] = ()
+    problem: str = ""
+    """Why it cannot be read; "" if it can."""
+
+
+def no_table(name: str) -> Disabled:
+    """Returns the error for a table on the operator's list that the database does not have."""
+    return Disabled(f"The operator's list has the table {name!r}, but the database does not.")
+
+
+def no_column(table: str, column: str) -> Disabled:
+    """Returns the error for a column on the operator's list that the table does not have."""
+    return Disabled(f"The operator's list has {table}.{column}, but the table has no such column.")
+
+
+class ReadableDatabase(Protocol):
+    """A database of the operator."""
+
+    async def ask(self, question: TableQuery) -> Answer:
+        """Answers a query. Cancellation stops the database, too.
+
+        Raises:
+            BadArguments: a value or function does not fit its column.
+            Disabled: the operator has to act: address, login or list of tables do not fit the database.
+            Denied: the database itself forbids it.
+            TimedOut, TooLarge, Unavailable: no answer in time, one that is too large, or none.
+        """
+        ...
+
+    async def describe(self) -> tuple[TableState, ...]:
+        """Returns the readable tables, in the order of the access.
+
+        Raises:
+            Disabled, TimedOut, Unavailable: as `ask`, for the database as a whole.
+        """
+        ...
+
 
 _MAX_CONDITIONS = 20
 _MAX_VALUES = 50
@@ -204,3 +341,112 @@ def heading(measure: Measure) -> str:
 def quote_name(name: str) -> str:
     """Returns a name from a model, shortened and quoted, for an answer."""
     return repr(shorten(name, 60))
+
+
+Bind = Callable[[Scalar], str]
+"""Adds a value as a parameter and returns its placeholder."""
+
+
+class Dialect(Protocol):
+    """The differences between databases."""
+
+    def placeholder(self, number: int) -> str:
+        """Returns the placeholder of the parameter with this number, from 1."""
+        ...
+
+    def fetch_expression(self, expression: str, kind: Kind) -> str:
+        """Returns the expression as it is fetched, bounded in size."""
+        ...
+
+    def plain(self, column: Column) -> str:
+        """Returns the column for display."""
+        ...
+
+    def key(self, column: Column) -> str:
+        """Returns the column for comparisons: grouping and ordering."""
+        ...
+
+    def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
+        """Returns the measure as an expression, and how it behaves.
+
+        Raises:
+            BadArguments: the column does not support this measure.
+        """
+        ...
+
+    def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
+        """Returns the condition on the column, which is never true where the column has no value.
+
+        Raises:
+            BadArguments: the column does not support this condition.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """SQL with its parameters."""
+
+    sql: str
+    parameters: tuple[Scalar, ...]
+    kinds: tuple[Kind, ...]
+    """How each column of the result behaves."""
+
+
+def quote_identifier(name: str) -> str:
+    """Quotes a name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def column_of(column: Column) -> str:
+    """Returns the column as an expression, with its table: SQLite may read a quoted name alone as a string."""
+    return f"t.{quote_identifier(column.stored_name)}"
+
+
+def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
+    """Returns the statement for the rows, plus one more to see whether there are more. `source` is the quoted table.
+
+    Raises:
+        BadArguments: as the dialect says.
+    """
+    expressed = dialect.key if question.is_grouped else dialect.plain
+    shown: list[tuple[str, Kind]] = [(expressed(columns[name]), columns[name].kind) for name in question.columns]
+    shown += [_express_measure(measure, columns, dialect) for measure in question.measures]
+    tail, parameters = _tail(question, source, columns, dialect)
+    order = ", ".join(_order_key(order, columns, dialect) for order in question.order_by)
+    return Statement(
+        sql=(
+            f"SELECT {', '.join(dialect.fetch_expression(*each) for each in shown)} {tail}"
+            + (f" ORDER BY {order}" if order else "")
+            + f" LIMIT {question.limit + 1:d} OFFSET {question.offset:d}"
+        ),
+        parameters=parameters,
+        kinds=tuple(kind for _, kind in shown),
+    )
+
+
+def _tail(
+    question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect
+) -> tuple[str, tuple[Scalar, ...]]:
+    """Returns the FROM, WHERE and GROUP BY clauses with their parameters."""
+    parameters: list[Scalar] = []
+
+    def bind(value: Scalar) -> str:
+        parameters.append(value)
+        return dialect.placeholder(len(parameters))
+
+    conditions = [dialect.condition(columns[each.column], each, bind) for each in question.where]
+    where = (" OR " if question.any_of else " AND ").join(f"({condition})" for condition in conditions)
+    groups = ", ".join(dialect.key(columns[name]) for name in question.columns) if question.is_grouped else ""
+    tail = f"FROM {source} AS t" + (f" WHERE {where}" if where else "") + (f" GROUP BY {groups}" if groups else "")
+    return tail, tuple(parameters)
+
+
+def _express_measure(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
+    return dialect.measure_expression(measure, None if measure.column is None else columns[measure.column])
+
+
+def _order_key(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:
+    by = order.by
+    key = _express_measure(by, columns, dialect)[0] if isinstance(by, Measure) else dialect.key(columns[by])
+    return f"{key} {'DESC' if order.descending else 'ASC'} NULLS LAST"

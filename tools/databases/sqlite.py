@@ -1,16 +1,15 @@
 """Reads an SQLite file of the operator, without ever writing to it.
 
-    in a thread: open (mode=ro) --> BEGIN --> read the catalogue --> set the authorizer --> run the statement --> close
+    in a thread: open (mode=ro) --> BEGIN --> read the catalogue --> run the statement --> close
                   '------- brake: stops it at the deadline, or when the caller has stopped waiting -------'
 
 Each query opens the file again, as it may have been replaced, and holds nothing that another program waits for. A file
 in write-ahead mode that nobody has open is read as immutable: SQLite would otherwise create the files of the log beside
 it, which fails in a read-only folder, and elsewhere leaves files that the owner may be unable to write.
 
-The authorizer refuses what a read-only connection could still do (attach a file, write a copy, load code), should a
-statement ever ask for it. A view that the operator lists can read the tables it is made of.
+A view that the operator lists can read the tables it is made of.
 
-Source: sqlite.org, "Defense Against The Dark Arts", "Datatypes In SQLite", "The Authorizer", "Write-Ahead Logging" (on
+Source: sqlite.org, "Defense Against The Dark Arts", "Datatypes In SQLite", "Write-Ahead Logging" (on
 read-only databases), "Database File Format" (2026-11-22).
 """
 
@@ -23,17 +22,17 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tools.databases.access import Access, path_of
-from tools.databases.base import (
+from tools.databases.options import Access, path_of
+from tools.databases.query import (
     MAX_CELL_CHARS,
-    MAX_COUNTED,
     Answer,
+    Bind,
     Cell,
     Column,
     Condition,
@@ -41,15 +40,16 @@ from tools.databases.base import (
     Measure,
     TableQuery,
     TableState,
+    column_of,
     no_column,
     no_table,
+    quote_identifier,
+    rows_of,
 )
-from tools.databases.places import Places
-from tools.databases.sql import Bind, column_of, count_of, quote_identifier, rows_of
-from tools.errors import Denied, Disabled, TimedOut, TooLarge, ToolError, Unavailable
+from tools.errors import Disabled, TimedOut, TooLarge, ToolError, Unavailable
 
 _T = TypeVar("_T")
-_Work = Callable[[sqlite3.Connection, "Brake"], _T]
+_Work = Callable[[sqlite3.Connection], _T]
 
 _QUESTIONS_AT_ONCE = 2
 _STEPS_BETWEEN_LOOKS = 1000  # of SQLite's virtual machine: well under a millisecond
@@ -70,7 +70,6 @@ _LIMITS: Mapping[int, int] = {
 _PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", "cache_size = -8000")
 
 _FINDS = "aldis_finds"
-_FUNCTIONS = frozenset({_FINDS, "count", "sum", "avg", "min", "max", "typeof", "length", "substr"})
 
 # By primary code. SQLite's own messages are left out, as they may quote data.
 _TRANSLATIONS: Mapping[int, tuple[type[ToolError], str]] = {
@@ -78,7 +77,6 @@ _TRANSLATIONS: Mapping[int, tuple[type[ToolError], str]] = {
     sqlite3.SQLITE_LOCKED: (Unavailable, "Another program has locked the database; try again later."),
     sqlite3.SQLITE_INTERRUPT: (TimedOut, "The database did not answer in time; ask for less."),
     sqlite3.SQLITE_TOOBIG: (TooLarge, "A value in these rows is too large to read; ask for other columns or rows."),
-    sqlite3.SQLITE_AUTH: (Denied, "Something in this table reads what cannot be read here."),
     sqlite3.SQLITE_CANTOPEN: (Disabled, "The database cannot be opened: the operator has to check its address."),
     sqlite3.SQLITE_NOTADB: (Disabled, "The file is no SQLite database: the operator has to check its address."),
     sqlite3.SQLITE_CORRUPT: (Unavailable, "The database is damaged."),
@@ -111,11 +109,6 @@ class Brake:
         self._connection = connection
         connection.set_progress_handler(self.is_due, _STEPS_BETWEEN_LOOKS)
 
-    def halve(self) -> None:
-        """Halves the remaining time."""
-        now = time.monotonic()
-        self._ends_at = now + (self._ends_at - now) / 2
-
     def is_due(self) -> bool:
         """Whether SQLite has to stop."""
         return self._is_pulled.is_set() or time.monotonic() > self._ends_at
@@ -137,21 +130,19 @@ class Sqlite:
         self._access = access
         self._path = path_of(access)
         # Its own threads, so that an unresponsive disk holds up only this database.
-        self._places = Places(_QUESTIONS_AT_ONCE)
+        self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 
-    async def ask(self, question: TableQuery, *, person: str) -> Answer:
+    async def ask(self, question: TableQuery) -> Answer:
         """See `ReadableDatabase.ask`."""
-        return await self._in_thread(person, lambda connection, brake: self._answer(connection, brake, question))
+        return await self._in_thread(lambda connection: self._answer(connection, question))
 
-    async def describe(self, *, person: str) -> tuple[TableState, ...]:
-        """See `ReadableDatabase.describe`. Counts rows up to `MAX_COUNTED`, and not at all for views."""
+    async def describe(self) -> tuple[TableState, ...]:
+        """See `ReadableDatabase.describe`."""
         names = self._access.tables
-        return await self._in_thread(
-            person, lambda connection, _brake: tuple(self._state(connection, name) for name in names)
-        )
+        return await self._in_thread(lambda connection: tuple(self._state(connection, name) for name in names))
 
-    async def _in_thread(self, person: str, work: _Work[_T]) -> _T:
+    async def _in_thread(self, work: _Work[_T]) -> _T:
         """Does the work in a thread with a connection. Cancelling the caller stops the work, too.
 
         Raises:
@@ -159,7 +150,7 @@ class Sqlite:
         """
         brake = Brake(self._access.timeout_seconds)
         try:
-            async with asyncio.timeout(self._access.timeout_seconds), self._places.place(person):
+            async with asyncio.timeout(self._access.timeout_seconds), self._places:
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._worked, brake, work)
         except TimeoutError as error:
             kind, text = _TRANSLATIONS[sqlite3.SQLITE_INTERRUPT]
@@ -174,7 +165,7 @@ class Sqlite:
         try:
             with closing(self._open(brake, is_at_rest=rest is not None)) as connection:
                 connection.execute("BEGIN")
-                done = work(connection, brake)
+                done = work(connection)
         except sqlite3.Error as error:
             raise _translated(error) from error
         if rest is not None and rest != _rest(Path(self._path)):  # the data read may be half old and half new
@@ -193,30 +184,22 @@ class Sqlite:
             raise
         return connection
 
-    def _answer(self, connection: sqlite3.Connection, brake: Brake, question: TableQuery) -> Answer:
+    def _answer(self, connection: sqlite3.Connection, question: TableQuery) -> Answer:
         table = _table(connection, question.table, self._access.tables[question.table])
-        _authorize(connection, table)
         select = rows_of(question, quote_identifier(table.name), table.columns, _DIALECT)
-        answer = question.answer([tuple(map(_cell, row)) for row in connection.execute(select.sql, select.parameters)])
-        if not answer.has_more:
-            return answer
-        brake.halve()
-        return replace(answer, total=_total(connection, question, table))
+        return question.answer([tuple(map(_cell, row)) for row in connection.execute(select.sql, select.parameters)])
 
     def _state(self, connection: sqlite3.Connection, name: str) -> TableState:
         try:
             table = _table(connection, name, self._access.tables[name])
-            rows = None if table.is_view else _count(connection, table)
+            connection.execute(f"SELECT 1 FROM {quote_identifier(table.name)} LIMIT 0")  # noqa: S608  (quoted)
         except Disabled as problem:
             return TableState(name=name, problem=str(problem))
         except sqlite3.OperationalError as error:  # such as a view of a table that is gone
             if _code(error) != sqlite3.SQLITE_ERROR:
                 raise
             return TableState(name=name, problem=str(_translated(error)))
-        columns = tuple(table.columns.values())
-        if rows is None or rows <= MAX_COUNTED:
-            return TableState(name=name, columns=columns, rows=rows)
-        return TableState(name=name, columns=columns, rows=MAX_COUNTED, precision="more than")
+        return TableState(name=name, columns=tuple(table.columns.values()))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -224,7 +207,6 @@ class _Table:
     """A readable table as found in the file."""
 
     name: str
-    is_view: bool
     columns: Mapping[str, Column]
     """The columns by their name in the access."""
 
@@ -349,54 +331,12 @@ def _table(connection: sqlite3.Connection, name: str, columns: tuple[str, ...]) 
         stored_column, declared = by_name[folded]
         type_ = declared[:60].lower() or "any"
         found_columns[column] = Column(name=column, stored_name=stored_column, type=type_, kind="any")
-    return _Table(name=stored_name, is_view=kind == "view", columns=found_columns)
+    return _Table(name=stored_name, columns=found_columns)
 
 
 def _fold(name: str) -> str:
     """Lowers ASCII letters only, as SQLite does when it compares names."""
     return "".join(sign.lower() if sign.isascii() else sign for sign in name)
-
-
-def _authorize(connection: sqlite3.Connection, table: _Table) -> None:
-    """Limits the connection to reading these columns, and for a view also whatever its definition names.
-
-    The statement names one table; what else a view reads was the operator's choice.
-    """
-    columns = frozenset(column.stored_name for column in table.columns.values()) | {""}  # "": the row itself
-
-    def decided(action: int, first: str | None, second: str | None, _file: str | None, _within: str | None) -> int:
-        match action:
-            case sqlite3.SQLITE_SELECT:
-                may = True
-            case sqlite3.SQLITE_READ:
-                may = second in columns if first == table.name else table.is_view
-            case sqlite3.SQLITE_FUNCTION:
-                may = second in _FUNCTIONS or table.is_view
-            case sqlite3.SQLITE_RECURSIVE:
-                may = table.is_view
-            case _:
-                may = False
-        return sqlite3.SQLITE_OK if may else sqlite3.SQLITE_DENY
-
-    connection.set_authorizer(decided)
-
-
-def _total(connection: sqlite3.Connection, question: TableQuery, table: _Table) -> int | None:
-    """Counts the rows; None if there are many, or if counting takes too long or too much space."""
-    statement = count_of(question, quote_identifier(table.name), table.columns, _DIALECT)
-    try:
-        [total] = connection.execute(statement.sql, statement.parameters).fetchone()
-    except sqlite3.OperationalError as error:
-        if _code(error) in {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL}:
-            return None
-        raise
-    return total if total <= MAX_COUNTED else None
-
-
-def _count(connection: sqlite3.Connection, table: _Table) -> int:
-    sql = f"SELECT count(*) FROM (SELECT 1 FROM {quote_identifier(table.name)} LIMIT {MAX_COUNTED + 1:d})"  # noqa: S608  (quoted)
-    [rows] = connection.execute(sql).fetchone()
-    return int(rows)
 
 
 def _cell(stored: Any) -> Cell:

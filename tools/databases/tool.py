@@ -17,10 +17,20 @@ from typing import Any
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.databases.access import Access
-from tools.databases.base import MAX_CELL_CHARS, Answer, ReadableDatabase, TableQuery, TableState
-from tools.databases.options import POSTGRES_PACKAGE, DbQueryOptions, has_postgres
-from tools.databases.query import DbQueryArguments, Name, check_table, heading, question_of, quote_name
+from tools.databases.options import POSTGRES_PACKAGE, Access, DbQueryOptions, has_postgres
+from tools.databases.query import (
+    MAX_CELL_CHARS,
+    Answer,
+    DbQueryArguments,
+    Name,
+    ReadableDatabase,
+    TableQuery,
+    TableState,
+    check_table,
+    heading,
+    question_of,
+    quote_name,
+)
 from tools.databases.sqlite import Sqlite
 from tools.errors import BadArguments, Disabled, NotFound
 from tools.text import clean_text, shorten
@@ -111,9 +121,10 @@ class DbQuery:
             Disabled: the operator has to act.
             Denied, TimedOut, TooLarge, Unavailable: the database gives no answer.
         """
+        del context
         access = self._databases.access(arguments.database)
         question = question_of(arguments, access)
-        answer = await self._databases.database(access).ask(question, person=context.person)
+        answer = await self._databases.database(access).ask(question)
         if not answer.rows and question.offset == 0:
             raise NotFound(f"No row of {question.table} matches this query.")
         return Result(data=_table(question, answer, access))
@@ -128,7 +139,7 @@ class DbDescribe:
             name="db_describe",
             description=(
                 "Lists the databases that db_query can read, their tables, and for one database the columns with their"
-                " types and the number of rows. Use it before db_query."
+                " types. Use it before db_query."
             ),
             arguments=DbDescribeArguments,
             intent=lambda _given: Intent("tables"),
@@ -144,6 +155,7 @@ class DbDescribe:
             BadArguments: there is no such database or table.
             Disabled, TimedOut, Unavailable: the database cannot be queried.
         """
+        del context
         accesses = self._databases.accesses
         only = next(iter(accesses)) if len(accesses) == 1 else None
         if (name := arguments.database or only) is None:
@@ -152,7 +164,7 @@ class DbDescribe:
         access = self._databases.access(name)
         if arguments.table is not None:
             check_table(arguments.table, access)
-        states = await self._databases.database(access).describe(person=context.person)
+        states = await self._databases.database(access).describe()
         wanted = [state for state in states if arguments.table in {None, state.name}]
         return Result(data={**_head(access), "tables": [_state(state) for state in wanted]})
 
@@ -181,8 +193,6 @@ def _table(question: TableQuery, answer: Answer, access: Access) -> Mapping[str,
         "rows": rows,
         "truncated": has_more,
     }
-    if answer.total is not None:
-        data["total_rows"] = answer.total
     if has_more:
         data["next_offset"] = question.offset + len(rows)
     return data
@@ -195,11 +205,7 @@ def _head(access: Access) -> Mapping[str, Any]:
 def _state(state: TableState) -> Mapping[str, Any]:
     if state.problem:
         return {"table": state.name, "problem": state.problem}
-    columns = {column.name: column.type for column in state.columns}
-    if state.rows is None:
-        return {"table": state.name, "columns": columns}
-    rows = state.rows if state.precision == "exactly" else f"{state.precision} {state.rows}"
-    return {"table": state.name, "columns": columns, "rows": rows}
+    return {"table": state.name, "columns": {column.name: column.type for column in state.columns}}
 
 
 def _postgres(access: Access) -> ReadableDatabase:

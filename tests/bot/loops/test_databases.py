@@ -66,7 +66,6 @@ async def test_a_model_looks_mistakes_itself_and_finds_out(
         "columns": ["town", "sum(total)"],
         "rows": [["Kiel", 38.0], ["Husum", 12.5]],
         "truncated": True,
-        "total_rows": 3,
         "next_offset": 2,
     }
     assert re.search(r"tool db_query \(.*\): ok in", caplog.text)

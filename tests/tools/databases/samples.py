@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from copy import copy
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from tools import ToolContext
-from tools.databases.base import Answer
 from tools.databases.options import DbQueryOptions
-from tools.databases.query import DbQueryArguments, question_of
+from tools.databases.query import Answer, DbQueryArguments, question_of
 from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery
 from tools.errors import NotFound
 
@@ -40,13 +37,7 @@ class Asked:
         """What the database itself gives, before it is made fit for a model."""
         access = self.databases.access("shop")
         given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
-        return await self.databases.database(access).ask(question_of(given, access), person="")
-
-    def of(self, person: str) -> "Asked":
-        """The same database, asked by this person."""
-        other = copy(self)
-        other.context = replace(CONTEXT, person=person)
-        return other
+        return await self.databases.database(access).ask(question_of(given, access))
 
     async def rows(self, table: str, **arguments: Any) -> Any:
         """The rows alone; none where the tool says that none fits."""

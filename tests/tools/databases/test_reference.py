@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.tools.databases.samples import Asked
 from tools import BadArguments, NotFound
-from tools.databases.base import Function, Operator
+from tools.databases.query import Function, Operator
 
 Row = Mapping[str, Any]
 
@@ -96,7 +96,6 @@ def test_every_answer_is_what_python_reckons(
     limit, offset = min(question["limit"], LIMIT), question["offset"]
     assert data["rows"] == expected[offset : offset + limit]
     assert data["truncated"] is (len(expected) > offset + limit)
-    assert data.get("total_rows", len(expected)) == len(expected)
 
 
 def _total_order(question: dict[str, Any], order: Any) -> list[str]:
