@@ -326,6 +326,31 @@ class ToolSource(Protocol):
         ...
 
 
+Span = Literal["day", "month"]
+"""The period of a quota: a calendar day or month, UTC."""
+
+
+class Quotas(Protocol):
+    """Counts the use of outside services in the current day or month, across restarts.
+
+    Each service has one period.
+    """
+
+    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
+        """Counts `amount` more units (at least 1): requests, or whatever the service charges for.
+
+        Returns False, and counts nothing, if the sum would exceed `limit`: then the service must not be called.
+        """
+        ...
+
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+        """Counts `amount` fewer units, which were taken in advance but not used.
+
+        Does nothing if a new day or month has begun since `taken_at`.
+        """
+        ...
+
+
 def fit(asked: int, least: int, most: int, what: str) -> tuple[int, Mapping[str, str]]:
     """Returns the number that a service takes in place of the one asked for, and a `note` for the result if it is
     another one. `what` names the things in the plural.

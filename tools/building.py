@@ -9,14 +9,19 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NoReturn
 
-from tools.base import Options, Tool, ToolSource
+from tools.base import Options, Quotas, Span, Tool, ToolSource
 from tools.catalog import CATALOG
 from tools.errors import Disabled
+from tools.evidence.sources import Judge
 from tools.http import Http
-from tools.ports import Judge, Memory, News, Papers, Predictions, Quotas, Reminders, Span
+from tools.memory import Memory
+from tools.news.tool import News
+from tools.predictions import Predictions
+from tools.reminders import Reminders
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.web.fetch import Fetcher
+from tools.web.papers import Papers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

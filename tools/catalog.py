@@ -20,10 +20,10 @@ from tools.markets.options import MarketsOptions
 from tools.mcp.options import McpOptions
 from tools.news.options import NewsOptions
 from tools.search.options import SearchOptions
-from tools.twitter.options import TwitterOptions
 from tools.weather.options import WeatherOptions
 from tools.web.options import PageOptions
 from tools.wikipedia.options import WikipediaOptions
+from tools.x.options import TwitterOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,11 @@ class CatalogEntry:
 
     options: type[Options]
     maker: str = ""
-    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Arguments are passed by the
-    names of its parameters: `options`, `search`, a field of `tools.building.ToolDeps`. Empty: it has only a source."""
+    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Empty: it has only a
+    source."""
+    wants: tuple[str, ...] = ()
+    """What the maker is called with, by the names of its parameters: `options`, `search`, or a field of
+    `tools.building.ToolDeps`."""
     has_stand_in: bool = False
     """Whether it is built even if its options lack something, because another service can then do its work."""
     source: Callable[[Any, Collection[str]], ToolSource] | None = None
@@ -54,9 +57,8 @@ class CatalogEntry:
         """Builds the tools of the line from the dependencies in `around`; none if the options lack something."""
         if not self.maker or (options.missing_settings() is not None and not self.has_stand_in):
             return ()
-        make: Callable[..., Tool | tuple[Tool, ...]] = resolve_name(self.maker)
-        wanted = inspect.signature(make).parameters
-        made = make(**{name: options if name == "options" else around[name] for name in wanted})
+        around = {**around, "options": options}
+        made: Tool | tuple[Tool, ...] = resolve_name(self.maker)(**{name: around[name] for name in self.wants})
         return made if isinstance(made, tuple) else (made,)
 
 
@@ -68,26 +70,35 @@ def _mcp(options: McpOptions, taken: Collection[str]) -> ToolSource:
 
 CATALOG: Mapping[str, CatalogEntry] = {
     "calculator": CatalogEntry(LocalOptions, "tools.calculator.tool:Calculator"),
-    "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather"),
+    "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather", ("options", "http")),
     "clock": CatalogEntry(LocalOptions, "tools.clock:CurrentTime"),
-    "convert": CatalogEntry(ConvertOptions, "tools.conversion.tool:Convert"),
-    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools"),
-    "verify_news": CatalogEntry(VerifyNewsOptions, "tools.evidence.tool:evidence_tools"),
-    "twitter": CatalogEntry(
-        TwitterOptions, "tools.twitter.tool:twitter_tools", has_stand_in=True, example={"bearer_token": "token"}
+    "convert": CatalogEntry(ConvertOptions, "tools.conversion.tool:Convert", ("options", "http")),
+    "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools", ("options", "search")),
+    "verify_news": CatalogEntry(
+        VerifyNewsOptions, "tools.evidence.tool:evidence_tools", ("options", "search", "judge")
     ),
-    "wikipedia": CatalogEntry(WikipediaOptions, "tools.wikipedia.tool:Wikipedia"),
-    "markets": CatalogEntry(MarketsOptions, "tools.markets.tool:market_tools"),
-    "news": CatalogEntry(NewsOptions, "tools.news.tool:news_tools"),
-    "web_fetch": CatalogEntry(PageOptions, "tools.web.tool:WebFetch"),
-    "images": CatalogEntry(ImagesOptions, "tools.images.tool:ImageGenerate", example={"api_key": "key"}),
+    "twitter": CatalogEntry(
+        TwitterOptions,
+        "tools.x.tool:twitter_tools",
+        ("options", "http", "search", "quotas"),
+        has_stand_in=True,
+        example={"bearer_token": "token"},
+    ),
+    "wikipedia": CatalogEntry(WikipediaOptions, "tools.wikipedia.tool:Wikipedia", ("options", "http")),
+    "markets": CatalogEntry(MarketsOptions, "tools.markets.tool:market_tools", ("options", "http")),
+    "news": CatalogEntry(NewsOptions, "tools.news.tool:news_tools", ("news",)),
+    "web_fetch": CatalogEntry(PageOptions, "tools.web.tool:WebFetch", ("options", "fetcher", "papers")),
+    "images": CatalogEntry(
+        ImagesOptions, "tools.images.tool:ImageGenerate", ("options", "http", "fetcher"), example={"api_key": "key"}
+    ),
     "db_query": CatalogEntry(
         DbQueryOptions,
         "tools.databases.tool:database_tools",
+        ("options",),
         example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
     ),
     "mcp": CatalogEntry(McpOptions, source=_mcp),
-    "remind": CatalogEntry(LocalOptions, "tools.reminders:Remind"),
-    "remember": CatalogEntry(LocalOptions, "tools.memory:Remember"),
-    "predictions": CatalogEntry(LocalOptions, "tools.predictions.tool:prediction_tools"),
+    "remind": CatalogEntry(LocalOptions, "tools.reminders:Remind", ("reminders",)),
+    "remember": CatalogEntry(LocalOptions, "tools.memory:Remember", ("memory",)),
+    "predictions": CatalogEntry(LocalOptions, "tools.predictions:prediction_tools", ("predictions",)),
 }

@@ -1,9 +1,8 @@
 """Draws charts: curves or bars over common steps in panels one above the other, and points in a square.
 
 Charts are drawn at double size and scaled down, because Pillow does not smooth lines. Pillow's own font has only ASCII
-and a few signs, so accents are drawn over its letters, and what cannot be drawn this way is left out
-(`tools.lettering`). If there is nothing to draw, or the machine cannot draw, the bytes are empty and the caller has to
-use words.
+and a few signs, so letters are drawn without accents, and words of other scripts are left out (`drawable`). If there is
+nothing to draw, or the machine cannot draw, the bytes are empty and the caller has to use words.
 
 Source: Pillow 13.0.0, `ImageFont.load_default` and `ImageDraw`, 2026-11-22. A chart takes 0.1 seconds and 60 KB.
 """
@@ -14,11 +13,11 @@ import io
 import itertools
 import logging
 import math
+import string
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-
-from tools.lettering import Letter, drawable, letters
 
 _log = logging.getLogger(__name__)
 
@@ -38,10 +37,25 @@ _SQUARE = 520
 _INSET = 26
 """The margin between the frame of the square and 0 or 100 %, so that dots there fit inside with their numbers."""
 _DOT_RADIUS = 7.0
-_PAD = 4
-"""Free pixels at both ends of written words, for strokes that stand out."""
-_MARK_GAP, _MARK_STACK, _MARK_WIDTH, _MARK_ROOM = 0.07, 0.18, 0.075, 0.4
-"""Of accents, in heights of the font: from the letter, from one to the next, of their lines, and in all."""
+_SPELLED = str.maketrans(
+    {
+        "ä": "ae",
+        "ö": "oe",
+        "ü": "ue",
+        "Ä": "Ae",
+        "Ö": "Oe",
+        "Ü": "Ue",
+        "ß": "ss",
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "ł": "l",
+    }
+    | {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
+    | dict.fromkeys("‐‑‒–—−", "-")
+)
+_BARE = frozenset(string.ascii_letters + string.digits + string.punctuation + " °·«»‘’“”‹›…±")
+"""What Pillow's own font has. Source: Pillow 13.0.0, the glyphs of `ImageFont.load_default`, 2026-11-24."""
 _HIGH_PERCENT = 97
 """From this height on, a dot has its number below it."""
 
@@ -154,22 +168,18 @@ class _Drawing:
 
     def words(self, x: float, y: float, words: str, size: int, *, anchor: str, colour: str = _INK) -> None:
         """Text whose left end, middle or right end (`l`, `m`, `r`) and half height are at a point."""
-        mask = _written(words, size)
-        self._canvas.bitmap(_corner(mask, x, y, anchor), mask, fill=colour)
+        place = (x * _LARGER, y * _LARGER)
+        self._canvas.text(place, words, fill=colour, font=_font(size), anchor=f"{anchor}m")
 
     def note(self, x: float, y: float, words: str, *, anchor: str) -> None:
         """Small text on a background of its own, so that no line crosses it."""
-        mask = _written(words, _LABEL_SIZE)
-        across, down = _corner(mask, x, y, anchor)
-        if box := mask.getbbox():
-            left, top, right, bottom = box
-            edge = 2 * _LARGER
-            sides = (across + left - edge, down + top - edge, across + right + edge, down + bottom + edge)
-            self._canvas.rectangle(sides, fill=_PAPER)
-        self._canvas.bitmap((across, down), mask, fill=_INK)
+        place, font, edge = (x * _LARGER, y * _LARGER), _font(_LABEL_SIZE), 2 * _LARGER
+        left, top, right, bottom = self._canvas.textbbox(place, words, font=font, anchor=f"{anchor}m")
+        self._canvas.rectangle((left - edge, top - edge, right + edge, bottom + edge), fill=_PAPER)
+        self._canvas.text(place, words, fill=_INK, font=font, anchor=f"{anchor}m")
 
     def label_width(self, words: str) -> float:
-        return (_written(words, _LABEL_SIZE).width - 2 * _PAD) / _LARGER
+        return _font(_LABEL_SIZE).getlength(words) / _LARGER
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -307,58 +317,15 @@ def _ticks(panel: Panel) -> Sequence[float]:
     return [number * step for number in range(first, max(last, first + 1) + 1)]
 
 
-def _corner(mask: Any, x: float, y: float, anchor: str) -> tuple[int, int]:
-    """Returns the upper left corner of written words, in pixels of the larger picture."""
-    share = {"l": 0.0, "m": 0.5, "r": 1.0}[anchor]
-    return round(x * _LARGER - _PAD - share * (mask.width - 2 * _PAD)), round(y * _LARGER - mask.height / 2)
+def drawable(words: str) -> str:
+    """Returns the words as far as they can be drawn, without accents; empty if none of them can be."""
+    return " ".join(filter(None, map(_drawable_word, words.split())))
 
 
-def _written(words: str, size: int) -> Any:
-    """Returns a picture of drawable words: white on black, with as much room above as below."""
-    font, em, written = _font(size), size * _LARGER, letters(words)
-    bare = "".join(letter.base for letter in written)
-    ascent, descent = font.getmetrics()
-    room = round(_MARK_ROOM * em)
-    baseline = room + ascent
-    mask = _pillow("Image").new("L", (math.ceil(font.getlength(bare)) + 2 * _PAD, ascent + descent + 2 * room))
-    pen = _pillow("ImageDraw").Draw(mask)
-    pen.text((_PAD, baseline), bare, fill=255, font=font, anchor="ls")
-    for number, letter in enumerate(written):
-        if letter.marks:
-            _draw_marks(pen, letter, font, right=_PAD + font.getlength(bare[: number + 1]), baseline=baseline, em=em)
-    return mask
-
-
-def _draw_marks(pen: Any, letter: Letter, font: Any, *, right: float, baseline: int, em: int) -> None:
-    """Draws the marks of a letter that is already drawn."""
-    width = font.getlength(letter.base)
-    left, middle = right - width, right - width / 2
-    _, top, _, bottom = (baseline + side for side in font.getbbox(letter.base, anchor="ls"))
-    if letter.base in "ij" and letter.has_mark_above:  # in place of its dot
-        dot_top, top = top, baseline + font.getbbox("x", anchor="ls")[1]
-        pen.rectangle((left, dot_top, right, top - em // 24), fill=0)
-    above = 0
-    for side, lines in letter.marks:
-        for line in lines:
-            match side:
-                case "above":
-                    up = top - (_MARK_GAP + above * _MARK_STACK) * em
-                    points = [(middle + x * em, up + y * em) for x, y in line]
-                case "below":
-                    points = [(middle + x * em, bottom + y * em) for x, y in line]
-                case "across":
-                    points = [(left + x * width, top + y * (bottom - top)) for x, y in line]
-            _draw_stroke(pen, points, _MARK_WIDTH * em)
-        above += side == "above"
-
-
-def _draw_stroke(pen: Any, points: Sequence[tuple[float, float]], width: float) -> None:
-    """Draws a line with round ends; of a single point, a dot that is a little thicker."""
-    if len(points) > 1:
-        pen.line(points, fill=255, width=round(width), joint="curve")
-    radius = width / 2 if len(points) > 1 else 0.7 * width
-    for x, y in (points[0], points[-1]):
-        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill=255)
+def _drawable_word(word: str) -> str:
+    spelled = unicodedata.normalize("NFD", unicodedata.normalize("NFC", word).translate(_SPELLED))
+    kept = "".join(sign for sign in spelled if sign in _BARE)
+    return kept if any(map(str.isalnum, kept)) or not any(map(str.isalnum, word)) else ""
 
 
 def _picture(width: int, height: int, draw: Callable[[_Drawing], None]) -> bytes:

@@ -4,12 +4,14 @@ Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not
 `client.get()` take 2.1 GB (measured 2026-11-21).
 """
 
+import errno
 import functools
 import logging
 import os
+import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,6 @@ from typing import Any
 import httpx
 
 from tools.errors import BrokenOff, TooLarge, Unavailable, Unreachable
-from tools.reachability import why_unreachable
 
 _MAX_CONNECTIONS = 1000
 """For all services together: with only a few, one service that hangs would block all others."""
@@ -27,6 +28,19 @@ _COMPRESSIONS = _READ_COMPRESSIONS | {"br", "zstd", "compress", "x-compress", "d
 """Source: IANA, HTTP content coding registry (2026-11-27)."""
 _ANY_WBITS = 32 + zlib.MAX_WBITS
 """Has zlib recognise by its head what it is given: gzip, or its own format, which is HTTP's `deflate`."""
+
+_NO_WAY = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL})
+_WORDS: tuple[tuple[type[BaseException], str], ...] = (
+    (socket.gaierror, "no host of that name is known here"),
+    (ssl.SSLCertVerificationError, "its certificate is not trusted, or is for another name"),
+    (ssl.SSLError, "it does not use TLS; an address without it begins with http://"),
+    (TimeoutError, "no answer in time"),
+    (ConnectionRefusedError, "nothing listens there"),
+    (PermissionError, "this user may not connect to it"),
+    (FileNotFoundError, "there is no such socket"),
+)
+"""Subclasses come before their base classes."""
+_MAX_CAUSES = 20
 
 _BEFORE_ANYTHING_IS_SENT = (httpx.ConnectError, httpx.LocalProtocolError, httpx.UnsupportedProtocol)
 
@@ -145,3 +159,27 @@ async def decompress(
     if decoder is not None and not decoder.eof:
         raise Unavailable(f"{service} broke off in the middle of its answer.")
     return bytes(body)
+
+
+def why_unreachable(error: BaseException) -> str:
+    """Returns why a connection failed, by its first telling cause, or the type of the error. Names no address."""
+    for cause in _causes(error):
+        if isinstance(cause, OSError) and cause.errno in _NO_WAY:
+            return "it cannot be reached from here"
+        for kind, words in _WORDS:
+            if isinstance(cause, kind):
+                return words
+    return type(error).__name__
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yields the error and its causes, the nearest first."""
+    waiting = [error]
+    for _ in range(_MAX_CAUSES):
+        if not waiting:
+            return
+        cause = waiting.pop(0)
+        yield cause
+        behind = cause.__cause__ or cause.__context__
+        waiting += [*cause.exceptions] if isinstance(cause, BaseExceptionGroup) else []  # pyright: ignore[reportUnknownMemberType]
+        waiting += [behind] if behind is not None else []

@@ -7,8 +7,8 @@ An entry point names a class or function that returns a tool, or a tuple of tool
 the names of its parameters: `options`, annotated with a subclass of `Options`; `http`; `fetcher`. The name of the entry
 point is the group of its settings, `TOOLS__<NAME>__<FIELD>`. If it is switched off there, it is not even imported.
 
-No error of foreign code keeps Aldis from starting: as where tools run, everything is caught. Only its type is reported,
-as messages may contain settings. What such code prints goes to standard error, as a program may read standard output.
+No error of foreign code keeps Aldis from starting. Only its type is reported, as messages may contain settings. What
+such code prints goes to standard error, as a program may read standard output.
 """
 
 import functools
@@ -20,24 +20,15 @@ from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, cast, get_type_hints
-
-from pydantic import TypeAdapter, ValidationError
+from typing import cast
 
 from tools.base import Options, Tool, ToolSpec
-from tools.text import MIN_FITTED_CHARS
 
 GROUP = "aldis.tools"
 
 _HANDED = ("options", "http", "fetcher")
 _GROUP_NAME = re.compile(r"(?!model_)[a-z](?:_?[a-z0-9])*")
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
-_MAX_SHOWN_CHARS = 80
-_ANSWERS: Mapping[str, Any] = {
-    "missing_settings": str | None,
-    "idle_services": Mapping[str, str],
-    "seen_by": tuple[str, ...] | None,
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +36,6 @@ class Failure:
     """An entry point that provides no tool."""
 
     name: str
-    """Its name, shortened and without unprintable characters."""
     distribution: str
     """The distribution it comes from, such as `aldis-tides 1.2`."""
     why: str
@@ -112,7 +102,7 @@ def import_extensions(
             else:
                 found[point.name] = _import(point)
         except _Unfit as unfit:
-            failures.append(_failure(point.name, _origin(point), unfit))
+            failures.append(Failure(name=point.name, distribution=_origin(point), why=f"it {unfit}"))
     return Extensions(found=tuple(found.values()), switched_off=tuple(switched_off), failures=tuple(failures))
 
 
@@ -134,18 +124,15 @@ def build_extensions(
     for extension in extensions.found:
         options = options_by_name.get(extension.name) or extension.options()
         try:
-            # The lists of tools show these.
-            for name, kind in _ANSWERS.items():
-                with _foreign(f"has options whose {name}() cannot be used"):
-                    TypeAdapter(kind).validate_python(getattr(options, name)(), strict=True)
-            if not options.enabled or options.missing_settings():
+            with _foreign("has options that cannot be used"):
+                is_wanted = options.enabled and not options.missing_settings()
+            if not is_wanted:
                 continue
-            made = _build(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
+            built[extension.name] = _build(extension, {"options": options, "http": http, "fetcher": fetcher}, names)
         except _Unfit as unfit:
-            failures.append(_failure(extension.name, extension.distribution, unfit))
+            failures.append(Failure(name=extension.name, distribution=extension.distribution, why=f"it {unfit}"))
             continue
-        built[extension.name] = made
-        names.update(tool.spec.name for tool in made)
+        names.update(tool.spec.name for tool in built[extension.name])
     return ExtensionTools(by_name=built, failures=tuple(failures))
 
 
@@ -158,8 +145,8 @@ def _foreign(unfit: str) -> Generator[None]:
     except (_Unfit, KeyboardInterrupt):
         raise
     except BaseException as error:  # (Rust's panics and SystemExit, for instance, are no `Exception`)
-        absent = error.name if isinstance(error, ModuleNotFoundError) else None
-        raise _Unfit(f"{unfit}: {type(error).__name__}" + (f" ({_printable(absent)})" if absent else "")) from error
+        absent = f" ({error.name})" if isinstance(error, ModuleNotFoundError) and error.name else ""
+        raise _Unfit(f"{unfit}: {type(error).__name__}{absent}") from error
 
 
 def _check_name(name: str, taken: Collection[str]) -> None:
@@ -175,42 +162,29 @@ def _import(point: metadata.EntryPoint) -> Extension:
     if not callable(make):
         raise _Unfit("is neither a class nor a function")
     with _foreign("has parameters that cannot be read"):
-        parameters = inspect.signature(make, eval_str=True).parameters.values()
-    wants = frozenset(_wanted_names(parameters))
-    options = _options_of(parameters) if "options" in wants else Options
-    return Extension(name=point.name, distribution=_origin(point), options=options, make=make, wants=wants)
-
-
-def _wanted_names(parameters: Iterable[inspect.Parameter]) -> Iterable[str]:
-    """Yields the names of the arguments to pass."""
-    for parameter in parameters:
-        if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD}:
-            continue
-        if parameter.name in _HANDED and parameter.kind is not parameter.POSITIONAL_ONLY:
-            yield parameter.name
-        elif parameter.default is parameter.empty:
-            raise _Unfit(f"asks for {_printable(parameter.name)}; there are {', '.join(_HANDED)}")
-
-
-def _options_of(parameters: Iterable[inspect.Parameter]) -> type[Options]:
-    [kind] = [parameter.annotation for parameter in parameters if parameter.name == "options"]
-    if not (isinstance(kind, type) and issubclass(kind, Options)):
+        parameters = inspect.signature(make, eval_str=True).parameters
+    needed = (name for name, one in parameters.items() if one.default is one.empty and one.kind < one.VAR_KEYWORD)
+    if unknown := [name for name in needed if name not in _HANDED]:
+        raise _Unfit(f"asks for {unknown[0]}; there are {', '.join(_HANDED)}")
+    options: object = parameters["options"].annotation if "options" in parameters else Options
+    if not (isinstance(options, type) and issubclass(options, Options)):
         raise _Unfit("must annotate its parameter options with a subclass of tools.Options")
     with _foreign("has options without a default"):
-        kind()
-    return kind
+        options()
+    wants = frozenset(_HANDED) & set(parameters)
+    return Extension(name=point.name, distribution=_origin(point), options=options, make=make, wants=wants)
 
 
 def _build(extension: Extension, handed: Mapping[str, object], taken: Collection[str]) -> tuple[Tool, ...]:
     with _foreign("cannot be built"):
         made = extension.make(**{name: handed[name] for name in extension.wants})
         tools = cast("tuple[object, ...]", made) if isinstance(made, tuple) else (made,)
-        checked = [_check_tool(tool) for tool in tools]
+        checked = tuple(_check_tool(tool) for tool in tools)
     names = [tool.spec.name for tool in checked]
-    for place, name in enumerate(names):
-        if name in {*taken, *names[:place]}:
+    for name in names:
+        if name in taken or names.count(name) > 1:
             raise _Unfit(f"gives a tool {name}, and there is one already")
-    return tuple(checked)
+    return checked
 
 
 def _check_tool(tool: object) -> Tool:
@@ -221,31 +195,8 @@ def _check_tool(tool: object) -> Tool:
         raise _Unfit("gives a tool whose name is none: small letters, digits and underscores, a letter first")
     # Models are offered this, and every call relies on it: an error shows here and not in each turn.
     json.dumps(spec.parameters)
-    _check_values(spec)
     return cast("Tool", tool)
 
 
-def _check_values(spec: ToolSpec) -> None:
-    """Checks the type and size of each value: a cost that is a float, for instance, would break every turn."""
-    for name, kind in get_type_hints(ToolSpec).items():
-        try:
-            TypeAdapter(kind).validate_python(getattr(spec, name), strict=True)
-        except ValidationError as error:
-            raise _Unfit(f"gives a tool with a wrong {name} in its spec") from error
-    most, seconds = spec.max_result_chars, spec.timeout_seconds
-    if most is not None and most < MIN_FITTED_CHARS:
-        raise _Unfit(f"gives a tool whose max_result_chars is below {MIN_FITTED_CHARS}")
-    if not (seconds is None or seconds > 0) or not (spec.cost_usd.is_finite() and spec.cost_usd >= 0):
-        raise _Unfit("gives a tool whose time or cost is no amount")
-
-
-def _failure(name: str, distribution: str, unfit: _Unfit) -> Failure:
-    return Failure(name=_printable(name), distribution=distribution, why=f"it {unfit}")
-
-
 def _origin(point: metadata.EntryPoint) -> str:
-    return "an unknown place" if point.dist is None else _printable(f"{point.dist.name} {point.dist.version}")
-
-
-def _printable(text: str) -> str:
-    return "".join(character for character in text if character.isprintable())[:_MAX_SHOWN_CHARS]
+    return "an unknown place" if point.dist is None else f"{point.dist.name} {point.dist.version}"

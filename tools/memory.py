@@ -1,14 +1,49 @@
 """The tool `remember`: facts that a person wants Aldis to know in later conversations."""
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied
-from tools.ports import Memory
 
 _MAX_FACT_CHARS = 300
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RememberedFact:
+    """A remembered fact about a person."""
+
+    number: int
+    """The number by which the person knows it while it is remembered."""
+    fact: str
+    until: str | None = None
+    """When it disappears with the message it came from (`2026-11-23T08:00Z`); None: it stays until it is forgotten."""
+    origin: str = ""
+    """Where it comes from: opaque, for `Result.origins`."""
+
+
+class Memory(Protocol):
+    """The facts about the person of the context, in their direct conversation with Aldis."""
+
+    async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
+        """Remembers a fact; repeating the call after a crash, or the same fact, changes nothing.
+
+        Raises:
+            Denied: it was asked in a group or by a reminder, or the question was taken back.
+            RateLimited: there are as many facts as allowed.
+        """
+        ...
+
+    async def forget(self, number: int, context: ToolContext) -> None:
+        """Forgets a fact.
+
+        Raises:
+            Denied: as `remember`.
+            NotFound: no fact has this number.
+        """
+        ...
 
 
 class RememberArguments(Arguments):

@@ -15,7 +15,7 @@ class Quotas:
         self._clock = clock
 
     async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
-        """See `tools.ports.Quotas`.
+        """See `tools.base.Quotas`.
 
         Raises:
             StoreError: it could not be stored.
@@ -26,7 +26,7 @@ class Quotas:
         )
 
     async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
-        """See `tools.ports.Quotas`.
+        """See `tools.base.Quotas`.
 
         Raises:
             StoreError: it could not be stored.

@@ -55,7 +55,7 @@ class Library:
         self._sandbox = sandbox
 
     async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
-        """Returns the first `max_chars` characters of a PDF's text; see `tools.ports.Papers`.
+        """Returns the first `max_chars` characters of a PDF's text; see `tools.Papers`.
 
         Raises:
             BadArguments: it cannot be opened; the message says why.
@@ -70,7 +70,7 @@ class Library:
         return Paper(text=paper.text[:max_chars], pages=paper.pages, pages_read=paper.pages_read, is_cut=is_cut)
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
-        """Returns the content of a page; see `tools.ports.Papers`.
+        """Returns the content of a page; see `tools.Papers`.
 
         Raises:
             BadArguments: it cannot be opened; the message says why.

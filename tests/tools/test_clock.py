@@ -52,6 +52,9 @@ FOUND = [
     ("München, Deutschland", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("Buenos Aires, Argentina", "America/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
     ("Honolulu, HI", "Pacific/Honolulu", "2026-11-21T04:30:15-10:00"),
+    ("GMT+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),  # victrme/Bonjourr#601
+    ("GMT", "GMT", "2026-11-21T14:30:15+00:00"),  # apertium/phenny#171
+    ("London, United Kingdom", "Europe/London", "2026-11-21T14:30:15+00:00"),  # kevinroberts/city-timezones#8
 ]
 
 UNKNOWN = [
@@ -66,6 +69,9 @@ UNKNOWN = [
     ("Birmingham, AL", "Give an IANA name"),  # Alabama or Albania
     ("Knoxville, Tennessee", "Give an IANA name"),
     ("Tokyo, Nowhere", "Give an IANA name"),
+    ("Naples, FL", "Give an IANA name"),  # mwood77/ws4kp-international#102
+    ("UK/London", "Give an IANA name"),  # md-arif-shaikh/tzc#5
+    ("England/London", "Give an IANA name"),  # Villhellm/lovelace-clock-card#5
 ]
 
 

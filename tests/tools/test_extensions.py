@@ -1,7 +1,6 @@
 """Tools of other distributions: what counts as one, what is left out and why, and that nothing of it stops a start."""
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -94,7 +93,6 @@ def test_the_shapes_of_a_factory(shape: str, tmp_path: Path) -> None:
         ("class Other: pass", "cannot be imported: AttributeError"),
         ("Made = 3", "is neither a class nor a function"),
         ("def Made(store): pass", "asks for store; there are options, http, fetcher"),
-        ("def Made(options, /): pass", "asks for options; there are"),
         ("def Made(options): pass", "must annotate its parameter options"),
         ("def Made(options: dict): pass", "must annotate its parameter options"),
         ("def Made(options: 'Nowhere'): pass", "has parameters that cannot be read: NameError"),
@@ -113,22 +111,7 @@ def test_the_shapes_of_a_factory(shape: str, tmp_path: Path) -> None:
         ("def Made(): return Base(), Base()", "gives a tool knots, and there is one already"),
         (
             "class It(Options):\n    def missing_settings(self): raise OSError('secret')\ndef Made(options: It): pass",
-            "has options whose missing_settings() cannot be used: OSError",
-        ),
-        (
-            "class Mine(Options):\n    def seen_by(self): raise OSError('secret')\ndef Made(options: Mine): pass",
-            "has options whose seen_by() cannot be used: OSError",
-        ),
-        (
-            "class Mine(Options):\n    def seen_by(self): return 'secret'\ndef Made(options: Mine): pass",
-            "has options whose seen_by() cannot be used: ValidationError",
-        ),
-        (
-            (
-                "class Mine(Options):\n    enabled: bool = 0\n    def idle_services(self): return 3\n"
-                "def Made(options: Mine): 0"
-            ),
-            "has options whose idle_services() cannot be used: ValidationError",
+            "has options that cannot be used: OSError",
         ),
     ],
 )
@@ -158,27 +141,6 @@ def test_a_name_that_a_tool_has_already(tmp_path: Path) -> None:
     taken = built(extensions, frozenset({"knots"}))
     assert taken.by_name == {}
     assert {failure.why for failure in taken.failures} == {"it gives a tool knots, and there is one already"}
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ("cost_usd=0.01", "a wrong cost_usd in its spec"),
-        ("effects='twice'", "a wrong effects in its spec"),
-        ("approval='no'", "a wrong approval in its spec"),
-        ("timeout_seconds='5'", "a wrong timeout_seconds in its spec"),
-        ("max_result_chars=10", "max_result_chars is below 200"),
-        ("timeout_seconds=0", "time or cost is no amount"),
-        ("timeout_seconds=float('nan')", "time or cost is no amount"),
-        ("cost_usd=Decimal('-1')", "time or cost is no amount"),
-        ("cost_usd=Decimal('NaN')", "in its spec"),
-    ],
-)
-def test_a_spec_that_would_break_every_turn(value: str, told: str, tmp_path: Path) -> None:
-    """Models are offered it with each question, so it is left out before the first."""
-    spec = f"spec = ToolSpec(name='knots', description='Ties.', arguments=Nothing, {value})"
-    module = f"{SPEC}from decimal import Decimal\nclass Made(Base):\n    {spec}"
-    assert told in why(read(tmp_path, {"knots": "theirs:Made"}, module))
 
 
 def test_two_distributions_with_one_name(tmp_path: Path) -> None:
@@ -213,12 +175,3 @@ def test_what_it_prints_is_no_output_of_ours(tmp_path: Path, capsys: pytest.Capt
     module = SPEC + "print('hello')\ndef Made():\n    print('ready')\n    return Base()"
     assert set(built(read(tmp_path, {"knots": "theirs:Made"}, module)).by_name) == {"knots"}
     assert capsys.readouterr() == ("", "hello\nready\n")
-
-
-def test_what_is_told_of_it_is_plain() -> None:
-    """Names come from files that anybody may have written."""
-    point = EntryPoint(name="\x1b[2Jknots" + 100 * "o", value="x:y", group="aldis.tools")
-    [failure] = import_extensions((point,), off=frozenset(), taken=()).failures
-    assert failure.name.isprintable()
-    assert len(failure.name) == 80
-    assert failure.distribution == "an unknown place"

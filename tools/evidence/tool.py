@@ -3,32 +3,42 @@
     claim --> plan --> parallel searches --> group by report --something is missing--> plan, up to three rounds
                                                             '--nothing more, or time is up--> judge --> evidence
 
-Rules in this folder decide what to search for, who publishes a page, which reports are independent and how much they
-weigh. A model judges once, at the end, what the reports say about the claim (`tools.ports.Judge`). Without a model or a
-reliable judgement there is everything else, and the answer says so. A failed search does not affect the others; the
-answer then says that the data are incomplete. Searches go through `tools.search.service`, with its cache of ten minutes
-and its monthly quotas.
+    round 1   the claim in its own words, in the news and on the web
+    then      what is missing: denials; an official statement, unless an official site was found; the operator's
+              preferred sites, unless one is among the sources; and, with too few reports, other wordings of the claim
+
+`tools.evidence.sources` has the rules by which pages are counted. A model judges once, at the end, what the reports say
+about the claim. Without a model or a reliable judgement there is everything else, and the answer says so. A failed
+search does not affect the others; the answer then says that the data are incomplete.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
-from tools.evidence.claims import CheckedClaim
 from tools.evidence.options import VerifyNewsOptions
-from tools.evidence.scoring import Evidence, EvidenceSource, confidence, sources, weigh
-from tools.evidence.search_plan import Inquiry, Step
-from tools.ports import Excerpt, Judge, Judgement
-from tools.search.base import Hit, lies_in
+from tools.evidence.sources import (
+    Evidence,
+    EvidenceSource,
+    Excerpt,
+    Judge,
+    Judgement,
+    confidence,
+    is_about,
+    significant,
+    sources,
+    weigh,
+)
+from tools.search.base import Hit, Query, lies_in, trim_query
 from tools.search.service import CachedHits, SearchService, clean_query, row
-from tools.search.wikipedia import WikipediaBackend
+from tools.search.services import WIKIPEDIA
 from tools.text import shorten
 from tools.web.addresses import canonical_url
 
@@ -41,15 +51,29 @@ NOTE_UNREAD = (
     "These are pages about the claim, not a verdict: nothing has read whether they agree or contradict. A rewritten"
     " copy counts as a separate report. Fetch the important pages before you say what they say."
 )
+SEARCHES_PER_ROUND = 3
+HITS_PER_SEARCH = 10
 
 _MAX_CLAIM_CHARS = 400
+_MAX_QUERY_CHARS = 300
+_MAX_KEY_WORDS = 10
+_MAX_SITES = 10  # in one query
 _MAX_SNIPPET_CHARS = 300
 _MAX_RESULT_CHARS = 14_000  # ten sources of usual length in full, as a citation needs the whole address
 _MAX_READ = 24  # pages: more than are shown by default
 _SECONDS_TO_READ = 22.0
 _SECONDS_TO_ANSWER = 2.0  # between the end of the searches and the end of the call
+_DENIALS = {"en": "fact check false", "de": "Faktencheck falsch", "fr": "fact-check faux", "es": "verificación bulo"}
+_OFFICIAL = {
+    "en": "official statement confirmed",
+    "de": "offizielle Mitteilung bestätigt",
+    "fr": "communiqué officiel confirmé",
+    "es": "comunicado oficial confirmado",
+}
 
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=_MAX_CLAIM_CHARS)]
+Aim = Literal["reports", "denials", "official word", "preferred sites", "other words"]
+"""The purpose of a search."""
 
 
 class VerifyNewsArguments(Arguments):
@@ -68,11 +92,57 @@ class VerifyNewsArguments(Arguments):
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Step:
+    """A search and its purpose."""
+
+    aim: Aim
+    query: Query
+
+
+def plan(
+    wordings: Sequence[str],
+    language: str | None,
+    options: VerifyNewsOptions,
+    found: Sequence[EvidenceSource],
+    tried: Sequence[Step],
+) -> tuple[Step, ...]:
+    """Returns the searches of the next round; empty if nothing is missing, or nothing is left to try."""
+
+    def step(aim: Aim, text: str, *, is_news: bool = False, sites: tuple[str, ...] = ()) -> Step:
+        query = Query(
+            text=trim_query(text, max_chars=_MAX_QUERY_CHARS),
+            count=HITS_PER_SEARCH,
+            is_news=is_news,
+            sites=sites[:_MAX_SITES],
+            # Some services accept only one of the two; excluded sites are dropped from the results anyway.
+            without_sites=() if sites else options.excluded_sites[:_MAX_SITES],
+            language=language,
+        )
+        return Step(aim=aim, query=query)
+
+    if not tried:
+        return step("reports", wordings[0], is_news=True), step("reports", wordings[0])
+    said = set(significant(wordings[0]))
+    key = " ".join([word for word in wordings[0].split() if said & set(significant(word))][:_MAX_KEY_WORDS])
+    wanted = [step("denials", f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}")]
+    evidence = weigh(found)
+    if not evidence.has_official:
+        wanted.append(step("official word", f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}"))
+    if options.preferred_sites and not any(source.is_preferred for source in found):
+        wanted.append(step("preferred sites", key, sites=options.preferred_sites))
+    if evidence.independent < options.independent_sources:
+        wanted += [step("other words", other) for other in wordings[1:]]
+    return tuple(step for step in wanted if step not in tried)[:SEARCHES_PER_ROUND]
+
+
 @dataclass
 class _Case:
     """The state of one check."""
 
-    claim: CheckedClaim
+    wordings: tuple[str, ...]
+    """The claim as given, then in other words."""
+    language: str | None
     tried: list[Step] = field(default_factory=list)
     rounds: int = 0
     found_by_step: dict[Step, CachedHits] = field(default_factory=dict)
@@ -82,11 +152,6 @@ class _Case:
     judgements: Mapping[Hit, Judgement] | None = None
     """What the pages say about the claim; None: they were not read."""
     unread_because: str = ""
-
-    @property
-    def is_read(self) -> bool:
-        """Whether it is known what the pages say about the claim."""
-        return self.judgements is not None
 
     @property
     def found(self) -> tuple[CachedHits, ...]:
@@ -131,28 +196,19 @@ class VerifyNews:
         Raises:
             BadArguments: the claim contains nothing readable.
         """
-        options = self._options
-        inquiry = Inquiry(
-            claim=CheckedClaim.of(*map(clean_query, (arguments.claim, *arguments.other_words))),
-            needed=options.independent_sources,
-            preferred_sites=options.preferred_sites,
-            excluded_sites=options.excluded_sites,
-            language=arguments.language,
-        )
-        case = _Case(inquiry.claim)
+        case = _Case(tuple(map(clean_query, (arguments.claim, *arguments.other_words))), arguments.language)
         try:
-            async with asyncio.timeout(options.timeout_seconds):
-                await self._examine(inquiry, case, context.now)
+            async with asyncio.timeout(self._options.timeout_seconds):
+                await self._examine(case, context.now)
         except TimeoutError:
             case.is_out_of_time = True
         await self._judge_pages(case, context)
         cost_usd = sum((found.cost_usd for found in case.found), Decimal(0))
-        return Result(data=self._answer(inquiry, case, context.now), cost_usd=cost_usd)
+        return Result(data=self._answer(case, context.now), cost_usd=cost_usd)
 
-    async def _examine(self, inquiry: Inquiry, case: _Case, now: datetime) -> None:
+    async def _examine(self, case: _Case, now: datetime) -> None:
         for _ in range(self._options.max_rounds):
-            found = self._sources(case, now)
-            planned = inquiry.following(found, weigh(found), case.tried)
+            planned = plan(case.wordings, case.language, self._options, self._sources(case, now), case.tried)
             able = [step for step in planned if self._search.takes(step.query)]
             steps = able[: self._options.max_searches - len(case.tried)]
             if not steps:
@@ -168,7 +224,7 @@ class VerifyNews:
         hits = [source.hit for source in self._sources(case, context.now)][:_MAX_READ]
         excerpts = [Excerpt(title=hit.title, snippet=hit.snippet) for hit in hits]
         try:
-            judged = await self._judge.judge(case.claim.wordings[0], excerpts, context) if hits else ()
+            judged = await self._judge.judge(case.wordings[0], excerpts, context) if hits else ()
         except ToolError as error:
             case.unread_because = str(error)
             return
@@ -181,59 +237,48 @@ class VerifyNews:
             case.failures_by_step[step] = (error,)
             return
         case.found_by_step[step] = found
-        if found.source == WikipediaBackend.name:
+        if found.source == WIKIPEDIA:
             case.failures_by_step[step] = found.failures
 
     def _sources(self, case: _Case, now: datetime) -> tuple[EvidenceSource, ...]:
-        hits = (hit for hit in _each_once(case.found) if not lies_in(hit.site, self._options.excluded_sites))
-        about = [hit for hit in hits if case.claim.is_told_by(hit.title, hit.snippet)]
-        articles = {hit.url for found in case.found if found.source == WikipediaBackend.name for hit in found.hits}
+        by_address: dict[str, Hit] = {}
+        for hit in (hit for found in case.found for hit in found.hits):
+            if not lies_in(hit.site, self._options.excluded_sites) and is_about(case.wordings, hit.title, hit.snippet):
+                by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
+        articles = {hit.url for found in case.found if found.source == WIKIPEDIA for hit in found.hits}
+        about = tuple(by_address.values())
         return sources(about, self._options, now, articles=articles, judgements=case.judgements)
 
-    def _answer(self, inquiry: Inquiry, case: _Case, now: datetime) -> Mapping[str, Any]:
+    def _answer(self, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)
         evidence, needed = weigh(found), self._options.independent_sources
         shown = found[: self._options.max_sources]
         lacking = list(_lacking(case, evidence, needed))
-        data: dict[str, Any] = {
-            "claim": inquiry.claim.wordings[0],
-            "asked_at": now.isoformat(timespec="seconds"),
-            "evidence": _evidence_data(evidence, needed, is_incomplete=bool(lacking))
-            if case.is_read
-            else _unread_data(evidence, needed),
-            "data_incomplete": bool(lacking),
+        more: dict[str, Any] = {
+            "incomplete_because": lacking,
+            "not_read_because": case.unread_because,
+            "failed": list(dict.fromkeys(map(str, case.failures))),
+            "more_pages": len(found) - len(shown),
         }
-        if lacking:
-            data["incomplete_because"] = lacking
-        if case.unread_because:
-            data["not_read_because"] = case.unread_because
-        if case.failures:
-            data["failed"] = list(dict.fromkeys(map(str, case.failures)))
-        data |= {
+        return {
+            "claim": case.wordings[0],
+            "asked_at": now.isoformat(timespec="seconds"),
+            "evidence": _evidence_data(case, evidence, needed, is_incomplete=bool(lacking)),
+            "data_incomplete": bool(lacking),
+            **{name: item for name, item in more.items() if item},
             "rounds": case.rounds,
             "searched": [
                 {"for": step.aim, "in": "news" if step.query.is_news else "web", "words": step.query.text}
                 for step in case.tried
             ],
-            "note": NOTE if case.is_read else NOTE_UNREAD,
+            "note": NOTE_UNREAD if case.judgements is None else NOTE,
+            "results": list(map(_row, shown)),
         }
-        if pages_left := len(found) - len(shown):
-            data["more_pages"] = pages_left
-        return data | {"results": list(map(_row, shown))}
 
 
 def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Judge) -> tuple[VerifyNews, ...]:
     """Returns the tool; none if no search service is available."""
     return (VerifyNews(options, search, judge),) if search.is_open else ()
-
-
-def _each_once(found: Iterable[CachedHits]) -> Iterable[Hit]:
-    """Returns the hits of all searches, each address once, in order."""
-    by_address: dict[str, Hit] = {}
-    for answer in found:
-        for hit in answer.hits:
-            by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
-    return by_address.values()
 
 
 def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
@@ -244,16 +289,26 @@ def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
         yield "quota_used_up"
     if any(not isinstance(failure, RateLimited) for failure in case.failures):
         yield "searches_failed"
-    if case.found and all(found.source == WikipediaBackend.name for found in case.found):
+    if case.found and all(found.source == WIKIPEDIA for found in case.found):
         yield "only_the_encyclopaedia_answered"
     if evidence.independent < needed:
         yield "too_few_sources"
-    if not case.is_read:
+    if case.judgements is None:
         yield "not_read"
 
 
-def _evidence_data(evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
-    told: dict[str, Any] = {
+def _evidence_data(case: _Case, evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
+    days = evidence.days
+    dates = {"first_reported": days[0].isoformat(), "last_reported": days[-1].isoformat()} if days else {}
+    if case.judgements is None:  # what can be said about pages that were not read
+        return {
+            "independent_reports": evidence.independent,
+            "independent_needed": needed,
+            "official_site_found": evidence.has_official,
+            "fact_check_found": evidence.has_fact_check,
+            **dates,
+        }
+    return {
         "independent_agreeing": evidence.agreeing,
         "independent_contradicting": evidence.contradicting,
         "independent_mentioning": evidence.mentioning,
@@ -265,37 +320,13 @@ def _evidence_data(evidence: Evidence, needed: int, *, is_incomplete: bool) -> M
         "official_denial_is_cited": evidence.official_denial_is_cited,
         "fact_check_contradicts": evidence.fact_check_contradicts,
         "tone": dict(evidence.tones),
+        **dates,
+        "confidence": confidence(evidence, needed=needed, is_incomplete=is_incomplete),
     }
-    sure = confidence(evidence, needed=needed, is_incomplete=is_incomplete)
-    return {**told, **_days_data(evidence), "confidence": sure}
-
-
-def _unread_data(evidence: Evidence, needed: int) -> Mapping[str, Any]:
-    """Returns what can be said about pages that were not read."""
-    return {
-        "independent_reports": evidence.independent,
-        "independent_needed": needed,
-        "official_site_found": evidence.has_official,
-        "fact_check_found": evidence.has_fact_check,
-        **_days_data(evidence),
-    }
-
-
-def _days_data(evidence: Evidence) -> Mapping[str, Any]:
-    if not evidence.days:
-        return {}
-    return {"first_reported": evidence.days[0].isoformat(), "last_reported": evidence.days[-1].isoformat()}
 
 
 def _row(source: EvidenceSource) -> Mapping[str, Any]:
-    found = row(source.hit)
-    told: dict[str, Any] = {
-        **found,
-        "snippet": shorten(found["snippet"], _MAX_SNIPPET_CHARS),
-        "kind": source.kind,
-        "report": source.report,
-    }
-    judgement = source.judgement
+    found, judgement = row(source.hit), source.judgement
     more: Mapping[str, Any] = {
         "date": source.day.isoformat() if source.day else None,
         "stance": judgement and judgement.stance,
@@ -303,4 +334,10 @@ def _row(source: EvidenceSource) -> Mapping[str, Any]:
         "cites_official": judgement is not None and judgement.cites_official,
         "preferred": source.is_preferred,
     }
-    return told | {name: value for name, value in more.items() if value}
+    return {
+        **found,
+        "snippet": shorten(found["snippet"], _MAX_SNIPPET_CHARS),
+        "kind": source.kind,
+        "report": source.report,
+        **{name: value for name, value in more.items() if value},
+    }

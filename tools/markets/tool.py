@@ -1,6 +1,6 @@
 """The tools `market_search` and `market_get`: probabilities according to the traders of Polymarket and Manifold.
 
-Both share a settings group. The neighbouring modules query the exchanges.
+Both share a settings group. `tools.markets.exchanges` queries them.
 """
 
 import asyncio
@@ -14,10 +14,8 @@ from pydantic import Field
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, ToolError
 from tools.http import Http
-from tools.markets.base import Exchange, Market
-from tools.markets.manifold import Manifold
+from tools.markets.exchanges import Exchange, Manifold, Market, Polymarket
 from tools.markets.options import MarketsOptions
-from tools.markets.polymarket import Polymarket
 from tools.text import clean_line
 
 _MAX_RESULTS = 20
@@ -185,8 +183,8 @@ def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
         "status": "closed" if is_waiting else market.status,
         "came_out": market.resolution,
         "likelihood": {
-            outcome.name: "unknown" if outcome.probability is None else f"{round(100 * outcome.probability, 1):g}%"
-            for outcome in market.outcomes
+            name: "unknown" if probability is None else f"{round(100 * probability, 1):g}%"
+            for name, probability in market.outcomes
         },
         "ends": f"{market.ends_at:%Y-%m-%d %H:%M} UTC" if market.ends_at else "",
         "volume": _money(market.volume, exchange),

@@ -17,31 +17,16 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from tools.base import Quotas
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http
-from tools.ports import Quotas
 from tools.search.base import Hit, Query, SearchBackend, lies_in
-from tools.search.brave import Brave
 from tools.search.options import Provider, SearchOptions
-from tools.search.perplexity import Perplexity
-from tools.search.searxng import SearXNG
-from tools.search.serpapi import SerpApi
-from tools.search.tavily import Tavily
-from tools.search.wikipedia import WikipediaBackend
+from tools.search.services import SERVICES
 from tools.text import clean_line
 from tools.web.addresses import canonical_url
 
 _log = logging.getLogger(__name__)
-
-_SERVICES: Mapping[Provider, type[SearchBackend]] = {
-    "searxng": SearXNG,
-    "brave": Brave,
-    "tavily": Tavily,
-    "serpapi": SerpApi,
-    "perplexity": Perplexity,
-    "wikipedia": WikipediaBackend,
-}
-"""The known services."""
 
 KEPT_FOR = timedelta(minutes=10)
 MAX_KEPT = 128
@@ -180,7 +165,7 @@ class SearchService:
 
 def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:
     """Returns the services in the operator's order; empty if none of those named has its key or address."""
-    return {name: _SERVICES[name](options, http) for name in options.ready}
+    return {name: SERVICES[name](options, http) for name in options.ready}
 
 
 def clean_query(given: str) -> str:

@@ -44,9 +44,8 @@ from typing import Any, Self, cast
 
 import httpcore
 
-from tools.connections import decompress, trusted_certificates
+from tools.connections import decompress, trusted_certificates, why_unreachable
 from tools.errors import BadArguments, Denied, NotFound, TimedOut, Unavailable
-from tools.reachability import why_unreachable
 from tools.web.addresses import PUBLIC_WEB, FetchReach, IpAddress, WebAddress, resolve_redirect, web_address
 
 MAX_AT_ONCE = 64

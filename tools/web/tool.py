@@ -4,7 +4,7 @@
                                                                              '--> a PDF, by its bytes --> text
 
 Left to others: which addresses a turn can ask for (`bot.trust.rules`), where an address really leads
-(`tools.web.fetch`), what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.ports.Papers`).
+(`tools.web.fetch`), what the site allows (`tools.web.robots`), who opens pages and PDFs (`tools.web.papers`).
 """
 
 import math
@@ -17,10 +17,10 @@ from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
-from tools.ports import PageText, Paper, Papers
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.web.fetch import FetchedPage, Fetcher
 from tools.web.options import MAX_PAGE_CHARS, MIN_PAGE_CHARS, PageOptions
+from tools.web.papers import PageText, Paper, Papers
 from tools.web.robots import Robots
 
 MAX_BYTES = 3_000_000

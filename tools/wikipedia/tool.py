@@ -19,8 +19,8 @@ from pydantic import BaseModel, Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, Unavailable
-from tools.http import MAX_PAUSE_SECONDS, Http, JsonAnswer, usual_pause
-from tools.search.wikipedia import AT_ONCE, BUSY, error_code, refusal
+from tools.http import Http
+from tools.search.services import AT_ONCE, refusal_of
 from tools.text import clean_text, shorten
 from tools.wikipedia.options import Language, WikipediaOptions
 
@@ -32,7 +32,6 @@ _MAX_TEXT_CHARS = 5000
 _FOUND = 5
 _CANDIDATES = 40
 _MAX_SECTIONS = 300
-_BUSY_PAUSE_SECONDS = 1.0
 
 _NOT_IN_TITLES = re.compile(r"[#<>\[\]|{}_\s]+")
 _HEADING = re.compile(r"^(={2,6})[ \t]*([^\n]{0,200}?[^\n=\s])[ \t]*\1[ \t]*$", re.MULTILINE)
@@ -176,12 +175,11 @@ class Wikipedia:
                 service=_SERVICE,
                 params={**usual, **params},
                 timeout_seconds=self._options.timeout_seconds,
-                pause=_pause,
             )
         if not answer.ok:
             raise answer.refusal(_SERVICE)
-        if code := error_code(answer):
-            raise refusal(code)
+        if (refused := refusal_of(answer)) is not None:
+            raise refused
         return (answer.parse(_Answer, _SERVICE).query or _Query()).pages
 
 
@@ -233,13 +231,3 @@ def _sections(text: str) -> Sequence[_Section]:
 
 def _fold(heading: str) -> str:
     return " ".join(clean_text(heading).casefold().split())
-
-
-def _pause(answer: JsonAnswer) -> float | None:
-    """Returns how long to pause before a retry; an error of overload can have status 200."""
-    if error_code(answer) not in BUSY:
-        return usual_pause(answer)
-    asked = answer.retry_after_seconds
-    if asked is None:
-        return _BUSY_PAUSE_SECONDS
-    return asked if asked <= MAX_PAUSE_SECONDS else None

@@ -1,22 +1,16 @@
 """Asks the configured model what reports say about a claim: the port `Judge` of the tools.
 
-    claim, reports --one request, with two of ours among them--> one call of `judge_reports` --every report once?-->
-    ours judged as they must be? --> the judgements
-                             '--no--> nothing: something in the reports has told the model what to answer
+    claim, reports --one request--> one call of `judge_reports` --every report once?--> the judgements
+                                                              '--no--> nothing
 
-Reports are data from strangers, who may address the model. A page can always lie about its own report: it could
-simply agree with the claim. What it must not do is change the verdict on the others. So two reports that Aldis writes
-itself are put at unpredictable places, one that denies the claim and one about something else. They are worded
-unpredictably as well, since a page could tell the model to except what it can describe; one that describes all denials
-excepts the real ones, too. Of what the model writes, only two words out of three and a yes or no are used per report.
-It reads no history and has no other tool.
+Reports are data from strangers, who may address the model. It reads no history and has no other tool, and of what it
+writes only two words out of three and a yes or no are used per report. A page that misleads it can turn what it says of
+the others: the answer is called evidence and no verdict, and says that a model has read it.
 """
 
 import json
-import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -74,22 +68,6 @@ _SCHEMA: Mapping[str, object] = {
 }
 _OFFER = ToolOffer(name="judge_reports", description="Takes what each report says of the claim.", parameters=_SCHEMA)
 
-_DENIERS = (
-    "Ministry",
-    "Mayor",
-    "Police",
-    "Editors",
-    "Agency",
-    "Company",
-    "Hospital",
-    "Witnesses",
-    "Army",
-    "Organizers",
-)
-_DENIALS = ("no truth in", "not so:", "it is false that", "we withdraw", "no, not", "this is wrong:", "no sign of")
-_SUBJECTS = ("Public library", "Swimming pool", "Botanical garden", "Town archive", "Toy museum", "Ferry", "Chess club")
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
 
 class _Judged(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -103,7 +81,7 @@ class _Judged(BaseModel):
 class _Answer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    judgements: Annotated[list[_Judged], Field(max_length=MAX_REPORTS + 2)]
+    judgements: Annotated[list[_Judged], Field(max_length=MAX_REPORTS)]
 
 
 class ReportJudge:
@@ -121,8 +99,8 @@ class ReportJudge:
             raise Disabled("no model is set up that could read the reports")
         if not reports:
             return ()
-        sheet = Sheet.of(claim, reports[:MAX_REPORTS])
-        payer, request = await self._question(sheet, context)
+        read = reports[:MAX_REPORTS]
+        payer, request = await self._question(sheet(claim, read), len(read), context)
         row = question_row(request, self._budget)
         reserved = await self._store.transaction(lambda repos: self._budget.reserve(repos, payer, row))
         if isinstance(reserved, UsedUp):
@@ -138,9 +116,9 @@ class ReportJudge:
             await settle(attempt_entries(failed_attempts(error)))
             raise Unavailable("the model that reads the reports did not answer") from error
         await settle(completion_entries(completion))
-        return sheet.read(completion)
+        return judgements(completion, len(read))
 
-    async def _question(self, sheet: "Sheet", context: ToolContext) -> tuple[Payer, Request]:
+    async def _question(self, text: str, count: int, context: ToolContext) -> tuple[Payer, Request]:
         """Returns for whom the model is asked, and what."""
 
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
@@ -159,10 +137,10 @@ class ReportJudge:
         )
         request = Request(
             system=_SYSTEM,
-            messages=(UserMessage(text=sheet.text),),
+            messages=(UserMessage(text=text),),
             tools=(_OFFER,),
             may_call_tools=True,
-            max_output_tokens=_OUTPUT_TOKENS + _OUTPUT_TOKENS_PER_REPORT * len(sheet.reports),
+            max_output_tokens=_OUTPUT_TOKENS + _OUTPUT_TOKENS_PER_REPORT * count,
             timeout_seconds=TIMEOUT_SECONDS,
             model=model,
             conversation=f"c{conversation or 0}-judge",
@@ -171,62 +149,35 @@ class ReportJudge:
         return payer, request
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Sheet:
-    """The claim and the reports as the model gets them, with two of our own among them."""
+def sheet(claim: str, reports: Sequence[Excerpt]) -> str:
+    """Returns the text for the model: the claim and every report on a line, as JSON."""
+    lines = [
+        _dumped({"report": number, "title": _cut(report.title), "text": _cut(report.snippet)})
+        for number, report in enumerate(reports, 1)
+    ]
+    return "\n".join([_dumped({"claim": claim}), *lines])
 
-    claim: str
-    reports: tuple[Excerpt, ...]
-    denial: int
-    """The index of the report that denies the claim."""
-    other: int
-    """The index of the one about something else."""
 
-    @classmethod
-    def of(cls, claim: str, reports: Sequence[Excerpt]) -> Self:
-        """The reports in their order, with ours at unpredictable places."""
-        denial = f"{secrets.choice(_DENIERS)}: {secrets.choice(_DENIALS)} “{claim}”"
-        other = f"{secrets.choice(_SUBJECTS)}: closed on {secrets.choice(_DAYS)}"
-        mixed = list(reports)
-        first = secrets.randbelow(len(mixed) + 1)
-        mixed.insert(first, Excerpt(title=denial, snippet=""))
-        second = secrets.randbelow(len(mixed) + 1)
-        mixed.insert(second, Excerpt(title=other, snippet=""))
-        return cls(claim=claim, reports=tuple(mixed), denial=first + (second <= first), other=second)
+def judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
+    """Returns what the model says about each of so many reports, in their order.
 
-    @property
-    def text(self) -> str:
-        """The text for the model: every report on a line, as JSON."""
-        lines = [
-            _dumped({"report": number, "title": _cut(report.title), "text": _cut(report.snippet)})
-            for number, report in enumerate(self.reports, 1)
-        ]
-        return "\n".join([_dumped({"claim": self.claim}), *lines])
-
-    def read(self, completion: Completion) -> tuple[Judgement, ...]:
-        """Returns what the model says about each report that is not ours, in their order.
-
-        Raises:
-            Unavailable: the answer has the wrong form, or judges ours wrongly.
-        """
-        calls = completion.message.calls if completion.message is not None else ()
-        call = calls[0] if len(calls) == 1 and completion.stop is Stop.TOOLS else None
+    Raises:
+        Unavailable: the answer has the wrong form, or leaves reports out.
+    """
+    calls = completion.message.calls if completion.message is not None else ()
+    call = calls[0] if len(calls) == 1 and completion.stop is Stop.TOOLS else None
+    try:
         if call is None or call.name != _OFFER.name:
-            raise Unavailable("the model that reads the reports did not answer in the form that it was told")
-        try:
-            told = _Answer.model_validate(call.arguments).judgements
-        except ValidationError as error:
-            raise Unavailable("the model that reads the reports did not answer in the form that it was told") from error
-        by_place = {judged.report - 1: judged for judged in told}
-        if len(told) != len(self.reports) or by_place.keys() != set(range(len(self.reports))):
-            raise Unavailable("the model that reads the reports left some out")
-        if by_place[self.denial].stance != "contradicts" or by_place[self.other].stance != "mentions":
-            raise Unavailable("the model misread what is known, so that nothing it says of the reports is relied on")
-        return tuple(
-            Judgement(stance=judged.stance, tone=judged.tone, cites_official=judged.cites_official)
-            for place, judged in sorted(by_place.items())
-            if place not in {self.denial, self.other}
-        )
+            raise Unavailable("the model that reads the reports did not answer in the form that was asked for")
+        read = _Answer.model_validate(call.arguments).judgements
+    except ValidationError as error:
+        raise Unavailable("the model that reads the reports did not answer in the form that was asked for") from error
+    if sorted(judged.report for judged in read) != list(range(1, count + 1)):
+        raise Unavailable("the model that reads the reports left some out")
+    return tuple(
+        Judgement(stance=judged.stance, tone=judged.tone, cites_official=judged.cites_official)
+        for judged in sorted(read, key=lambda judged: judged.report)
+    )
 
 
 def _cut(text: str) -> str:

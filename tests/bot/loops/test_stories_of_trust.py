@@ -42,7 +42,7 @@ from tests.servers.envelopes import (
 )
 from tools import Arguments, Result, ToolContext, ToolSpec
 from tools.images.tool import ImageArguments
-from tools.predictions.tool import ListPredictions, Predict
+from tools.predictions import ListPredictions, Predict
 from tools.reminders import Remind
 
 SECRET = "the safe opens with 4711"

@@ -8,19 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.evidence.claims import CheckedClaim, language
-from tools.evidence.dates import parse_age
-from tools.evidence.independence import reports
 from tools.evidence.options import VerifyNewsOptions
-from tools.evidence.publishers import kind, publisher, registrable
-from tools.evidence.scoring import MAX_INCOMPLETE, Evidence, EvidenceSource, confidence, sources, weigh
-from tools.evidence.search_plan import SEARCHES_PER_ROUND, Inquiry, Step
-from tools.evidence.word_lists import CREDITS, fold
-from tools.ports import Judgement, Stance
+from tools.evidence.sources import (
+    MAX_INCOMPLETE,
+    Evidence,
+    Judgement,
+    Stance,
+    confidence,
+    is_about,
+    kind,
+    parse_age,
+    publisher,
+    reports,
+    sources,
+    weigh,
+)
+from tools.evidence.tool import SEARCHES_PER_ROUND, Step, plan
 from tools.search.base import Hit
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
-BRIDGE = CheckedClaim.of("A bridge in Larkhaven collapsed and 43 people died")
+BRIDGE = ("A bridge in Larkhaven collapsed and 43 people died",)
 
 
 def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hit:
@@ -28,21 +35,21 @@ def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hi
 
 
 @pytest.mark.parametrize(
-    ("host", "name", "who"),
+    ("host", "who"),
     [
-        ("lamps.example", "lamps.example", "lamps"),
-        ("news.lamps.example", "lamps.example", "lamps"),
-        ("news.lamps.co.uk", "lamps.co.uk", "lamps"),
-        ("lamps.com.au", "lamps.com.au", "lamps"),
-        ("co.uk", "co.uk", "co"),
-        ("A.Lamps.Example.", "lamps.example", "lamps"),
-        ("203.0.113.7", "203.0.113.7", "203.0.113.7"),
-        ("localhost", "localhost", "localhost"),
+        ("lamps.example", "lamps"),
+        ("news.lamps.example", "lamps"),
+        ("news.lamps.co.uk", "lamps"),
+        ("lamps.com.au", "lamps"),
+        ("co.uk", "co"),
+        ("A.Lamps.Example.", "lamps"),
+        ("203.0.113.7", "203.0.113.7"),
+        ("localhost", "localhost"),
     ],
 )
-def test_a_publisher_is_who_registered_the_name(host: str, name: str, who: str) -> None:
+def test_a_publisher_is_who_registered_the_name(host: str, who: str) -> None:
     """Whatever lies below it, and under whichever ending: one house has one voice."""
-    assert (registrable(host), publisher(host)) == (name, who)
+    assert publisher(host) == who
 
 
 @pytest.mark.parametrize(
@@ -88,19 +95,11 @@ def test_a_host_is_told_by_its_name_alone(host: str, what: str) -> None:
         ("Wed, 18 Nov 2026 09:30:00 GMT", date(2026, 11, 18)),
         ("Wednesday, November 18, 2026", date(2026, 11, 18)),
         ("Nov 2, 2026", date(2026, 11, 2)),
-        ("18. November 2026", date(2026, 11, 18)),
-        ("3. März 2026", date(2026, 3, 3)),
-        ("12 août 2026", date(2026, 8, 12)),
-        ("3 de mayo de 2026", date(2026, 5, 3)),
         ("11/18/2026, 09:30 AM, +0000 UTC", date(2026, 11, 18)),
         ("2 days ago", date(2026, 11, 19)),
         ("an hour ago", date(2026, 11, 21)),
         ("20 hours ago", date(2026, 11, 20)),
         ("1 week ago", date(2026, 11, 14)),
-        ("vor 3 Tagen", date(2026, 11, 18)),
-        ("il y a 2 semaines", date(2026, 11, 7)),
-        ("hace 5 días", date(2026, 11, 16)),
-        ("hace una hora", date(2026, 11, 21)),
         ("3 days", None),
         ("2026-13-45", None),
         ("February 30, 2026", None),
@@ -111,7 +110,7 @@ def test_a_host_is_told_by_its_name_alone(host: str, what: str) -> None:
     ],
 )
 def test_a_day_is_read_out_of_what_services_say(age: str | None, day: date | None) -> None:
-    """Dates in each of their spellings, ages in four languages; what is none, or still to come, is none."""
+    """Dates in each of their spellings, and ages; what is none, or still to come, is none."""
     assert parse_age(age, NOW) == day
 
 
@@ -123,24 +122,7 @@ def test_no_age_breaks_the_reading(age: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "spoken"),
-    [
-        ("The bridge has fallen and the river is full of it", "en"),
-        ("Die Brücke ist eingestürzt und der Fluss ist gesperrt", "de"),
-        ("Le pont est tombé dans la rivière et les routes sont fermées", "fr"),
-        ("El puente se ha caído y las carreteras están cerradas", "es"),
-        ("橋が崩落し多数の死者が出た", None),
-        ("Larkhaven", None),
-        ("Bridge down in Larkhaven", "en"),
-    ],
-)
-def test_a_language_is_told_by_its_small_words(text: str, spoken: str | None) -> None:
-    """Of those in which denials are searched for."""
-    assert language(text) == spoken
-
-
-@pytest.mark.parametrize(
-    ("title", "snippet", "is_about"),
+    ("title", "snippet", "is_it"),
     [
         ("Larkhaven bridge collapse: 43 people dead", "The bridge fell into the river.", True),
         ("43 people died as the bridge in Larkhaven collapsed", "", True),
@@ -150,16 +132,16 @@ def test_a_language_is_told_by_its_small_words(text: str, spoken: str | None) ->
         ("A bridge elsewhere", "The people of the town.", False),
     ],
 )
-def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_about: bool) -> None:
+def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_it: bool) -> None:
     """Whatever it says of it: that is not for words to tell."""
-    assert BRIDGE.is_told_by(title, snippet) is is_about
+    assert is_about(BRIDGE, title, snippet) is is_it
 
 
 def test_a_claim_in_several_wordings_is_found_in_each() -> None:
     """That is how a page in the language of the place is compared at all."""
     german = ("Brücke in Larkhaven eingestürzt", "Es ist die größte der Stadt, sagt die Polizei.")
-    assert not CheckedClaim.of("A bridge fell down in Larkhaven").is_told_by(*german)
-    assert CheckedClaim.of("A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt").is_told_by(*german)
+    assert not is_about(["A bridge fell down in Larkhaven"], *german)
+    assert is_about(["A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt"], *german)
 
 
 @pytest.mark.parametrize(
@@ -172,13 +154,7 @@ def test_a_claim_in_several_wordings_is_found_in_each() -> None:
 )
 def test_numbers_and_scripts_are_compared_however_they_are_written(claim: str, title: str) -> None:
     """Separators of thousands do not matter; where no spaces are, pairs of signs are compared."""
-    assert CheckedClaim.of(claim).is_told_by(title, "")
-
-
-def test_an_agency_is_found_where_a_text_credits_it() -> None:
-    """Not within words."""
-    assert not CREDITS.search(fold("map (apple) reuterslike"))
-    assert all(map(CREDITS.search, ("berlin (dpa) - ", "rome /reuters/ ", "quelle: afp", "(ap, 12 november)")))
+    assert is_about([claim], title, "")
 
 
 LONG = "The bridge across the river fell in the night and forty cars were on it when the middle part gave way"
@@ -329,44 +305,42 @@ def test_the_confidence_stays_in_its_bounds(
     assert confidence(found, needed=needed, is_incomplete=True) == min(sure, MAX_INCOMPLETE)
 
 
-def inquiry(**more: Any) -> Inquiry:
-    return Inquiry(**({"claim": BRIDGE, "needed": 3} | more))
-
-
 def steps(
-    asked: Inquiry, tried: tuple[Step, ...] = (), *hits: Hit, rules: VerifyNewsOptions = PLAIN
+    wordings: tuple[str, ...] = BRIDGE,
+    tried: tuple[Step, ...] = (),
+    *hits: Hit,
+    language: str | None = None,
+    **options: Any,
 ) -> tuple[Step, ...]:
-    about = [hit for hit in hits if asked.claim.is_told_by(hit.title, hit.snippet)]
-    found: tuple[EvidenceSource, ...] = sources(about, rules, NOW)
-    return asked.following(found, weigh(found), tried)
+    rules = VerifyNewsOptions(**options)
+    about = [hit for hit in hits if is_about(wordings, hit.title, hit.snippet)]
+    return plan(wordings, language, rules, sources(about, rules, NOW), tried)
 
 
 def test_the_first_round_asks_for_the_claim_itself() -> None:
     """In the news and on the web, without the sites that are not wanted."""
-    first = steps(inquiry(excluded_sites=("bad.example",), language="de"))
+    first = steps(language="de", excluded_sites=("bad.example",))
     assert [(step.aim, step.query.is_news) for step in first] == [("reports", True), ("reports", False)]
     for step in first:
-        assert step.query.text == BRIDGE.wordings[0]
+        assert step.query.text == BRIDGE[0]
         assert (step.query.without_sites, step.query.language) == (("bad.example",), "de")
 
 
 def test_the_next_rounds_ask_for_what_is_missing() -> None:
-    """Denials, an official word, preferred sites, other and fewer words; each once, then nothing is left."""
-    asked = inquiry(claim=CheckedClaim.of(BRIDGE.wordings[0], "Brücke eingestürzt"), preferred_sites=("a.example",))
-    tried = steps(asked)
+    """Denials, an official word, preferred sites, other words; each once, then nothing is left."""
+    wordings = (*BRIDGE, "Brücke eingestürzt")
+    tried = steps(wordings)
     aims: list[list[str]] = []
-    while more := steps(asked, tried):
+    while more := steps(wordings, tried, preferred_sites=("a.example",)):
         aims.append([step.aim for step in more])
         assert len(more) <= SEARCHES_PER_ROUND
         tried += more
-    assert aims == [["denials", "official word", "preferred sites"], ["other words", "fewer words"]]
-    assert len({step.query for step in tried}) == len(tried)
+    assert aims == [["denials", "official word", "preferred sites"], ["other words"]]
     assert [step.query.text for step in tried[2:]] == [
         "bridge Larkhaven collapsed 43 people died fact check false",
         "bridge Larkhaven collapsed 43 people died official statement confirmed",
         "bridge Larkhaven collapsed 43 people died",
         "Brücke eingestürzt",
-        "bridge Larkhaven collapsed 43 people",
     ]
     assert tried[4].query.sites == ("a.example",)
 
@@ -375,33 +349,25 @@ def test_what_was_found_is_not_looked_for() -> None:
     """Several reports, an official site, and a look for denials: that is enough."""
     official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
     enough = [hit_at(1), hit_at(2), official]
-    tried = steps(inquiry())
-    assert [step.aim for step in steps(inquiry(), tried, *enough)] == ["denials"]
-    tried += steps(inquiry(), tried, *enough)
-    assert steps(inquiry(), tried, *enough) == ()
+    tried = steps()
+    assert [step.aim for step in steps(BRIDGE, tried, *enough)] == ["denials"]
+    tried += steps(BRIDGE, tried, *enough)
+    assert steps(BRIDGE, tried, *enough) == ()
 
 
 @pytest.mark.parametrize(
-    ("claim", "spoken", "marker"),
-    [
-        ("Die Brücke in Larkhaven ist eingestürzt", None, "Faktencheck"),
-        ("Le pont de Larkhaven est tombé", None, "fact-check faux"),
-        ("El puente de Larkhaven se ha caído", None, "bulo"),
-        ("El puente de Larkhaven se ha caído", "de", "Faktencheck"),
-        ("橋が崩落した", "ja", "fact check false"),
-    ],
+    ("spoken", "marker"),
+    [("de", "Faktencheck"), ("fr", "fact-check faux"), ("es", "bulo"), ("ja", "fact check false"), (None, "false")],
 )
-def test_denials_are_looked_for_in_the_language_of_the_claim(claim: str, spoken: str | None, marker: str) -> None:
-    """Or of the pages that are wanted; in English where neither is known."""
-    asked = inquiry(claim=CheckedClaim.of(claim), language=spoken)
-    assert marker in steps(asked, steps(asked))[0].query.text
+def test_denials_are_looked_for_in_the_language_that_is_wanted(spoken: str | None, marker: str) -> None:
+    """In English where it is another, or none is named."""
+    assert marker in steps(BRIDGE, steps(language=spoken), language=spoken)[0].query.text
 
 
 @given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=200))
 def test_nothing_that_strangers_write_breaks_the_judging(claim: str, title: str, snippet: str) -> None:
     """Claims, titles and snippets of any characters are read, planned and weighed."""
-    asked = inquiry(claim=CheckedClaim.of(f"x {claim}"))
+    wordings = (f"x {claim}",)
     hits = [page("a.example", title, snippet), page("b.example", snippet[:50], title)]
-    tried = steps(asked, (), *hits)
-    assert steps(asked, tried, *hits)
-    assert all(step.query.text for step in tried)
+    tried = steps(wordings, (), *hits)
+    assert all(step.query.text for step in (*tried, *steps(wordings, tried, *hits)))

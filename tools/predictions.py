@@ -1,21 +1,28 @@
 """The tools `predict`, `resolve_prediction`, `list_predictions` and `calibration_stats`: what people expect to happen,
 how it turned out, and how well calibrated they are.
+
+    accuracy   the share of predictions on the right side of one half; exactly one half counts as half a hit
+    Brier      the mean of (probability - outcome)^2, with an outcome of 1 or 0: 0 is perfect, 0.25 results from always
+               saying one half, 1 from being certain and wrong each time
+    bins       what is predicted with 60 to 70 % should come true in 60 to 70 % of the cases
+
+Source: G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950), in
+the form for two outcomes.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from fractions import Fraction
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ResultFile, Tool, ToolContext, ToolSpec
 from tools.chart import PNG, Point, point_chart
 from tools.errors import BadArguments
-from tools.ports import Forecast, Prediction, Predictions, Verdict
-from tools.predictions.calibration import Score, SettledPrediction, bins, by_domain, score
 from tools.text import clean_line
 
 _MAX_STATEMENT_CHARS = 400
@@ -30,7 +37,84 @@ _ACROSS, _UP = "Predicted (%)", "Came true (%)"
 _MIN_JOINED = 10
 """With fewer cases, a line would suggest a trend that does not exist."""
 _BAR_CHARS = 20
-"""How people speak about predictions, in all languages."""
+
+
+Verdict = Literal["came_true", "did_not", "void"]
+"""The outcome of a prediction; `void`: nobody can tell, or it became meaningless, so it is not scored."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forecast:
+    """What somebody expects to happen."""
+
+    statement: str
+    probability: float
+    """How likely they think it is, from 0 to 1."""
+    due: date
+    """The day by which the outcome is known, by the person's calendar."""
+    domain: str | None = None
+    """One word for its subject; None: none was given."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prediction:
+    """A recorded forecast."""
+
+    number: int
+    """Its number in this conversation while it is kept."""
+    forecast: Forecast
+    made: date
+    """When it was recorded, by the person's calendar."""
+    verdict: Verdict | None = None
+    """None: it is open."""
+    is_overdue: bool = False
+    """Whether it is open and its due day is over."""
+    until: str | None = None
+    """When it disappears with a message it came from (`2026-11-23T08:00Z`); None: it stays."""
+    origin: str = ""
+    """Where its words come from: opaque, for `Result.origins`."""
+
+
+class Predictions(Protocol):
+    """The predictions of a person in a conversation, both from the context; other conversations do not see them."""
+
+    async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
+        """Records a forecast; repeating the same call after a crash changes nothing.
+
+        Raises:
+            BadArguments: its day is past or too far away; the message says which.
+            Denied: a reminder asks for it, or the question was taken back.
+            RateLimited: the person has as many predictions as allowed.
+        """
+        ...
+
+    async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
+        """Records the outcome of one of the person's predictions (None: reopens it); returns its new state.
+
+        Raises:
+            Denied: as `record`.
+            NotFound: they have no prediction with this number here.
+        """
+        ...
+
+    async def strike(self, number: int, context: ToolContext) -> Prediction:
+        """Strikes one of the person's predictions, as if it had not been made; returns what it was.
+
+        Raises:
+            Denied, NotFound: as `resolve`.
+        """
+        ...
+
+    async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
+        """Returns the person's predictions: overdue, then open ones, each by due day; then settled, newest first."""
+        ...
+
+    async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
+        """Returns the probability of each settled prediction of anybody in this conversation, and if it came true.
+
+        Nothing tells what it was about or who made it.
+        """
+        ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -277,6 +361,67 @@ def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
     return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SettledPrediction:
+    """A prediction with a known outcome."""
+
+    probability: float
+    """From 0 to 1."""
+    came_true: bool
+    domain: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Score:
+    """The score of some predictions. Shares and means are from 0 to 1."""
+
+    count: int
+    """At least 1."""
+    accuracy: float
+    brier: float
+    said: float
+    """The mean probability."""
+    came_true: float
+    """The share that came true."""
+
+
+def score(settled: Sequence[SettledPrediction]) -> Score:
+    """Returns the score of all predictions, of which there is at least one."""
+    # Exact fractions: 0.7 is seven tenths, and no sum depends on its order.
+    pairs = [(Fraction(str(one.probability)), int(one.came_true)) for one in settled]
+    half = Fraction(1, 2)
+
+    def mean(values: Iterable[Fraction | int]) -> float:
+        return float(sum(values, Fraction(0)) / len(pairs))
+
+    return Score(
+        count=len(pairs),
+        accuracy=mean(half if said == half else int((said > half) == bool(outcome)) for said, outcome in pairs),
+        brier=mean((said - outcome) ** 2 for said, outcome in pairs),
+        said=mean(said for said, _ in pairs),
+        came_true=mean(outcome for _, outcome in pairs),
+    )
+
+
+def by_domain(settled: Iterable[SettledPrediction]) -> tuple[tuple[str | None, Score], ...]:
+    """Returns the score of each domain (None: no domain), the one with most predictions first."""
+    groups: dict[str | None, list[SettledPrediction]] = {}
+    for one in settled:
+        groups.setdefault(one.domain, []).append(one)
+    scored = [(domain, score(group)) for domain, group in groups.items()]
+    return tuple(sorted(scored, key=lambda pair: (-pair[1].count, pair[0] or "")))
+
+
+def bins(settled: Iterable[SettledPrediction]) -> tuple[tuple[int, Score], ...]:
+    """Returns the tenths that have predictions, each by its lower end in percent, from the unlikely to the likely; only
+    the last includes its upper end.
+    """
+    groups: dict[int, list[SettledPrediction]] = {}
+    for one in settled:
+        groups.setdefault(min(int(Fraction(str(one.probability)) * 10), 9), []).append(one)
+    return tuple((10 * number, score(group)) for number, group in sorted(groups.items()))
+
+
 def _data(prediction: Prediction) -> Mapping[str, Any]:
     forecast = prediction.forecast
     shown: dict[str, Any] = {
@@ -329,12 +474,10 @@ def _settle(prediction: Prediction) -> SettledPrediction | None:
 
 
 def _scores(settled: Sequence[SettledPrediction]) -> Mapping[str, Any]:
-    found = score(settled)
-    if found is None:
+    if not settled:
         return {"resolved": 0, "note": "None is resolved yet, so there is nothing to score."}
-    tables = [
-        {"from": f"{one.low_percent} %", "to": f"{one.high_percent} %", **_row(one.score)} for one in bins(settled)
-    ]
+    found = score(settled)
+    tables = [{"from": f"{low} %", "to": f"{low + 10} %", **_row(one)} for low, one in bins(settled)]
     note = f"Only {found.count} resolved: too few to judge by; the figures are mostly chance."
     noted = {"note": note} if found.count < _ENOUGH else {}
     return {"resolved": found.count, **_row(found), "reliability": tables, **noted}
@@ -360,9 +503,7 @@ def _row(found: Score) -> Mapping[str, Any]:
 def _plot(settled: Sequence[SettledPrediction], language: str) -> bytes:
     """Returns the plot with the words of a language, in English for one without."""
     words = PLOT_WORDS.get(language, PLOT_WORDS["en"])
-    points = [
-        Point(across=100 * one.score.said, up=100 * one.score.came_true, count=one.score.count) for one in bins(settled)
-    ]
+    points = [Point(across=100 * one.said, up=100 * one.came_true, count=one.count) for _, one in bins(settled)]
     title = (words.one if len(settled) == 1 else words.many).format(count=len(settled))
     return point_chart(title, points, across=words.across, up=words.up, is_joined=len(settled) >= _MIN_JOINED)
 
@@ -370,8 +511,8 @@ def _plot(settled: Sequence[SettledPrediction], language: str) -> bytes:
 def _plot_in_letters(settled: Sequence[SettledPrediction]) -> str:
     """Returns the plot as text: a line for each bin, with a bar for how often it came true."""
     lines = [
-        f"{one.low_percent:>2}-{one.high_percent:>3} % |{'#' * round(one.score.came_true * _BAR_CHARS):.<{_BAR_CHARS}}|"
-        f" {100 * one.score.came_true:.0f} % of {one.score.count}"
-        for one in bins(settled)
+        f"{low:>2}-{low + 10:>3} % |{'#' * round(one.came_true * _BAR_CHARS):.<{_BAR_CHARS}}|"
+        f" {100 * one.came_true:.0f} % of {one.count}"
+        for low, one in bins(settled)
     ]
     return "\n".join([f"{_ACROSS} | {_UP}", *lines])

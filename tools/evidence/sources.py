@@ -1,0 +1,430 @@
+"""What pages say about a claim, counted by independent reports: who publishes them, when, and how sure that is. Pure.
+
+The confidence says how well the findings support the claim. It is not the probability that the claim is true.
+
+    support     = 0.7 x min(agreeing / needed, 1)
+                + 0.3 if an official site says it, else 0.1 if a report says that an authority confirmed it
+    opposition  = 0.7 x min(contradicting / needed, 1)
+                + 0.3 if an official site or a fact-checker contradicts, else 0.1 if a report cites an official denial
+    confidence  = support x (1 - opposition), at most 0.5 while data are incomplete; to two places
+
+`agreeing` and `contradicting` count reports, not pages. Pages belong to one report if they have the same publisher,
+nearly the same title or snippet, or name the same news agency; a text that was rewritten or translated looks
+independent, and so do two publishers of one company. A report with a contradicting page contradicts. Platforms and
+encyclopaedias are shown but not counted. Words do not tell what a page says about a claim; a model does (`Judge`).
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from ipaddress import ip_address
+from typing import Literal, Protocol
+
+from dateutil import parser
+
+from tools.base import ToolContext
+from tools.evidence.options import VerifyNewsOptions
+from tools.search.base import Hit, lies_in
+
+Stance = Literal["agrees", "contradicts", "mentions"]
+"""What a report says about a claim: the same, the opposite, or neither."""
+
+Tone = Literal["panic", "neutral", "optimistic"]
+
+Kind = Literal["official", "fact_check", "site", "reference", "platform"]
+"""An authority; a newsroom that checks claims; any other site; an encyclopaedia, which repeats what others found out; a
+platform where everybody can write."""
+
+BY_REPORTS = 0.7
+BY_OFFICIALS = 0.3
+BY_HEARSAY = 0.1
+"""The weight of a report that cites an authority, if no authority was found itself."""
+MAX_INCOMPLETE = 0.5
+"""The highest confidence while data are incomplete."""
+
+ABOUT = 0.6
+"""The minimum share of the claim's significant words in a page about it."""
+SAME = 0.6
+"""The minimum share of the shorter snippet's three-word runs in the other for both to count as the same."""
+_RUN_WORDS = 3
+_MIN_RUNS = 6  # shorter texts can match by chance
+_MIN_TITLE_WORDS = 5
+_MAX_TERMS = 24
+_MIN_STEM = 4  # characters; shorter words have to match exactly
+_LONG = 7  # characters; from here on an ending may change two of them: collapsed, collapses
+_MAX_ENDING = 3
+
+_STANCES: tuple[Stance | None, ...] = ("contradicts", "agrees", "mentions", None)
+_KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "platform")
+_WITNESSES: frozenset[Kind] = frozenset({"official", "fact_check", "site"})
+
+_WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*(?:'t\b)?")
+_ACCENTS = re.compile("[\u0300-\u036f]+")
+_SPELLINGS = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00df": "ss", "\u2010": "-", "\u2011": "-"})
+# Scripts without spaces between words are compared by pairs of characters.
+_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{3,}")
+_THOUSANDS = re.compile(r"(?<=[0-9])[.,\u00a0\u202f ](?=[0-9]{3}(?![0-9]))")
+_IDLE = frozenset(
+    str.split(
+        "a an i he she it they we you his her its their our the this that of and to in is are was were be has"
+        " have had will would can could should for with by from on at as after about into over but or no not"
+        " says said say new der die das den dem des ein eine einen und oder ist sind war hat haben wird wurde"
+        " nicht von mit auf im zu sich bei als aus um am le la les du de des un une et est sont dans pour par"
+        " au aux sur qui que a ont avec ne pas el los las del y en con por se su al ha han fue para es"
+    )
+)
+"""Words that say nothing of what a claim is about, in English, German, French and Spanish."""
+
+_AGENCIES = "reuters|dpa|afp|apa|ap|epd|kna|efe|ansa|pa media|associated press|xinhua|tass|bloomberg|keystone-sda|sda"
+_CREDITS = re.compile(
+    rf"[(\[/]\s*({_AGENCIES})\b[^)\]]{{0,20}}[)\]/]|\b(?:source|quelle|fuente|via)\s?:?\s({_AGENCIES})\b"
+)
+_AGENCY_SITES = {"reuters": "reuters", "apnews": "ap", "afp": "afp", "dpa": "dpa", "efe": "efe", "ansa": "ansa"}
+_LONG_NAMES = {"associated press": "ap", "keystone-sda": "sda"}
+# After the last of these, a title names its site.
+_SITE_IN_TITLE = re.compile(r"\s[|\u2013\u2014-]\s[^|\u2013\u2014]{1,40}$")
+
+_AGO = re.compile(r"\b(\d{1,3}|an?|one) (min|hour|day|week|month|year)[a-z]* ago\b")
+_SPAN_HOURS = {"min": 0, "hour": 1, "day": 24, "week": 7 * 24, "month": 30 * 24, "year": 365 * 24}
+_YEAR = re.compile(r"\b(19|20)[0-9]{2}\b")
+
+# Second-level labels under which names are registered in some countries, as in example.co.uk.
+_SHARED = frozenset(
+    str.split("ac asso co com edu go gob gouv gov govt gub gv info int ltd mil ne net nic nom or org plc sch web")
+)
+# Countries that reserve a label for the state. Elsewhere everybody can own such a name, such as gob.io.
+_STATE_LABELS = {
+    "gov": """ae al ar au az ba bd bh br by cl cn co cy cz dz eg ge gh gr hk hr hu ie il in iq ir it jo kw kz lb lk lt
+        lv ma md mk mt my ng np ph pk pl pt qa ro rs ru sa sg si sk sy tn tr tt tw ua uk vn za zm zw""",
+    "gob": "ar bo cl do ec es gt hn mx ni pa pe sv ve",
+    "go": "cr id jp ke kr th tz ug",
+    "gouv": "bj ci cd fr ht ml sn tg",
+    "govt": "nz",
+    "gub": "uy",
+    "gv": "at",
+}
+_STATES = frozenset((label, country) for label, countries in _STATE_LABELS.items() for country in countries.split())
+_BY_SITE: tuple[tuple[Kind, frozenset[str]], ...] = (
+    (
+        "fact_check",
+        frozenset(
+            str.split("""
+snopes.com politifact.com factcheck.org fullfact.org leadstories.com checkyourfact.com science.feedback.org
+factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org dpa-factchecking.com
+maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in altnews.in pesacheck.org
+euvsdisinfo.eu hoaxbuster.com
+""")
+        ),
+    ),
+    (
+        "reference",
+        frozenset(str.split("wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com")),
+    ),
+    (
+        "platform",
+        frozenset(
+            str.split("""
+x.com twitter.com facebook.com instagram.com threads.net threads.com tiktok.com youtube.com youtu.be reddit.com
+linkedin.com pinterest.com quora.com medium.com substack.com tumblr.com blogspot.com wordpress.com t.me telegram.org
+telegram.me vk.com bsky.app mastodon.social gab.com truthsocial.com rumble.com bitchute.com odysee.com 4chan.org
+weebly.com wixsite.com livejournal.com github.io discord.com twitch.tv
+""")
+        ),
+    ),
+    (
+        "official",
+        frozenset(
+            str.split("""
+europa.eu un.org imf.org worldbank.org icrc.org
+bund.de bundestag.de bundesregierung.de bundeskanzler.de bundespraesident.de bundesbank.de auswaertiges-amt.de
+bundesverfassungsgericht.de bka.de rki.de destatis.de dwd.de polizei.de polizei.nrw
+admin.ch parlament.ch snb.ch meteoschweiz.ch oenb.at
+elysee.fr senat.fr assemblee-nationale.fr service-public.fr conseil-constitutionnel.fr insee.fr meteofrance.fr
+banque-france.fr boe.es congreso.es senado.es policia.es guardiacivil.es bde.es casareal.es aemet.es
+police.uk parliament.uk nhs.uk royal.uk bankofengland.co.uk canada.ca gc.ca
+rijksoverheid.nl overheid.nl politie.nl knmi.nl regeringen.se regjeringen.no
+gov int mil
+""")
+        ),
+    ),
+)
+"""Hosts and endings that are not ordinary sites; the tables are short and our own."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Excerpt:
+    """The known part of a report: a title and some text, both by strangers."""
+
+    title: str
+    snippet: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Judgement:
+    """A model's reading of what a report says about a claim."""
+
+    stance: Stance
+    tone: Tone
+    cites_official: bool
+    """Whether it says that an authority confirmed or denied the claim."""
+
+
+class Judge(Protocol):
+    """Reads reports and tells what they say about a claim, never whether it is true."""
+
+    async def judge(self, claim: str, reports: Sequence[Excerpt], context: ToolContext) -> tuple[Judgement, ...]:
+        """Returns one judgement per report, in order; the implementation records the cost.
+
+        Raises:
+            Disabled: no model is set up.
+            Unavailable: the model did not answer, or not reliably.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvidenceSource:
+    """A page about the claim."""
+
+    hit: Hit
+    kind: Kind
+    judgement: Judgement | None
+    """What it says about the claim; None: it was not read."""
+    report: int
+    """The number of its report; sources with the same number are not independent of each other."""
+    day: date | None
+    """When it was published, in UTC; None if the search service did not tell."""
+    is_preferred: bool
+
+    @property
+    def stance(self) -> Stance | None:
+        """What it says about the claim; None: it was not read."""
+        return None if self.judgement is None else self.judgement.stance
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Evidence:
+    """The sources' statements together."""
+
+    agreeing: int
+    """Independent reports that agree with the claim."""
+    contradicting: int
+    mentioning: int
+    official_confirms: bool
+    """Whether an official site agrees."""
+    official_is_cited: bool
+    """Whether an agreeing report says that an authority confirmed it."""
+    official_contradicts: bool
+    fact_check_contradicts: bool
+    official_denial_is_cited: bool
+    """Whether a contradicting report says that an authority denies it."""
+    tones: tuple[tuple[Tone, int], ...]
+    """The tones of the pages with their counts, the most frequent first."""
+    days: tuple[date, ...]
+    """The known dates of pages that do not contradict, in order."""
+    has_official: bool
+    """Whether the pages include an official site, whatever it says."""
+    has_fact_check: bool
+
+    @property
+    def independent(self) -> int:
+        """The number of independent reports about the claim, whatever they say."""
+        return self.agreeing + self.contradicting + self.mentioning
+
+
+def sources(
+    hits: Sequence[Hit],
+    options: VerifyNewsOptions,
+    now: datetime,
+    *,
+    articles: Collection[str] = (),
+    judgements: Mapping[Hit, Judgement] | None = None,
+) -> tuple[EvidenceSource, ...]:
+    """Returns the pages about the claim, the most significant first: contradiction, then agreement; officials first.
+
+    `judgements` are those of the pages that were read; None: none was. `articles` are addresses of pages of an
+    encyclopaedia, whatever their host.
+    """
+    unread = None if judgements is None else Judgement(stance="mentions", tone="neutral", cites_official=False)
+    found = [
+        EvidenceSource(
+            hit=hit,
+            kind="reference" if hit.url in articles else kind(hit.site, official_sites=options.official_sites),
+            judgement=(judgements or {}).get(hit, unread),
+            report=report,
+            day=parse_age(hit.age, now),
+            is_preferred=lies_in(hit.site, options.preferred_sites),
+        )
+        for hit, report in zip(hits, reports(hits), strict=True)
+    ]
+    return tuple(
+        sorted(found, key=lambda one: (_STANCES.index(one.stance), not one.is_preferred, _KINDS.index(one.kind)))
+    )
+
+
+def weigh(found: Sequence[EvidenceSource]) -> Evidence:
+    """Sums up the sources by independent reports."""
+    witnesses = sorted(
+        (source for source in found if source.kind in _WITNESSES), key=lambda one: _STANCES.index(one.stance)
+    )
+    stance_by_report: dict[int, Stance | None] = {}
+    for source in witnesses:
+        stance_by_report.setdefault(source.report, source.stance)
+    stances = Counter(stance_by_report.values())
+    tones: Counter[Tone] = Counter(source.judgement.tone for source in found if source.judgement is not None)
+    says = {(source.stance, source.kind) for source in witnesses}
+    cites = {source.stance for source in witnesses if source.judgement is not None and source.judgement.cites_official}
+    return Evidence(
+        agreeing=stances["agrees"],
+        contradicting=stances["contradicts"],
+        mentioning=stances["mentions"] + stances[None],
+        official_confirms=("agrees", "official") in says,
+        official_is_cited="agrees" in cites,
+        official_contradicts=("contradicts", "official") in says,
+        fact_check_contradicts=("contradicts", "fact_check") in says,
+        official_denial_is_cited="contradicts" in cites,
+        tones=tuple(tones.most_common()),
+        has_official=any(source.kind == "official" for source in found),
+        has_fact_check=any(source.kind == "fact_check" for source in found),
+        days=tuple(sorted(s.day for s in found if s.day is not None and s.stance != "contradicts")),
+    )
+
+
+def confidence(evidence: Evidence, *, needed: int, is_incomplete: bool) -> float:
+    """Returns how well the findings support the claim, 0 to 1, by the formula at the head of this module."""
+    is_denied = evidence.official_contradicts or evidence.fact_check_contradicts
+    support = _weight(evidence.agreeing, needed, itself=evidence.official_confirms, cited=evidence.official_is_cited)
+    opposition = _weight(evidence.contradicting, needed, itself=is_denied, cited=evidence.official_denial_is_cited)
+    carried = support * (1 - opposition)
+    return round(min(carried, MAX_INCOMPLETE) if is_incomplete else carried, 2)
+
+
+def _weight(independent: int, needed: int, *, itself: bool, cited: bool) -> float:
+    official = BY_OFFICIALS if itself else BY_HEARSAY if cited else 0
+    return BY_REPORTS * min(independent / needed, 1) + official
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Returns the words and numbers in order, in lower case without accents; `didn't` stays one, `7.8` one number."""
+    return tuple(_WORD.findall(_fold(text)))
+
+
+def significant(text: str) -> tuple[str, ...]:
+    """Returns the words that tell what a text is about, each once."""
+    pieces = tuple(dict.fromkeys(_pieces(text)))
+    return (tuple(piece for piece in pieces if piece not in _IDLE) or pieces)[:_MAX_TERMS]
+
+
+def is_about(wordings: Sequence[str], title: str, snippet: str) -> bool:
+    """Whether a page is about the claim in one of its wordings, whatever it says about it."""
+    said = frozenset(_pieces(f"{title} {snippet}"))
+    every = filter(None, map(significant, wordings))
+    return any(sum(_stands(term, said) for term in terms) >= ABOUT * len(terms) for terms in every)
+
+
+def _fold(text: str) -> str:
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_SPELLINGS).casefold()))
+
+
+def _stands(term: str, said: frozenset[str]) -> bool:
+    if term in said:
+        return True
+    if len(term) < _MIN_STEM or term[0].isdigit():
+        return False
+    stem = term[: max(_MIN_STEM, len(term) - (1 if len(term) < _LONG else 2))]
+    return any(word.startswith(stem) and len(word) <= len(term) + _MAX_ENDING for word in said)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Yields the words, with numbers in one spelling and pairs of characters for scripts without spaces."""
+    for word in words(_THOUSANDS.sub("", text)):
+        if _UNSPACED.fullmatch(word):
+            yield from (word[at : at + 2] for at in range(len(word) - 1))
+        else:
+            yield word.replace(",", ".") if word[0].isdigit() else word
+
+
+def parse_age(age: str | None, now: datetime) -> date | None:
+    """Returns the day in UTC of a date or "2 days ago", as search services write it; None if there is none, or one in
+    the future.
+    """
+    if not age:
+        return None
+    if found := _AGO.search(age.lower()):
+        count = int(found[1]) if found[1].isdigit() else 1
+        return (now - timedelta(hours=count * _SPAN_HOURS[found[2]])).astimezone(UTC).date()
+    if not _YEAR.search(age):
+        return None
+    try:
+        day = parser.parse(age.partition(", +")[0], ignoretz=True).date()
+    except (ValueError, OverflowError):
+        return None
+    return None if day > now.astimezone(UTC).date() + timedelta(days=1) else day
+
+
+def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
+    """Returns the number of each page's report, counted from 1 in order of first appearance."""
+    leaders = list(range(len(hits)))
+    for one, other in _same_reports(hits):
+        joined, kept = sorted((leaders[one], leaders[other]), reverse=True)
+        leaders = [kept if leader == joined else leader for leader in leaders]
+    numbers: dict[int, int] = {}
+    return tuple(numbers.setdefault(leader, len(numbers) + 1) for leader in leaders)
+
+
+def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
+    """Yields pairs of pages, by index, that tell the same report."""
+    first_of: dict[Hashable, int] = {}
+    for at, hit in enumerate(hits):
+        for mark in _marks(hit):
+            yield first_of.setdefault(mark, at), at
+    snippets = [words(hit.snippet) for hit in hits]
+    runs = [frozenset(said[at : at + _RUN_WORDS] for at in range(len(said) - _RUN_WORDS + 1)) for said in snippets]
+    for at, text in enumerate(runs):
+        for before in range(at):
+            fewest = min(len(runs[before]), len(text))
+            if fewest >= _MIN_RUNS and len(runs[before] & text) >= SAME * fewest:
+                yield before, at
+
+
+def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
+    """Yields marks that pages share only if they tell the same report."""
+    name = publisher(hit.site)
+    yield "publisher", name
+    if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
+        yield "title", title
+    credit = _CREDITS.search(_fold(f"{hit.title} {hit.snippet}"))
+    agency = _AGENCY_SITES.get(name) if credit is None else credit[1] or credit[2]
+    if agency is not None:
+        yield "agency", _LONG_NAMES.get(agency, agency)
+
+
+def publisher(host: str) -> str:
+    """Returns the registered name without its ending, as one publisher can have several: `bbc.com` and
+    `news.bbc.co.uk` are both `bbc`. An IP address is itself.
+    """
+    labels = _labels(host)
+    is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.cc
+    try:
+        return str(ip_address(host))
+    except ValueError:
+        return labels[-3 if is_shared else -2] if len(labels) > 1 else host
+
+
+def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
+    """Returns the kind of a host by its name; `official_sites` are authorities besides those in the table."""
+    labels = _labels(host)
+    if lies_in(host, official_sites) or tuple(labels[-2:]) in _STATES:
+        return "official"
+    itself_and_above = {".".join(labels[at:]) for at in range(len(labels))}
+    for named, sites in _BY_SITE:
+        if not sites.isdisjoint(itself_and_above):
+            return named
+    return "site"
+
+
+def _labels(host: str) -> list[str]:
+    return host.lower().rstrip(".").split(".")

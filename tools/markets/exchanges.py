@@ -1,0 +1,354 @@
+"""Prediction markets as `market_search` and `market_get` read them: Polymarket (real money) and Manifold (play money).
+
+At Polymarket an event has one market (yes or no), or one for each candidate; either becomes one `Market` here, with the
+candidates as outcomes. Neither exchange needs a key.
+
+Source: docs.polymarket.com, Gamma API, and its answers, 2026-11-21: lists are JSON within texts, numbers are texts or
+numbers; a price is a probability, and a price of 1 in a closed market marks the winner. docs.manifold.markets/api,
+2026-11-21: 500 requests a minute per address, any use allowed, "alpha"; times are milliseconds since 1970; lists leave
+out the answers of questions with several.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from tools.errors import NotFound, TooLarge
+from tools.http import Http, JsonAnswer
+from tools.text import clean_line, clean_text, shorten
+
+Status = Literal["open", "closed", "resolved"]
+"""Whether people can still trade, wait for the outcome, or know it."""
+
+_MAX_OUTCOMES = 12
+_MISSING = frozenset({400, 404, 422})  # how exchanges answer if there is no such market
+_MAX_LINE_CHARS = 200
+_MAX_TEXT_CHARS = 1500
+_MAX_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times beyond any calendar
+_WON = 0.999
+_RESOLUTIONS = {"YES": "Yes", "NO": "No", "MKT": "in parts", "CANCEL": "called off"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Market:
+    """A question that people trade on."""
+
+    id: str
+    """The id for `market_get`: the name of the source and its own id, separated by a colon."""
+    question: str
+    url: str
+    status: Status
+    outcomes: Sequence[tuple[str, float | None]]
+    """Each possible outcome with its probability by the traders, 0 to 1; None if there is no price. The most likely
+    first if there are more than two."""
+    resolution: str = ""
+    """The outcome; empty until it is known."""
+    ends_at: datetime | None = None
+    volume: float | None = None
+    """The total volume in the money of the source, like the amounts below."""
+    volume_24h: float | None = None
+    liquidity: float | None = None
+    description: str = ""
+    """The rules of the decision; empty in lists."""
+
+
+def _line(text: str) -> str:
+    return shorten(clean_line(text), _MAX_LINE_CHARS)
+
+
+def _paragraph(text: str | None) -> str:
+    return shorten(clean_text(text or "").strip(), _MAX_TEXT_CHARS)
+
+
+def _number(given: Any) -> Any:
+    """Parses a number, which may be given as text, empty or missing; anything else counts as unknown."""
+    if not isinstance(given, int | float | str):
+        return given
+    try:
+        number = float(given)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _texts(given: Any) -> Any:
+    """Parses a list of texts, which may be given as JSON in a text, empty or missing."""
+    if isinstance(given, str):
+        try:
+            given = json.loads(given or "[]")
+        except (ValueError, RecursionError):
+            return ()
+    return tuple(str(item) for item in cast("list[Any]", given)) if isinstance(given, list) else ()
+
+
+def _instant(given: Any) -> datetime | None:
+    """Parses a time given as milliseconds since 1970 or in ISO 8601, also a date alone; None for anything else."""
+    if isinstance(given, int | float) and 1 < given < _MAX_MILLISECONDS:
+        return datetime.fromtimestamp(given / 1000, UTC)
+    if not isinstance(given, str):
+        return None
+    try:
+        read = datetime.fromisoformat(given)
+    except ValueError:
+        return None
+    return read if read.tzinfo else read.replace(tzinfo=UTC)
+
+
+_Number = Annotated[float | None, BeforeValidator(_number)]
+_Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
+_Instant = Annotated[datetime | None, BeforeValidator(_instant)]
+
+
+class Exchange:
+    """Base class of exchanges where people trade on questions."""
+
+    name: ClassVar[str]
+    """Its common name, such as Polymarket."""
+    money: ClassVar[str]
+    """Its currency: USD, or play money."""
+
+    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
+        self._http = http
+        self._base_url = base_url
+        self._timeout_seconds = timeout_seconds
+
+    async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
+        """Returns at most `count` matching markets, best first.
+
+        Raises:
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
+        """
+        raise NotImplementedError
+
+    async def market(self, key: str) -> Market:
+        """Returns the market with that id, the part after the colon, with its rules.
+
+        Raises:
+            NotFound: there is none.
+            ToolError: as `search`.
+        """
+        answer = await self._ask(self._path(key), {})
+        if answer.status in _MISSING:
+            raise NotFound(f"{self.name} has no market {key!r}; find it with market_search.")
+        return self._market(self._success(answer))
+
+    def _path(self, key: str) -> str:
+        raise NotImplementedError
+
+    def _market(self, answer: JsonAnswer) -> Market:
+        raise NotImplementedError
+
+    async def _ask(self, path: str, params: Mapping[str, str]) -> JsonAnswer:
+        return await self._http.get_json(
+            f"{self._base_url}{path}", service=self.name, params=params, timeout_seconds=self._timeout_seconds
+        )
+
+    def _success(self, answer: JsonAnswer) -> JsonAnswer:
+        if not answer.ok:
+            raise answer.refusal(self.name)
+        return answer
+
+
+class _Traded(BaseModel):
+    """A market of an event."""
+
+    question: str = ""
+    groupItemTitle: str | None = None  # noqa: N815 - Polymarket's own name; so below
+    outcomes: _Texts = ()
+    outcomePrices: _Texts = ()  # noqa: N815
+    lastTradePrice: _Number = None  # noqa: N815
+    bestBid: _Number = None  # noqa: N815
+    bestAsk: _Number = None  # noqa: N815
+    closed: bool = False
+
+    @property
+    def priced(self) -> Sequence[tuple[str, float | None]]:
+        """Each outcome with its price. Without one, the first outcome's comes from the last trade or offers."""
+        prices = [_probability(price) for price in self.outcomePrices[: len(self.outcomes)]]
+        prices += [None] * (len(self.outcomes) - len(prices))
+        if prices and prices[0] is None:
+            offers = (self.bestBid, self.bestAsk)
+            middle = None if None in offers else sum(cast("tuple[float, float]", offers)) / 2
+            last = middle if self.lastTradePrice is None else self.lastTradePrice
+            prices[0] = None if last is None else _probability(str(last))
+        return [(_line(name), price) for name, price in zip(self.outcomes, prices, strict=True)]
+
+
+class _Event(BaseModel):
+    """A question with its markets."""
+
+    slug: str
+    title: str
+    description: str | None = None
+    endDate: _Instant = None  # noqa: N815
+    closed: bool = False
+    volume: _Number = None
+    volume24hr: _Number = None
+    liquidity: _Number = None
+    markets: tuple[_Traded, ...] = ()
+
+    @property
+    def likelihoods(self) -> Sequence[tuple[str, float | None]]:
+        """Yes and no, or the candidates."""
+        if len(self.markets) == 1:
+            return self.markets[0].priced
+        candidates = [
+            (_line(each.groupItemTitle or each.question), each.priced[0][1] if each.priced else None)
+            for each in self.markets
+            if self.closed or not each.closed
+        ]
+        return sorted(candidates, key=lambda outcome: -(outcome[1] or 0))
+
+
+class _Parent(BaseModel):
+    """The event of a market."""
+
+    slug: str
+
+
+class _Single(_Event, _Traded):
+    """A market that was asked for by its number."""
+
+    title: str = Field(validation_alias="question")
+    question: str = ""
+    events: tuple[_Parent, ...] = ()
+
+
+class _Found(BaseModel):
+    """The answer to a search; without hits, the events may be null."""
+
+    events: tuple[_Event, ...] | None = None
+
+
+class Polymarket(Exchange):
+    """Queries Polymarket's Gamma API."""
+
+    name = "Polymarket"
+    money = "USD"
+
+    async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
+        """See `Exchange`. If events with many candidates make the answer too large, asks for a single one."""
+        params = {"q": query, "search_tags": "false", "search_profiles": "false"}
+        params |= (
+            {"keep_closed_markets": "1"} if also_closed else {"events_status": "active", "keep_closed_markets": "0"}
+        )
+        try:
+            answer = await self._ask("/public-search", params | {"limit_per_type": str(count)})
+        except TooLarge:
+            answer = await self._ask("/public-search", params | {"limit_per_type": "1"})
+        events = self._success(answer).parse(_Found, self.name).events or ()
+        return [_of_event(event) for event in events[:count]]
+
+    def _path(self, key: str) -> str:
+        """The key is the slug of the event, as in its address, or the number of one of its markets."""
+        return f"/markets/{key}" if key.isdigit() else f"/events/slug/{key}"
+
+    def _market(self, answer: JsonAnswer) -> Market:
+        match answer.body:
+            case {"question": str(), "outcomes": _}:  # a market, told like an event of its own
+                single = answer.parse(_Single, self.name)
+                parent = next(iter(single.events), None)
+                event = single.model_copy(update={"slug": parent.slug if parent else single.slug, "markets": (single,)})
+            case _:
+                event = answer.parse(_Event, self.name)
+        return _of_event(event, _paragraph(event.description))
+
+
+def _of_event(event: _Event, description: str = "") -> Market:
+    winner = ", ".join(name for name, price in event.likelihoods if (price or 0) >= _WON) if event.closed else ""
+    return Market(
+        id=f"polymarket:{_line(event.slug)}",
+        question=_line(event.title),
+        url=f"https://polymarket.com/event/{_line(event.slug)}",
+        status="open" if not event.closed else "resolved" if winner else "closed",
+        outcomes=event.likelihoods[:_MAX_OUTCOMES],
+        resolution=winner,
+        ends_at=event.endDate,
+        volume=event.volume,
+        volume_24h=event.volume24hr,
+        liquidity=event.liquidity,
+        description=description,
+    )
+
+
+def _probability(price: str) -> float | None:
+    """Parses a price between 0 and 1; None for anything else."""
+    try:
+        value = float(price)
+    except ValueError:
+        return None
+    return value if 0 <= value <= 1 else None
+
+
+class _Answer(BaseModel):
+    """One of several answers to a question."""
+
+    id: str = ""
+    text: str
+    probability: _Number = None
+
+
+class _Contract(BaseModel):
+    """A question of any kind; fields that a kind does not have are missing."""
+
+    id: str
+    question: str
+    url: str = ""
+    probability: _Number = None
+    closeTime: _Instant = None  # noqa: N815 - Manifold's own name; so below
+    isResolved: bool = False  # noqa: N815
+    resolution: str | None = None
+    volume: _Number = None
+    volume24Hours: _Number = None  # noqa: N815
+    totalLiquidity: _Number = None  # noqa: N815
+    textDescription: str | None = None  # noqa: N815
+    answers: tuple[_Answer, ...] = ()
+
+
+class Manifold(Exchange):
+    """Queries Manifold's API."""
+
+    name = "Manifold"
+    money = "play money"
+
+    async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
+        """See `Exchange`."""
+        params = {"term": query, "filter": "all" if also_closed else "open", "sort": "score", "limit": str(count)}
+        answer = self._success(await self._ask("/v0/search-markets", params))
+        return [_of_contract(contract) for contract in answer.parse(tuple[_Contract, ...], self.name)[:count]]
+
+    def _path(self, key: str) -> str:
+        """The key is the id, or `slug/` and the last part of the address."""
+        return f"/v0/{key}" if key.startswith("slug/") else f"/v0/market/{key}"
+
+    def _market(self, answer: JsonAnswer) -> Market:
+        contract = answer.parse(_Contract, self.name)
+        return _of_contract(contract, _paragraph(contract.textDescription))
+
+
+def _of_contract(contract: _Contract, description: str = "") -> Market:
+    # The outcome is a word of Manifold's own or the id of an answer.
+    said = contract.resolution or "" if contract.isResolved else ""
+    texts = {answer.id: answer.text for answer in contract.answers} | _RESOLUTIONS
+    answers = sorted(contract.answers, key=lambda answer: -(answer.probability or 0))[:_MAX_OUTCOMES]
+    chance = None if contract.probability is None else min(max(contract.probability, 0), 1)
+    return Market(
+        id=f"manifold:{_line(contract.id)}",
+        question=_line(contract.question),
+        url=_line(contract.url),
+        status="resolved" if contract.isResolved else "open",
+        outcomes=[(_line(answer.text), answer.probability) for answer in answers]
+        if chance is None
+        else [("Yes", chance), ("No", 1 - chance)],
+        resolution=_line(texts.get(said, said)),
+        ends_at=contract.closeTime,
+        volume=contract.volume,
+        volume_24h=contract.volume24Hours,
+        liquidity=contract.totalLiquidity,
+        description=description,
+    )

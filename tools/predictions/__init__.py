@@ -1,1 +1,0 @@
-"""One's own predictions."""
