@@ -4,24 +4,172 @@
 
 The person makes up a new word each time, so that no older quote can be passed off as the answer. They check the file on
 a machine that they trust: docs/attestation.md explains how, and what remains unproved.
+
+The quote comes from the guest agent of dstack: JSON over HTTP on a Unix socket. The same socket also hands out the
+application's keys; this module never asks for one.
+
+Source: Dstack-TEE/dstack at 312dc60 (2026-08-07): `dstack/guest-agent/rpc/proto/agent_rpc.proto`, `src/rpc_service.rs`,
+`dstack/cc-eventlog`, `sdk/curl/api.md`; offsets in a quote from Intel's "TDX DCAP Quoting Library API", version 4,
+confirmed by the recorded quotes of `dstack/verifier/fixtures`.
 """
 
 import asyncio
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from bot.errors import Disconnected
 from bot.events import File
 from bot.features.attestation import phrases
-from bot.features.attestation.guest_agent import QUOTE_SECONDS, GuestAgent
 from bot.version import source_digest
 
 FORMAT = "aldis-attestation-1"
 FILE_NAME = "aldis-attestation.json"
 
+QUOTE_SECONDS = 20.0
+"""Time for everything together. A quote takes a second or two; concurrent requests wait for each other."""
+
+MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+_VERSION = b"\x04\x00"
+_REPORT_DATA = slice(568, 632)
+_APPLICATION_REGISTER = 3
+_HEX = r"^([0-9a-f]{2})*$"
+
 _WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
+
+
+class _Quote(BaseModel):
+    quote: str = Field(pattern=_HEX)
+    event_log: str
+    vm_config: str
+
+
+class _Event(BaseModel):
+    imr: int
+    event: str
+    event_payload: str = Field(pattern=_HEX)
+
+
+class _Info(BaseModel):
+    tcb_info: str
+
+
+class _Measured(BaseModel):
+    app_compose: str
+
+
+class _Compose(BaseModel):
+    public_tcbinfo: bool = True
+
+
+_EVENTS = TypeAdapter(list[_Event])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TdxQuote:
+    """A quote of the machine, not verified yet; the first three fields are as the agent gave them."""
+
+    quote: str
+    """In hexadecimal digits."""
+    event_log: str
+    """JSON."""
+    vm_config: str
+    """JSON."""
+    compose_digest: str
+    """The SHA-256 of the measured compose file, in hexadecimal digits."""
+    app_compose: str | None
+    """The compose file itself; None if it says that it is not public."""
+
+
+class GuestAgent:
+    """The agent behind this socket; a quote takes at most `quote_seconds`, including the wait for other requests."""
+
+    def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
+        self._socket = socket
+        self._quote_seconds = quote_seconds
+        self._turn = asyncio.Lock()
+
+    def is_here(self) -> bool:
+        """Whether there is such a socket; outside a TEE there is none."""
+        try:
+            return self._socket.is_socket()
+        except OSError:
+            return False
+
+    async def quote(self, report_data: bytes) -> TdxQuote:
+        """Returns a quote for these 64 bytes.
+
+        Raises:
+            Disconnected: the agent does not answer, or answers with anything but such a quote.
+        """
+        try:
+            async with asyncio.timeout(self._quote_seconds), self._turn:
+                transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
+                async with httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client:  # noqa: S113  (the timeout around it covers everything)
+                    given = await _call(client, "GetQuote", {"report_data": report_data.hex()})
+                    info = await _call(client, "Info", {})
+            return _read(given, info, report_data)
+        except TimeoutError as error:
+            raise Disconnected("the guest agent does not answer in time") from error
+        except (httpx.HTTPError, OSError) as error:
+            raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
+        except ValidationError as error:
+            raise Disconnected("the guest agent answers with something else than a quote") from error
+
+
+async def _call(client: httpx.AsyncClient, method: str, arguments: Mapping[str, str]) -> bytes:
+    answer = bytearray()
+    async with client.stream("POST", f"/{method}", json=arguments) as response:
+        response.raise_for_status()
+        async for chunk in response.aiter_bytes():
+            answer += chunk
+            if len(answer) > MAX_ANSWER_BYTES:
+                raise Disconnected("the guest agent's answer is longer than it may be")
+    return bytes(answer)
+
+
+def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
+    """The quote together with what it measures.
+
+    Raises:
+        Disconnected: it is no TDX quote, it was made for something else, or it measures no compose file.
+        ValidationError: it has another form.
+    """
+    found = _Quote.model_validate_json(given)
+    quote = bytes.fromhex(found.quote)
+    if quote[: len(_VERSION)] != _VERSION:
+        raise Disconnected("the guest agent gives no TDX quote of version 4")
+    if quote[_REPORT_DATA] != report_data:
+        raise Disconnected("the guest agent's quote was made for something else")
+    events = _EVENTS.validate_json(found.event_log)
+    measured = (one for one in events if (one.imr, one.event) == (_APPLICATION_REGISTER, "compose-hash"))
+    first = next(measured, None)  # an application can add later events under any name
+    if first is None:
+        raise Disconnected("no compose file stands in the event log of the guest agent")
+    compose = _Measured.model_validate_json(_Info.model_validate_json(info).tcb_info).app_compose
+    is_that = hashlib.sha256(compose.encode()).hexdigest() == first.event_payload
+    return TdxQuote(
+        quote=found.quote,
+        event_log=found.event_log,
+        vm_config=found.vm_config,
+        compose_digest=first.event_payload,
+        app_compose=compose if is_that and _is_public(compose) else None,
+    )
+
+
+def _is_public(compose: str) -> bool:
+    """Whether dstack shows this file to everybody, which it does unless the file says otherwise."""
+    try:
+        return _Compose.model_validate_json(compose).public_tcbinfo
+    except ValidationError:
+        return False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

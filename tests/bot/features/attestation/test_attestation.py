@@ -16,8 +16,7 @@ from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.commands import AttestationCommands
-from bot.features.attestation.guest_agent import MAX_ANSWER_BYTES
-from bot.features.attestation.service import Attestation, is_word, report_data
+from bot.features.attestation.service import MAX_ANSWER_BYTES, Attestation, is_word, report_data
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
