@@ -26,7 +26,7 @@ ROOMS = {
     "bot/i18n": (481, 350),
     "bot/chat": (9285, 7350),
     "bot/commands": (2397, 1100),
-    "bot/features": (4442, 3400),
+    "bot/features": (4443, 3400),
     "bot/loops": (3105, 1600),
     "bot/signal": (5330, 2900),
     "bot/terminal": (579, 350),
