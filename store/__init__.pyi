@@ -56,7 +56,4 @@ from .store import Repositories as Repositories
 from .store import Store as Store
 from .store import open_store as open_store
 from .summaries import Summary as Summary
-from .traces import Trace as Trace
-from .traces import TracedMessage as TracedMessage
-from .traces import TracedReply as TracedReply
 from .turns import LastQuestion as LastQuestion

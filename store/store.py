@@ -42,7 +42,6 @@ from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent import Copies, SentMessages, Statuses
 from store.summaries import Summaries
-from store.traces import Traces
 from store.turns import Journal, Turns
 from store.upgrade import carry_over
 
@@ -91,7 +90,6 @@ class Repositories:
         self.restored = Restored(keyring, notified, realm)
         self.own_time = OwnTime(keyring, notified, realm)
         self.forgetting = Forgetting(keyring, notified, realm)
-        self.traces = Traces(keyring, notified, realm)
 
 
 class Store:

@@ -46,6 +46,10 @@ class Turns(Repository):
             )
         )
 
+    def count_since(self, at: datetime) -> int:
+        """Returns how many turns began since then."""
+        return self.value("SELECT count(*) FROM turns WHERE started_at >= ?", (millis(at),))
+
     def conversation(self, turn: TurnId) -> ConversationId | None:
         """Returns the conversation of the turn, or None if it is gone."""
         return self.value("SELECT conversation_id FROM turns WHERE id = ?", (turn,))

@@ -21,10 +21,10 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "bot": (2279, 1300),
     "bot/settings": (1723, 700),
-    "bot/cli": (1858, 700),
+    "bot/cli": (1843, 700),
     "bot/app": (1694, 700),
     "bot/i18n": (481, 350),
-    "bot/chat": (9285, 7350),
+    "bot/chat": (9109, 7350),
     "bot/commands": (2397, 1100),
     "bot/features": (4443, 3400),
     "bot/loops": (3105, 1600),
@@ -33,9 +33,9 @@ ROOMS = {
     "bot/formatting": (1012, 800),
     "bot/media": (3130, 1700),
     "bot/models": (4519, 2900),
-    "bot/web": (4252, 2300),
+    "bot/web": (4241, 2300),
     "bot/doctor": (1792, 900),
-    "store": (7232, 3900),
+    "store": (7117, 3900),
     "tools": (12641, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
@@ -47,10 +47,10 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (412, 280)
-TEST_LINES = (91340, 50000)
+MODULES = (410, 280)
+TEST_LINES = (91156, 50000)
 SENTENCES = (414, 550)
-DOCS_WORDS = (23534, 18000)
+DOCS_WORDS = (23318, 18000)
 SETTINGS = (181, 120)
 PACKAGES = (31, 26)
 TRANSPORT_MEMBERS = (35, 14)

@@ -144,7 +144,7 @@ class _Parser(argparse.ArgumentParser):
 
 _GROUPS = {
     "Talk and run": ("chat", "setup", "admin", "run", "restart", "link", "profile"),
-    "Look after it": ("doctor", "health", "trace", "tools", "settings", "trust", "captcha", "verify"),
+    "Look after it": ("doctor", "health", "tools", "settings", "trust", "captcha", "verify"),
     "What is kept": ("backup", "restore", "export", "rotate-key", "upgrade-check"),
     "Shell": ("completion",),
 }
@@ -268,10 +268,6 @@ def _add_trust(add: _Add) -> None:
     trust.add_argument("name", metavar="LABEL", nargs="?", help="whose number it is, by label or UUID")
     trust.add_argument(
         "--verified", metavar="NUMBER", nargs="+", help="the safety number, as you have compared it with theirs"
-    )
-    trace = add("trace", "store.trace", "show the path of one message: times, durations and cost, but no words")
-    trace.add_argument(
-        "turn", metavar="TURN", nargs="?", type=int, help="the number of its turn; without it, list the newest"
     )
 
 

@@ -1,5 +1,5 @@
 """The operator's verbs for the store and what it holds back: `backup`, `restore`, `rotate-key`, `export`,
-`trust`, `captcha`, `trace`.
+`trust`, `captcha`.
 
 Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
 verb opens the store itself. A restored store is not started until somebody has decided about its open work:
@@ -20,7 +20,6 @@ from typing import Any, Literal, TypeVar
 
 from bot import app
 from bot.chat.captchas import MAX_PASTED_CHARS
-from bot.chat.trace import trace_text
 from bot.clock import MachineClock
 from bot.doctor.servers import without_password
 from bot.errors import ConfigError
@@ -284,16 +283,6 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
         print(f"{'':10}{suspect['safety_number'] or 'its safety number is unknown'}")
     if not answer["suspects"]:
         print("There are no new safety numbers to trust.", file=sys.stderr)
-    return 0
-
-
-def trace(given: Settings, options: argparse.Namespace) -> int:
-    """`trace [TURN]`: shows the path of one message, with times and cost; without a turn, lists the newest ones."""
-
-    async def read(store: Store) -> Mapping[str, Any]:
-        return {"text": await trace_text(store, options.turn)}
-
-    print(asyncio.run(_done(given, "trace", {"turn": options.turn}, read))["text"])
     return 0
 
 

@@ -4,7 +4,7 @@
 
 A key may be part of a file, a row or a server's answer; whoever can make a model say it has it. So it never gets out:
 neither as it is, nor in parts of sixteen characters, nor in encodings a model could produce without a tool.
-Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.chat.agent`, `bot.chat.calls`).
+Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.chat.agent`).
 """
 
 import base64

@@ -5,7 +5,6 @@
     POST /export      {"person": "<uuid>"}        --> {"json": "{...}"}
     POST /trust       {"name": "3f2a91c0"}        --> {"trusted": "3f2a91c0"}; without a name {"suspects": [...]}
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
-    POST /trace       {"turn": 17}                --> {"text": lines}; without a turn a list of the newest
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
     GET  /state                                   --> whatever the running Aldis reports about itself
 
@@ -31,7 +30,6 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.chat.captchas import Captchas
-from bot.chat.trace import trace_text
 from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
@@ -93,11 +91,6 @@ class _Captcha(_Body):
     """As it was pasted."""
 
 
-class _Trace(_Body):
-    turn: int | None = None
-    """None lists the newest."""
-
-
 B = TypeVar("B", bound=_Body)
 
 
@@ -133,7 +126,6 @@ class Control:
                 web.post("/export", _verb(_Export, self._export)),
                 web.post("/trust", _verb(_Trust, self._trust)),
                 web.post("/captcha", _verb(_Captcha, self._solve)),
-                web.post("/trace", _verb(_Trace, self._trace)),
                 web.post("/restart", _verb(_Body, self._restart)),
                 web.get("/state", _verb(_Body, lambda _: self._state())),
             ]
@@ -160,9 +152,6 @@ class Control:
     async def _solve(self, wanted: _Captcha) -> Mapping[str, Any]:
         await self._captchas.solve(wanted.captcha)
         return {}
-
-    async def _trace(self, wanted: _Trace) -> Mapping[str, Any]:
-        return {"text": await trace_text(self._store, wanted.turn)}
 
     async def _restart(self, _: _Body) -> Mapping[str, Any]:
         if self._restarts is None:

@@ -96,27 +96,6 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
         assert (known.status, any(json.loads(known.stdout).values())) == (0, True), known.stderr
 
 
-async def test_the_way_of_a_message_is_told_while_aldis_runs_and_when_it_does_not(world: World) -> None:
-    """In the same words; a turn that is not there is one line, and status 2."""
-    async with world.running():
-        await world.signal.deliver(message("hello"))
-        await world.signal.sent_count(1)
-
-        async def is_sent() -> bool:
-            return "said      answer: sent" in (await world.verb("trace", "1")).stdout
-
-        await eventually_found(is_sent)
-        beside = await world.verb("trace", "1")
-        assert (await world.verb("trace")).stdout.split()[0] == "1"
-    alone = await world.verb("trace", "1")
-    assert (alone.status, alone.stdout) == (0, beside.stdout)
-    assert "model     openai/llama: ok" in alone.stdout
-    missing = await world.verb("trace", "9")
-    assert (missing.status, len(missing.stderr.splitlines())) == (2, 1)
-    assert "turn 9: there is none yet" in missing.stderr
-    assert (await world.verb("trace", "-1")).status == 2
-
-
 async def test_the_doctor_finds_what_is_wrong_and_what_is_not(world: World) -> None:
     """A healthy Aldis has status 0; one whose bridge is away has a problem on a line of its own, and status 1."""
     healthy = await world.verb("doctor")

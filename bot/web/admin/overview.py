@@ -111,7 +111,7 @@ class Overview:
         try:
             messages, used, reminders = await running.store.read(
                 lambda repos: (
-                    repos.traces.count_since(midnight),
+                    repos.turns.count_since(midnight),
                     repos.ledger.usage(since=midnight),
                     repos.reminders.due_times(),
                 )

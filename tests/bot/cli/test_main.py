@@ -77,8 +77,8 @@ def test_each_verb_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture
 
 def test_the_help_of_a_verb_says_what_it_does(capsys: pytest.CaptureFixture[str]) -> None:
     """As a sentence above what may follow it."""
-    assert left("trace", "--help") == 0
-    assert "\n\nShow the path of one message: times, durations and cost, but no words.\n\n" in capsys.readouterr().out
+    assert left("trust", "--help") == 0
+    assert "\n\nTrust somebody's new safety number; without a label, show who has one.\n\n" in capsys.readouterr().out
 
 
 def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:

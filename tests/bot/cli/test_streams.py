@@ -8,7 +8,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parent.parent.parent.parent
 
-VERBS = ("--version", "settings --all", "trace")
+VERBS = ("--version", "settings --all", "tools")
 
 
 def in_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -59,7 +59,7 @@ def test_no_file_of_the_store_takes_the_place_of_a_closed_stream(folder: Path) -
     """What is printed would go into it."""
     script = (
         "import os, sys; from bot.cli.main import main\n"
-        "try: main(['trace'])\n"
+        "try: main(['export', '00000000-0000-4000-8000-000000000001'])\n"
         "finally: os.write(9, ' '.join(os.readlink(f'/proc/self/fd/{number}') for number in range(3)).encode())"
     )
     ended = in_shell(f'exec 9>&1; "{sys.executable}" -c "{script}" <&- >&- 2>&-', folder)

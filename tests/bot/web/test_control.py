@@ -92,19 +92,7 @@ async def test_the_running_one_tells_its_state(running: Path) -> None:
     assert await ask_running(running, "state") == {"ok": True}
 
 
-async def test_the_running_one_tells_the_way_of_a_message(running: Path) -> None:
-    """Or says that there is none, in the sentence of the verb."""
-    assert await ask_running(running, "trace", {"turn": None}) == {"text": "no turn is kept"}
-    with pytest.raises(StoreError, match="turn 7: there is none yet"):
-        await ask_running(running, "trace", {"turn": 7})
-    for number in (2**63, -(2**63) - 1, 10**30):
-        with pytest.raises(StoreError, match=f"turn {number}: there is none yet"):
-            await ask_running(running, "trace", {"turn": number})
-    with pytest.raises(StoreError, match="and nothing else"):
-        await ask_running(running, "trace", {"turn": "seven"})
-
-
-HALF = b"POST /trace HTTP/1.1\r\nHost: aldis\r\nContent-Length: 99\r\n\r\n{"
+HALF = b"POST /trust HTTP/1.1\r\nHost: aldis\r\nContent-Length: 99\r\n\r\n{"
 
 
 async def test_who_goes_away_in_the_middle_of_asking_leaves_no_word_in_the_log(
