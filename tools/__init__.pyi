@@ -1,3 +1,4 @@
+from .base import FIXED as FIXED
 from .base import Approval as Approval
 from .base import Arguments as Arguments
 from .base import BaseUrl as BaseUrl

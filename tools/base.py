@@ -147,6 +147,8 @@ Key = Annotated[SecretStr, AfterValidator(_as_key)]
 CommaList = BeforeValidator(_items)
 """Accepts a comma-separated list for a tuple; drops surrounding spaces and empty items."""
 
+FIXED = "fixed"
+"""Marks an option that no variable sets: a constant that tests, and the code that makes the options, can replace."""
 Lowered = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
 """Accepts a word, or a comma-separated list of words, in any case."""
 

@@ -28,7 +28,7 @@ from bot.settings.values import (
     model_price_of,
 )
 from store import master_key_path
-from tools import CATALOG, BaseUrl, CommaList, Extensions, Lowered, Options
+from tools import CATALOG, FIXED, BaseUrl, CommaList, Extensions, Lowered, Options
 
 
 class SettingsGroup(BaseModel):
@@ -106,7 +106,7 @@ class AudioSettings(SettingsGroup):
     """The voice that it speaks with."""
     speech_price: Decimal | None = Field(default=None, ge=0, le=100_000)
     """The price of a million spoken characters in US dollars, for the ledger; unset means unknown."""
-    timeout_seconds: float = Field(default=60, ge=1, le=600)
+    timeout_seconds: Annotated[float, FIXED] = 60
     """How many seconds transcribing one recording, or speaking one answer, can take."""
 
     @property
@@ -344,9 +344,9 @@ class MediaSettings(SettingsGroup):
     """How many files are opened with one question; 0 means none."""
     max_bytes: int = Field(default=20_000_000, ge=1000, le=100_000_000)
     """The largest file that is downloaded, in bytes."""
-    max_pages: int = Field(default=50, ge=1, le=1000)
+    max_pages: Annotated[int, FIXED] = 50
     """How many pages of a PDF are read."""
-    max_text_chars: int = Field(default=30_000, ge=1000, le=1_000_000)
+    max_text_chars: Annotated[int, FIXED] = 30_000
     """How many characters of one file the model reads."""
 
 
@@ -361,7 +361,7 @@ class SignalSettings(SettingsGroup):
     """Which of the two servers listens there; auto finds out."""
     name: str = Field(default="Aldis", max_length=50)
     """The name by which people address Aldis in groups."""
-    device_name: str = Field(default="Aldis", max_length=50)
+    device_name: Annotated[str, FIXED] = Field(default="Aldis", max_length=50)
     """The name of the linked device in Signal's list of devices."""
     send_timeout_seconds: float = Field(default=60, ge=1, le=600)
     """How many seconds one send can take; after that its outcome is unknown."""
@@ -426,7 +426,7 @@ class ToolsSettings(SettingsGroup):
     """Whether the model is offered any tools at all."""
     max_tool_calls: int = Field(default=5, ge=0, le=50)
     """How often the model can call tools for one message; after that it answers with what it has."""
-    max_calls_per_round: int = Field(default=8, ge=1, le=64)
+    max_calls_per_round: Annotated[int, FIXED] = 8
     """How many tools it can call each time, side by side."""
     timeout_seconds: float = Field(default=20, ge=0.1, le=600)
     """How many seconds one tool call can take in all."""
@@ -475,13 +475,11 @@ class WorkerSettings(SettingsGroup):
     """How messages are processed."""
 
     conversations_at_once: int = Field(default=1000, ge=1, le=10_000)
-    """How many conversations are answered side by side, including those that only wait for a model, a tool or a person.
-    Bounds the memory used; if that many wait in vain, everybody else waits too."""
+    """How many conversations are answered side by side, those that only wait for a model or a person included."""
     turn_timeout_seconds: float = Field(default=900, ge=1, le=3600)
     """How many seconds one answer can take in all, tools included. What a model has written of it by then is sent."""
     max_attempts: int = Field(default=3, ge=1, le=20)
-    """How often a message is tried before the person is told that it failed; only tries that failed by themselves
-    count."""
+    """How often a message is tried before the person reads that it failed."""
     shutdown_seconds: float = Field(default=5, ge=0, le=6)
     """How many seconds a stop waits for running answers; the rest continue after the next start."""
 

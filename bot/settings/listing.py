@@ -31,10 +31,18 @@ def listing(model: type[Settings], columns: int | None) -> str:
 
 def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
     """The groups in their order: name, purpose, and the variables of each."""
-    known = tuple(variables_of(model))
+    known = tuple(variable for variable in variables_of(model) if not _is_switch(variable))
+    switched = ", ".join(variable.path[1].upper() for variable in variables_of(model) if _is_switch(variable))
     for name, field in model.model_fields.items():
         group = cast("type[BaseModel]", field.annotation)
-        yield name.upper(), group.__doc__ or "", [variable for variable in known if variable.path[0] == name]
+        about = f"{group.__doc__ or ''} `TOOLS__<NAME>__ENABLED=false` turns those off: {switched}."
+        purpose = about if name == "tools" else group.__doc__ or ""
+        yield name.upper(), purpose, [variable for variable in known if variable.path[0] == name]
+
+
+def _is_switch(variable: Variable) -> bool:
+    """Whether it turns one tool or group of tools off, as each has a variable for."""
+    return variable.path[0] == "tools" and variable.path[2:] == ("enabled",)
 
 
 def _markdown(group: str, purpose: str, variables: Sequence[Variable]) -> str:

@@ -124,14 +124,15 @@ def values_from(
         ConfigError: as `load_settings`.
     """
     wrong: list[str] = []
-    ranks: list[Rank] = [(_environment(environ, wrong), _env_file(env_file)), (_in_file(file),)]
+    in_file = _place(file[1], file[0].name) if file else {}
+    ranks: list[Rank] = [(_environment(environ), _env_file(env_file)), (in_file,)]
     if is_file_first:
         ranks.reverse()
     clock = _place({"TZ": str(_LOCALTIME.resolve())}, str(_LOCALTIME)) if environ is None else {}
     given = ChainMap(*(place for rank in ranks for place in rank), clock)
     model, passed_over = _model_here(given)
     known = tuple(variables_of(model))
-    wrong += _unknown([place for rank in ranks for place in rank], known, passed_over)
+    wrong += _unknown([place for rank in ranks for place in rank], model, passed_over)
     ranks.append((_machine_language(given), _machine_zone(given, wrong)))
     values: dict[str, GivenValue] = {}
     for variable in known:
@@ -159,7 +160,8 @@ def known_variables(
     file: tuple[Path, Mapping[str, str]] | None = None,
 ) -> tuple[Variable, ...]:
     """Returns every setting available with what is installed on this machine, without tools that are turned off."""
-    model, _ = _model_here(ChainMap(_environment(environ), _env_file(env_file), _in_file(file)))
+    in_file = _place(file[1], file[0].name) if file else {}
+    model, _ = _model_here(ChainMap(_environment(environ), _env_file(env_file), in_file))
     return tuple(variables_of(model))
 
 
@@ -178,23 +180,12 @@ def _place(values: Mapping[str, str], where: str) -> Place:
     return {given.name: given for given in found if given.value}
 
 
-def _environment(environ: Mapping[str, str] | None, wrong: list[str] | None = None) -> Place:
-    """What is set in the environment; a name in two spellings is added to `wrong`."""
-    found: Place = {}
-    for name, value in (os.environ if environ is None else environ).items():
-        for own in _place({name: value}, _ENVIRONMENT).values():
-            other = found.setdefault(own.name, own)
-            if other.value != own.value and SEPARATOR in own.name and wrong is not None:
-                wrong.append(f"{own.name}: is set twice, in different capitals; remove one of the two{own.whence}")
-    return found
+def _environment(environ: Mapping[str, str] | None) -> Place:
+    return _place(os.environ if environ is None else environ, _ENVIRONMENT)
 
 
 def _env_file(path: Path | None) -> Place:
     return _place(entries(read_text(path), path.name, is_shared=True), path.name) if path else {}
-
-
-def _in_file(file: tuple[Path, Mapping[str, str]] | None) -> Place:
-    return _place(file[1], file[0].name) if file else {}
 
 
 def _model_here(given: Mapping[str, GivenValue]) -> tuple[type[Settings], tuple[str, ...]]:
@@ -219,12 +210,15 @@ def _is_false(given: GivenValue | None) -> bool:
         return False  # reading all values reports it
 
 
-def _unknown(places: Iterable[Place], known: Iterable[Variable], passed_over: tuple[str, ...]) -> Iterator[str]:
-    """A line for each name that can only be meant for Aldis, and is none of its settings."""
-    names = frozenset(name for variable in known for name in variable.names)
+def _unknown(places: Iterable[Place], model: type[Settings], passed_over: tuple[str, ...]) -> Iterator[str]:
+    """A line for each name that can only be meant for Aldis, and is none of its settings, or no longer."""
+    names = frozenset(name for variable in variables_of(model) for name in variable.names)
+    fixed = frozenset(variable.name for variable in variables_of(model, fixed=True))
     for given in (given for place in places for name, given in place.items() if name not in names):
         is_ours = is_meant_for_us(given.name, names, is_in_file=given.where != _ENVIRONMENT)
-        if is_ours and not given.name.startswith(passed_over):
+        if given.name in fixed:
+            yield f"{given.name}: can no longer be set; take it out{given.whence}"
+        elif is_ours and not given.name.startswith(passed_over):
             yield f"{given.name}: there is no such setting{hint(given.name, names)}{given.whence}"
 
 

@@ -20,10 +20,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from tools import FIXED
+
 SEPARATOR = "__"
 FILE_SUFFIX = "_FILE"
-FIXED = "fixed"
-"""Marks a field that no variable sets: a constant that tests, and the code that makes the group, can replace."""
 NUMBERS = frozenset({int, float, Decimal})
 """The kinds of values that are numbers."""
 
@@ -122,13 +122,13 @@ class Variable:
         return tuple(name for base in own for name in ((base, base + FILE_SUFFIX) if self.is_secret else (base,)))
 
 
-def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
-    """Yields the leaves of a settings model, in its own order; a field marked `FIXED` is none."""
+def variables_of(model: type[BaseModel], path: tuple[str, ...] = (), *, fixed: bool = False) -> Iterator[Variable]:
+    """Yields the leaves of a settings model, in its own order; with `fixed` instead those that cannot be set."""
     for name, field in model.model_fields.items():
         inner, below = field.annotation, (*path, name)
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from variables_of(inner, below)
-        elif FIXED not in field.metadata:
+            yield from variables_of(inner, below, fixed=fixed)
+        elif (FIXED in field.metadata) == fixed:
             yield Variable(path=below, field=field, group=model)
 
 

@@ -70,7 +70,7 @@ def test_names_that_are_promised() -> None:
     LLM__OPENAI__API_KEY LLM__OPENAI__MODEL LLM__OPENAI__BASE_URL LLM__OPENAI__API LLM__OPENAI__SEES
     LLM__MAX_OUTPUT_TOKENS LLM__CHOICES
     LLM__TIMEOUT_SECONDS LLM__SYSTEM_PROMPT ANTHROPIC_API_KEY OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY_FILE
-    SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__TRANSPORT SIGNAL__NAME SIGNAL__DEVICE_NAME SIGNAL__SEND_TIMEOUT_SECONDS
+    SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__TRANSPORT SIGNAL__NAME SIGNAL__SEND_TIMEOUT_SECONDS
     SIGNAL__UNKNOWN_GRACE_SECONDS ACCESS__ALLOWED ACCESS__GROUPS ACCESS__ADMINS
     STORE__PATH STORE__KEY STORE__KEY_FILE HISTORY__MAX_TURNS HISTORY__MAX_TOKENS LOG__LEVEL LOG__FORMAT
     LOCALE__TIMEZONE WEB__HOST WEB__PORT WORKER__CONVERSATIONS_AT_ONCE WORKER__TURN_TIMEOUT_SECONDS
@@ -366,13 +366,6 @@ def test_quotes_within_words_are_meant() -> None:
     assert load(LLM__SYSTEM_PROMPT='"Aye" means "yes"').llm.system_prompt == '"Aye" means "yes"'
 
 
-def test_one_name_in_two_spellings_is_refused() -> None:
-    """Nobody knows which is meant; other programs may have such names."""
-    told = complaint(BUDGET__ALL_DAY_USD="5", budget__all_day_usd="500")
-    assert told.startswith("BUDGET__ALL_DAY_USD: is set twice, in different capitals")
-    assert load(HTTP_PROXY="a", http_proxy="b", WEB__PORT="1", web__port="1").web.port == 1
-
-
 BAD_VALUES = [
     ("BUDGET__ALL_DAY_USD", "10$", "must be a number from 0"),
     ("OPENAI_BASE_URL", "http://gp u/v1", "must be an address like http://host:port, with nothing behind a ? or #"),
@@ -573,6 +566,8 @@ def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(tmp_path: Path
         with pytest.raises(ConfigError) as caught:
             load_settings({}, env_file(tmp_path, f"{name}=1\n"))
         assert str(caught.value) == f"{line}.env)"
+    gone = "SIGNAL__DEVICE_NAME: can no longer be set; take it out (it is set in the environment)"
+    assert complaint(SIGNAL__DEVICE_NAME="Lamp") == gone
     assert complaint(WEB__XYZZY__PLUGH__XYZZY="1").startswith("WEB__XYZZY__PLUGH__XYZZY: there is no such setting (")
 
 
@@ -818,6 +813,7 @@ class TestTable:
     @pytest.mark.parametrize(
         "row",
         [
+            "`TOOLS__<NAME>__ENABLED=false` turns those off: CALCULATOR, WEATHER,",
             "| `TOOLS__ENABLED` | `true` | Whether the model is offered any tools at all. |",
             "| `TOOLS__TIMEOUT_SECONDS` | `20` | How many seconds one tool call can take in all. |",
             "| `STORE__PATH` | `data/aldis.db` | The database; its folder is created if missing.",

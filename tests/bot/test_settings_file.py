@@ -132,7 +132,7 @@ def test_nothing_is_written_where_anything_is_wrong(changes: dict[str, str], wor
     there = Place(tmp_path)
     there.file.write({"SIGNAL__NAME": "before"})
     with pytest.raises(ConfigError, match=words):
-        there.file.write({"SIGNAL__DEVICE_NAME": "good", **changes})
+        there.file.write({"SIGNAL__NAME": "good", **changes})
     assert there.file.read() == {"SIGNAL__NAME": "before"}
 
 

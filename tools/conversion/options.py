@@ -1,8 +1,8 @@
 """The settings of the tool `convert`."""
 
-from pydantic import Field
+from typing import Annotated
 
-from tools.base import BaseUrl, Options
+from tools.base import FIXED, BaseUrl, Options
 
 
 class ConvertOptions(Options):
@@ -10,7 +10,7 @@ class ConvertOptions(Options):
 
     rates_base_url: BaseUrl = "https://api.frankfurter.dev"
     """The source of exchange rates: Frankfurter, or a server of your own."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    timeout_seconds: Annotated[float, FIXED] = 8
     """The time limit for fetching the rates."""
 
     def seen_by(self) -> tuple[str, ...]:

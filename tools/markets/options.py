@@ -1,10 +1,8 @@
 """The settings of the tools for prediction markets."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
-
-from tools.base import BaseUrl, Options
+from tools.base import FIXED, BaseUrl, Options
 
 Sources = Literal["both", "polymarket", "manifold"]
 
@@ -12,14 +10,14 @@ Sources = Literal["both", "polymarket", "manifold"]
 class MarketsOptions(Options):
     """The settings `TOOLS__MARKETS__<FIELD>`, of both tools."""
 
-    sources: Sources = "both"
+    sources: Annotated[Sources, FIXED] = "both"
     """The markets to query: both, polymarket (real money) or manifold (play money)."""
     polymarket_base_url: BaseUrl = "https://gamma-api.polymarket.com"
     """The address of Polymarket."""
     manifold_base_url: BaseUrl = "https://api.manifold.markets"
     """The address of Manifold."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
-    """The time limit for each request; both markets are queried at the same time."""
+    timeout_seconds: Annotated[float, FIXED] = 8
+    """The time limit for each request."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from tools.base import CommaList, Options
+from tools.base import FIXED, CommaList, Options
 
 _MAX_FEEDS = 50
 MAX_DAYS = 365
@@ -35,9 +35,8 @@ class NewsOptions(Options):
     """How often each feed is polled, unless the feed asks for longer intervals."""
     kept_days: int = Field(default=30, ge=1, le=MAX_DAYS)
     """How long articles are kept."""
-    max_entries: int = Field(default=5000, ge=100, le=20_000)
-    """The largest number of articles, in all feeds together; the oldest articles of the largest feeds are removed
-    first."""
+    max_entries: Annotated[int, FIXED] = 5000
+    """The largest number of articles in all feeds; the oldest of the largest feeds are removed first."""
 
     def idle_services(self) -> dict[str, str]:
         """See `Options`: your own feeds, as long as the settings name none."""

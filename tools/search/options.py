@@ -6,7 +6,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from tools.base import BaseUrl, CommaList, Key, Lowered, Options
+from tools.base import FIXED, BaseUrl, CommaList, Key, Lowered, Options
 
 Mode = Literal["snippets", "context"]
 """What Brave returns: the usual snippets, or passages of the pages themselves."""
@@ -67,15 +67,15 @@ class SearchOptions(Options):
     """The key of Perplexity's Search API; without it Perplexity is not queried."""
     tavily_keyless: bool = False
     """Whether Tavily is queried even without a key: free and limited, but Tavily sees what people search for."""
-    brave_per_month: PerMonth = None
+    brave_per_month: Annotated[PerMonth, FIXED] = None
     """The limit of queries to Brave per calendar month (UTC), so that no plan is exceeded; unset means no limit."""
-    tavily_per_month: PerMonth = None
+    tavily_per_month: Annotated[PerMonth, FIXED] = None
     """The same limit for Tavily."""
-    serpapi_per_month: PerMonth = None
+    serpapi_per_month: Annotated[PerMonth, FIXED] = None
     """The same limit for SerpApi."""
-    perplexity_per_month: PerMonth = None
+    perplexity_per_month: Annotated[PerMonth, FIXED] = None
     """The same limit for Perplexity."""
-    brave_mode: Mode = "snippets"
+    brave_mode: Annotated[Mode, FIXED] = "snippets"
     """What Brave returns: `snippets`, or `context`, which means longer passages of the pages at the same price."""
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"
     """The address of Brave Search."""

@@ -1,8 +1,8 @@
 """The settings of the tool `web_fetch`."""
 
-from pydantic import Field
+from typing import Annotated
 
-from tools.base import Options
+from tools.base import FIXED, Options
 
 MAX_PAGE_CHARS = 50_000
 MIN_PAGE_CHARS = 200
@@ -11,11 +11,11 @@ MIN_PAGE_CHARS = 200
 class PageOptions(Options):
     """The settings `TOOLS__WEB_FETCH__<FIELD>`."""
 
-    max_chars: int = Field(default=6_000, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS)
+    max_chars: Annotated[int, FIXED] = 6_000
     """How many characters of a page or a PDF the model reads at a time."""
     obey_robots: bool = True
     """Whether pages that a site's robots.txt closes to programs are left alone."""
-    timeout_seconds: float = Field(default=15, gt=0, le=120)
+    timeout_seconds: Annotated[float, FIXED] = 15
     """The time limit for fetching a page and its site's robots.txt, redirects included."""
 
     def seen_by(self) -> tuple[str, ...]:

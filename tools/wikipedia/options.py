@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
-from tools.base import BaseUrl, Options
+from tools.base import FIXED, BaseUrl, Options
 
 Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")]
 
@@ -12,11 +12,11 @@ Language = Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12})
 class WikipediaOptions(Options):
     """The settings `TOOLS__WIKIPEDIA__<FIELD>`."""
 
-    base_url: BaseUrl = "https://{language}.wikipedia.org"
+    base_url: Annotated[BaseUrl, FIXED] = "https://{language}.wikipedia.org"
     """The address of Wikipedia; `{language}` is replaced by the language."""
     language: Language = "en"
     """The language of the Wikipedia to read if the question names none: en, de, fr, ..."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    timeout_seconds: Annotated[float, FIXED] = 8
     """The time limit for each request; one question takes up to three."""
 
     def seen_by(self) -> tuple[str, ...]:

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Annotated
 
 from pydantic import Field
 
-from tools.base import BaseUrl, Key, Options
+from tools.base import FIXED, BaseUrl, Key, Options
 
 SITE = "x.com"
 
@@ -17,13 +18,13 @@ class TwitterOptions(Options):
     """The bearer token of your X app (app-only); every post read with it costs money."""
     posts_per_day: int = Field(default=100, ge=0, le=1_000_000)
     """The limit of posts read per day (UTC); one search reads at least ten. Beyond it the web is searched instead."""
-    post_cost_usd: Decimal = Field(default=Decimal("0.005"), ge=0, le=1)
+    post_cost_usd: Annotated[Decimal, FIXED] = Decimal("0.005")
     """What X charges for a post, in US dollars."""
-    user_cost_usd: Decimal = Field(default=Decimal("0.010"), ge=0, le=1)
+    user_cost_usd: Annotated[Decimal, FIXED] = Decimal("0.010")
     """What X charges for an author, in US dollars."""
     base_url: BaseUrl = "https://api.x.com"
     """The address of X."""
-    timeout_seconds: float = Field(default=8, gt=0, le=120)
+    timeout_seconds: Annotated[float, FIXED] = 8
     """The time limit for X; TOOLS__TIMEOUT_SECONDS applies to it and the web search that replaces it together."""
 
     def missing_settings(self) -> str | None:
