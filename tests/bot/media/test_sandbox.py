@@ -361,6 +361,22 @@ async def test_without_the_server_there_is_no_cell_and_then_a_new_one(monkeypatc
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a cell ends by its limit of time")
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_ctrl_c_while_the_server_of_cells_starts_is_not_its_matter() -> None:
+    """A terminal sends it to the whole group: the server, which comes second, has it blocked from its first moment."""
+    program = (
+        "import os, pathlib\n"
+        "from bot.media.sandbox import Sandbox\n"
+        "Sandbox().start()\n"
+        "children = pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text().split()\n"
+        "stats = [pathlib.Path(f'/proc/{child}/status').read_text() for child in children]\n"
+        "print(*(stat.split('SigBlk:')[1].split()[0] for stat in stats))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=True)
+    [_, mask] = [int(mask, 16) for mask in done.stdout.split()]
+    assert mask & 1 << signal.SIGINT - 1
+
+
 async def test_everything_ends_with_aldis() -> None:
     """However it ends: no cell goes on computing."""
     program = """if True:
