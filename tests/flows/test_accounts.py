@@ -12,7 +12,7 @@ from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, MENTION_SIGN, message, note, reaction
 from tests.servers.script import say
-from tests.servers.signal_cli import SignalCli, Way
+from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import DEVICE, SignalServer
 
@@ -124,10 +124,9 @@ async def test_it_stays_the_same_account(world: World, *, is_known: bool) -> Non
     assert [sent.text for sent in signal.sent] == ["In April.", "In May."]
 
 
-@pytest.mark.parametrize("way", ["unix", "tcp"])
-async def test_an_old_signal_cli_knows_the_account_by_its_number_alone(tmp_path: Path, way: Way) -> None:
+async def test_an_old_signal_cli_knows_the_account_by_its_number_alone(tmp_path: Path) -> None:
     """The operator may name it by its uuid all the same: what is asked directly and in a group is answered."""
-    signal = SignalCli(way=way, version="0.13.14", tells_ids=False)
+    signal = SignalCli(version="0.13.14", tells_ids=False)
     async with signal, AnthropicServer() as model:
         model.scripted(say("In April."), say("In May."))
         world = World(signal, model, tmp_path)

@@ -11,7 +11,7 @@ from tests.campaigns.chaos.timelines import timeline
 from tests.campaigns.chaos.world import Size
 
 
-@pytest.mark.parametrize(("way", "groups"), [("unix", 2), ("tcp", 0), ("websocket", 0)])
+@pytest.mark.parametrize(("way", "groups"), [("unix", 2), ("websocket", 0)])
 async def test_killed_again_and_again(tmp_path: Path, way: Way, groups: int) -> None:
     """Two lives end by SIGKILL under load, and every property of the audit holds over what they leave behind.
 

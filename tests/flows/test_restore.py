@@ -2,9 +2,7 @@
 
 import asyncio
 import shutil
-import sqlite3
 from collections.abc import AsyncGenerator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,33 +89,17 @@ async def test_nobody_at_the_terminal(world: World) -> None:
     )
 
 
-@pytest.mark.parametrize("how", ["with the restoring", "with the start", "put in place by hand"])
+@pytest.mark.parametrize("how", ["with the restoring", "put in place by hand"])
 async def test_all_of_it_is_done_again_where_that_is_wanted(world: World, how: str) -> None:
     """By a flag; the answer that may have gone out before goes out, the message that was open is answered."""
     kept = await world.copy()
     if how == "with the restoring":
         assert (await world.verb("restore", kept, "--replay")).status == 0
-    elif how == "with the start":
-        assert (await world.verb("restore", kept)).status == 0
     else:
         put_in_place(Path(kept), world.folder / "aldis.db")
         assert (await world.verb("run")).status == 2
     flags = () if how == "with the restoring" else ("--replay",)
     assert await world.heard("run", *flags, sent=2) == ["Alice", "Bob", "anew"]
-
-
-@pytest.mark.parametrize("time", [2**62, -(2**62)])
-async def test_times_that_no_calendar_has_stop_nothing(world: World, time: int) -> None:
-    """Whoever can write a backup can write any number into it; it is listed, closed and gone on from all the same."""
-    kept = await world.copy()
-    with closing(sqlite3.connect(kept)) as connection, connection:
-        for column in ("restored SET copied_at", "inbox SET received_at", "outbox SET due_at", "turns SET started_at"):
-            connection.execute(f"UPDATE {column} = ?", (time,))
-    restored = await world.verb("restore", kept)
-    assert (restored.status, "1 message would be answered" in restored.stderr) == (0, True), restored.stderr
-    assert "problem  store: it was restored" in (await world.verb("doctor")).stdout
-    assert (await world.verb("restore", "--settle")).status == 0
-    assert await world.heard("run", sent=0) == ["anew"]
 
 
 async def test_whoever_sits_at_the_terminal_is_asked(world: World) -> None:

@@ -162,7 +162,7 @@ async def _of(story: Callable[[World], Awaitable[None]], world: World) -> None:
 ALL_WELL = Left(inbox=0, outbox=0, dead=0, resent=0)
 
 
-@pytest.mark.parametrize("odd", [0, 86_400_000, 2**31 - 1, 2**53], ids=["0", "2 January 1970", "an Integer", "no date"])
+@pytest.mark.parametrize("odd", [0, 2**53], ids=["0", "no date"])
 async def test_a_message_of_a_clock_that_was_never_set(both: Both, odd: int) -> None:
     """Whoever writes with such a timestamp is answered, without a quote; nobody else in the group waits for it."""
 
