@@ -120,16 +120,3 @@ async def test_giving_up(tmp_path: Path) -> None:
     assert ended.stderr.splitlines()[-1] == "Not linked."
     assert "Traceback" not in ended.stderr
     assert server.link_uri not in ended.stderr
-
-
-async def test_a_bridge_that_never_comes(tmp_path: Path) -> None:
-    """Aldis waits until Ctrl-C; the line is not said again and again."""
-    async with SignalCli() as server:
-        settings = {"SIGNAL__URL": server.url, "SIGNAL__TRANSPORT": "signal_cli"}
-    async with watched("link", settings=settings, folder=tmp_path) as console:
-        await console.err.until("Waiting for Signal: ")
-        console.send(signal.SIGINT)
-        ended = await console.ended()
-    assert (ended.status, ended.stdout) == (1, "")
-    assert ended.stderr.splitlines()[-1] == "Not linked."
-    assert ended.stderr.count("Waiting for Signal: ") == 1
