@@ -154,15 +154,6 @@ async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> No
     assert re.fullmatch(r"aldis: [^\n]*another[^\n]*\n", ended.stderr)
 
 
-async def test_words_are_not_broken_at_the_terminal(tmp_path: Path) -> None:
-    """A line that is longer than the screen is wide ends between words."""
-    async with seated("chat", "--once", "What can you do?", settings={}, folder=tmp_path) as console:
-        await console.out.until("OPENAI_API_KEY")
-        lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", console.out.text).replace("\r", "").splitlines()
-    assert max(map(len, lines)) <= 100
-    assert sum(len(line) > 80 for line in lines) >= 2
-
-
 async def test_the_log_level_holds_for_a_chat_as_well(tmp_path: Path) -> None:
     """Where it is set; else nothing but errors stand beside the answers."""
     told = await chatted("--once", "2+2", settings={"LOG__LEVEL": "debug"}, folder=tmp_path)
