@@ -65,7 +65,7 @@ HOMES = {
     "segno": ["bot.cli.link", "bot.web.admin.account"],
     "protego": ["tools.web.robots"],
     "selectolax": ["bot.media.pages"],
-    "webencodings": ["bot.media.charsets"],
+    "webencodings": ["bot.media.texts"],
     "signalbot": [
         "bot.signal.rest_api.clients",
         "bot.signal.rest_api.requests",

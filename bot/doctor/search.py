@@ -11,7 +11,6 @@ Source: api-dashboard.search.brave.com, docs.tavily.com "Usage", serpapi.com/acc
 import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from http import HTTPStatus
 
 from bot.chat.notices import Notice
@@ -121,7 +120,7 @@ async def check_feeds(settings: Settings, deps: Deps, sandbox: Sandbox) -> list[
 
     async def check(url: str) -> Finding:
         async with places:
-            reading = await reader.read(url, FeedValidators(), now=datetime.now(UTC))
+            reading = await reader.read(url, FeedValidators())
         how = "correct it in TOOLS__NEWS__FEEDS"
         if isinstance(reading, Gone):
             return warning("feeds", f"{url} is gone for good", how)

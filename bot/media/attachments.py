@@ -22,7 +22,6 @@ from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import audio, texts
 from bot.media.cell import FileRefused
-from bot.media.durations import SECONDS_OF
 from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
 from bot.media.sandbox import Sandbox, check_facts
@@ -223,7 +222,7 @@ class AttachmentReader:
         if self._speech is None:
             return _refused(what, "which cannot be listened to: no audio service is set up here")
         sound, ending, seconds = data, kind.name, None
-        if (measure := SECONDS_OF.get(kind.name)) is not None:
+        if (measure := audio.SECONDS_OF.get(kind.name)) is not None:
             seconds = await asyncio.to_thread(measure, data)
         if kind.name == "aac":
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"

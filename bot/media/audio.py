@@ -2,14 +2,16 @@
 
     [header frame][header frame]...  -->  ftyp  moov(how to read it, where each frame is)  mdat(frame frame ...)
 
-Nothing is decoded and nothing is lost: the frames stay as they are.
+Nothing is decoded and nothing is lost: the frames stay as they are. A length that a file does not tell in one place is
+unknown, never zero; then its size counts, as it does where a file claims less than its bytes hold (`speech`).
 
 Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse to transcribe
 raw AAC, under any name, with "Invalid file format" (2026-11-21). ISO/IEC 11172-3 and 13818-3 (headers of MPEG audio);
-id3.org, "ID3v2.4.0 structure" (the tag before them).
+id3.org, "ID3v2.4.0 structure" (the tag before them); Microsoft, "Multiple Channel Audio Data and WAVE Files"; RFC 9639,
+8.2 (FLAC's STREAMINFO); RFC 3533 and RFC 7845 (Ogg, Opus); xiph.org, "Vorbis I specification", 4.2; 2026-11-26.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from struct import pack
@@ -36,17 +38,14 @@ _TAG_HEAD_BYTES = 10
 _ALL_ONES, _SYNC_BYTE = 0xFF, 0xE0
 _VERSIONS = {3: 1, 2: 2, 0: 4}
 """MPEG 1, 2 and 2.5, by what their sample rates are divided by."""
-_MPEG_RATES: Mapping[tuple[bool, int], Sequence[int]] = {
-    (True, 1): range(32, 449, 32),
-    (True, 2): (32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
-    (True, 3): (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
-    (False, 1): (32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
-    (False, 2): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
-    (False, 3): (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
-}
-"""Kilobits a second by whether it is MPEG 1, and the layer."""
-_MIN_BITS = 1000
+_MPEG_RATES = (
+    (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+)
+"""Kilobits a second of layer III, in MPEG 1 and in the others."""
+_MIN_BITS = 500
 """The fewest bits that hold a second of sound: a file that claims more seconds than that allows is not believed."""
+_OPUS_RATE = 48_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,13 +88,36 @@ def seconds_of(m4a: bytes) -> float | None:
     """Returns the length that an M4A file claims (`mvhd`); None for none, an impossible one, or fragments (`mvex`)."""
     moov = _inside(m4a, b"moov")
     head = None if moov is None else _inside(moov, b"mvhd")
-    if moov is None or not head or _inside(moov, b"mvex") is not None or len(head) < (32 if head[0] == 1 else 20):
+    if moov is None or not head or _inside(moov, b"mvex") is not None:
         return None
     at, width = (20, 8) if head[0] == 1 else (12, 4)
     scale = int.from_bytes(head[at : at + 4], "big")
-    duration = int.from_bytes(head[at + 4 : at + 4 + width], "big")
-    is_told = scale and 0 < duration * _MIN_BITS <= scale * len(m4a) * 8
-    return duration / scale if is_told else None
+    return _believable(int.from_bytes(head[at + 4 : at + 4 + width], "big"), scale, m4a)
+
+
+def _seconds_of_wav(data: bytes) -> float | None:
+    """By the bytes of a second, which stand in the first chunk."""
+    return _believable(len(data), int.from_bytes(data[28:32], "little") if data[12:16] == b"fmt " else 0, data)
+
+
+def _seconds_of_flac(data: bytes) -> float | None:
+    return _believable(int.from_bytes(data[21:26]) & ((1 << 36) - 1), int.from_bytes(data[18:21]) >> 4, data)
+
+
+def _seconds_of_ogg(data: bytes) -> float | None:
+    """By the count of samples in its last page, at the rate that the head of its stream names."""
+    last = data.rfind(b"OggS")
+    samples = int.from_bytes(data[last + 6 : last + 14], "little") if last >= 0 else 0
+    vorbis = data.find(b"\x01vorbis", 0, 200)
+    if vorbis >= 0:
+        return _believable(samples, int.from_bytes(data[vorbis + 12 : vorbis + 16], "little"), data)
+    return _believable(samples, _OPUS_RATE if b"OpusHead" in data[:200] else 0, data)
+
+
+def _believable(units: int, units_a_second: int, data: bytes) -> float | None:
+    """The seconds that a file tells; None for none, or more than its bytes can hold."""
+    is_told = 0 < units * _MIN_BITS <= units_a_second * len(data) * 8
+    return units / units_a_second if is_told else None
 
 
 def seconds_of_mp3(data: bytes) -> float | None:
@@ -132,15 +154,14 @@ def _mpeg_frame(data: bytes, at: int) -> tuple[int, float] | None:
     """The length of the frame that begins there, in bytes and in seconds; None if none does."""
     if at + 4 > len(data) or data[at] != _ALL_ONES or data[at + 1] < _SYNC_BYTE:
         return None
-    version, layer = _VERSIONS.get(data[at + 1] >> 3 & 3), 4 - (data[at + 1] >> 1 & 3)
-    rates, place = _MPEG_RATES.get((version == 1, layer)), data[at + 2]
-    if version is None or rates is None or not 0 < place >> 4 < len(rates) + 1 or place >> 2 & 3 == 3:  # noqa: PLR2004
+    version, layer, place = _VERSIONS.get(data[at + 1] >> 3 & 3), 4 - (data[at + 1] >> 1 & 3), data[at + 2]
+    rates = _MPEG_RATES[version != 1]
+    if version is None or layer != 3 or not 0 < place >> 4 <= len(rates) or place >> 2 & 3 == 3:  # noqa: PLR2004
         return None
     samples_a_second = (44_100, 48_000, 32_000)[place >> 2 & 3] // version
-    samples = 384 if layer == 1 else 576 if layer == 3 and version > 1 else 1152  # noqa: PLR2004
-    slot_bytes = 4 if layer == 1 else 1
-    slots = samples * rates[(place >> 4) - 1] * 1000 // (8 * slot_bytes * samples_a_second) + (place >> 1 & 1)
-    return slots * slot_bytes, samples / samples_a_second
+    samples = 1152 if version == 1 else 576
+    size = samples * rates[(place >> 4) - 1] * 1000 // (8 * samples_a_second) + (place >> 1 & 1)
+    return size, samples / samples_a_second
 
 
 def _frames(data: bytes) -> Iterator[bytes]:
@@ -245,3 +266,13 @@ def _inside(data: bytes, name: bytes) -> bytes | None:
             return None
         at += size
     return None
+
+
+SECONDS_OF: Mapping[str, Callable[[bytes], float | None]] = {
+    "m4a": seconds_of,
+    "mp3": seconds_of_mp3,
+    "wav": _seconds_of_wav,
+    "flac": _seconds_of_flac,
+    "ogg": _seconds_of_ogg,
+}
+"""By the kind of file: its length in seconds; None if it is not told, or not believed. That of WebM is unknown."""

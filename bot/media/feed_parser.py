@@ -19,7 +19,7 @@ from typing import Any, cast
 import feedparser  # pyright: ignore[reportMissingTypeStubs] (it has none)
 
 from bot.media.cell import Facts, FileRefused, load_all
-from bot.media.charsets import decode
+from bot.media.texts import decode
 
 MAX_ENTRIES = 50
 """How many entries of a feed are read, from the first on."""

@@ -17,7 +17,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Annotated
 
@@ -153,7 +152,7 @@ class FeedReader:
         self._fetcher = fetcher
         self._sandbox = sandbox
 
-    async def read(self, url: str, marks: FeedValidators, *, now: datetime) -> Reading:
+    async def read(self, url: str, marks: FeedValidators) -> Reading:
         """Asks for what is new since `marks`. Raises nothing but cancellation; takes a minute at most."""
         try:
             page = await self._fetcher.get(
@@ -162,7 +161,7 @@ class FeedReader:
         except ToolError as error:
             word = next((word for kind, word in _TROUBLES if isinstance(error, kind)), "unreachable")
             return Trouble(word=word)
-        pause_seconds = _pause_seconds(page, now)
+        pause_seconds = _pause_seconds(page)
         if page.status == HTTPStatus.GONE:
             return Gone()
         if page.status == HTTPStatus.NOT_MODIFIED and _conditions(marks):
@@ -213,24 +212,13 @@ def _mark(page: FetchedPage, name: str) -> str | None:
     return value if value and len(value) <= _MAX_MARK_CHARS and value.isascii() and value.isprintable() else None
 
 
-def _pause_seconds(page: FetchedPage, now: datetime) -> float:
+def _pause_seconds(page: FetchedPage) -> float:
     """Returns how many seconds the server wants to be left alone; 0 if it does not say."""
     if page.status in _WAITS:
-        return _retry_after_seconds(page.headers.get("retry-after", ""), now)
+        told = page.headers.get("retry-after", "")
+        return float(told) if re.fullmatch(r"[0-9]{1,9}", told) else 0.0
     age = _MAX_AGE.search(page.headers.get("cache-control", ""))
     return float(age[1]) if age else 0.0
-
-
-def _retry_after_seconds(told: str, now: datetime) -> float:
-    """Retry-After: a number of seconds, or a date."""
-    if re.fullmatch(r"[0-9]{1,9}", told):
-        return float(told)
-    try:
-        at = parsedate_to_datetime(told)
-    except (ValueError, OverflowError):
-        return 0.0
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max((at - now).total_seconds(), 0.0)
 
 
 def _piece(entry: _Entry) -> Piece:

@@ -1,12 +1,13 @@
 """The content of a web page: HTML, or any other text.
 
-    page --decoded, sieved--> safe HTML --parsed--> article | main | body, without what surrounds it --> lines, links
+    page --decoded--> HTML --parsed--> article | main | body, without what surrounds it --> lines, links
 
 Headings begin with `#`, list items with `-`, table cells are separated by ` | `, and blocks by an empty line. Runs in a
-cell (`bot.media.cell`); the only home of selectolax.
+cell (`bot.media.cell`), whose time is what a page can take that was made to be slow: a hundred thousand attributes in
+one tag, or elements nested as deep. The only home of selectolax.
 
-Source: selectolax 1.0.2 (MIT): at most `MAX_CHARS` of what `bot.media.sieve` lets through take it a few hundredths of a
-second (measured 2026-11-22).
+Source: selectolax 1.0.2 (MIT); lexbor behind it took 2.9 s for a tag of 252 kB and 6.2 s for nesting of 244 kB
+(measured 2026-11-21); WHATWG HTML, 4.2.5.3 (refresh).
 """
 
 import re
@@ -16,9 +17,7 @@ from dataclasses import dataclass, field
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from bot.media.cell import Facts
-from bot.media.charsets import decode
-from bot.media.sieve import sieve_page
-from bot.media.texts import tidy
+from bot.media.texts import decode, tidy
 
 MAX_CHARS = 1_000_000
 """How many characters of an HTML page are read; the rest is left out."""
@@ -33,10 +32,26 @@ _MAX_LINKS_CHARS = 150_000
 _MIN_CHARS = 200
 """How long an article or a main part must be to stand for the page."""
 
-_SURROUNDINGS = frozenset({"nav", "footer", "aside"})
+_UNREAD = frozenset(
+    "annotation-xml audio button canvas object select style svg template textarea title video xmp".split()  # noqa: SIM905
+)
+_SURROUNDINGS = frozenset({"nav", "footer", "aside"}) | _UNREAD
+_DATE_NAMES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "pubdate")
+_MAX_HEAD_CHARS = 500
+_REFRESH = re.compile(r"\s*(\d{1,6})[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
+_MAX_REFRESH_SECONDS = 10  # a page that waits longer is there to be read
 _FOOTNOTE = re.compile(r"\s*\[\s*(\w{1,3})\s*\]\s*")
-_INLINE = frozenset({"a", "mi", "mn", "mo", "mrow", "msup", "msub", "mfrac"})
+_BLOCKS = frozenset(
+    """address article blockquote body br caption dd details div dl dt fieldset figcaption figure form frame h1 h2 h3 h4
+    h5 h6 header hr iframe li main ol p pre section summary table tbody td tfoot th thead tr ul""".split()  # noqa: SIM905
+)
+_UNMARKED = (
+    *("abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "small", "span"),
+    *("strong", "tt", "u", "var"),
+)
+"""What is taken out before reading, so that the words around it are one text."""
 _CELLS = frozenset({"td", "th"})
+_FRAMES = frozenset({"frame", "iframe"})
 _SPANS = frozenset({"sup", "sub", "del", "s", "strike", "msqrt", "annotation", "math"})
 _ARGUMENTS = {"msup": ("", "sup"), "msub": ("", "sub"), "mfrac": ("group", "over")}
 """The roles of the two children of a formula's element."""
@@ -74,20 +89,43 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 
 def read(page: str) -> tuple[Facts, str]:
     """Returns the facts about an HTML page, and its text, in which there may still be invisible characters."""
-    safe = sieve_page(page[:MAX_CHARS])
-    body = LexborHTMLParser(safe.html).body
+    tree = LexborHTMLParser(page[:MAX_CHARS])
+    tree.unwrap_tags(list(_UNMARKED))
+    tree.merge_text_nodes()
+    body = tree.css_first("frameset") or tree.body
     written = _written(body) if body is not None else _Writer()
-    facts = {
-        "title": safe.title,
-        "date": safe.date,
-        "language": safe.language,
-        "base": safe.base,
-        "refresh": safe.refresh,
+    facts = _head(tree) | {
         "links": written.links,
-        "has_password": safe.has_password,
-        "has_script": safe.has_script,
+        "has_password": any(_given(field, "type").lower() == "password" for field in tree.css("input")),
+        "has_script": any(not _given(script, "type").startswith("math/tex") for script in tree.css("script")),
     }
     return facts, written.text
+
+
+def _head(tree: LexborHTMLParser) -> dict[str, str]:
+    """What the page says about itself: the first of each."""
+    named, refresh = dict[str, str](), ""
+    for meta in tree.css("meta"):
+        content = _given(meta, "content")
+        name = _given(meta, "property") or _given(meta, "name") or _given(meta, "itemprop")
+        named.setdefault(name.lower(), content[:_MAX_HEAD_CHARS])
+        sent = _REFRESH.match(content) if _given(meta, "http-equiv").lower() == "refresh" else None
+        if sent and int(sent[1]) <= _MAX_REFRESH_SECONDS:
+            refresh = refresh or sent[2].strip()
+    title = tree.css_first("title")
+    return {
+        "title": " ".join(title.text()[:_MAX_HEAD_CHARS].split()) if title is not None else "",
+        "date": next((named[name] for name in _DATE_NAMES if name in named), "")
+        or _given(tree.css_first("time[datetime]"), "datetime")[:_MAX_HEAD_CHARS],
+        "language": _given(tree.css_first("html"), "lang")[:_MAX_HEAD_CHARS],
+        "base": _given(tree.css_first("base"), "href"),
+        "refresh": refresh,
+    }
+
+
+def _given(node: LexborNode | None, name: str) -> str:
+    """The value of an attribute; "" if there is none."""
+    return (node.attributes.get(name) or "").strip() if node is not None else ""
 
 
 @dataclass
@@ -151,8 +189,15 @@ class _Writer:
         at = self.begun.pop()
         self.pieces[at:] = [_in_role(role, "".join(self.pieces[at:]))]
 
-    def link(self, node: LexborNode) -> None:
-        found = (node.text(deep=True)[:_MAX_LABEL_CHARS], node.attributes.get("href") or "")
+    def frame(self, node: LexborNode) -> None:
+        """Writes a link to a page within the page."""
+        if address := _given(node, "src"):
+            label = f"[frame: {_given(node, 'title') or _given(node, 'name') or address}]"
+            self.pieces.append(f"\n\n{label}\n\n")
+            self.link(label, address)
+
+    def link(self, words: str, address: str) -> None:
+        found = (words[:_MAX_LABEL_CHARS], address)
         self.room -= sum(map(len, found))
         if len(self.links) < _MAX_LINKS and self.room >= 0:
             self.links.append(found)
@@ -166,7 +211,7 @@ def _written(body: LexborNode) -> _Writer:
         if part is not None and (writer := _walked(part, _SURROUNDINGS)).length >= _MIN_CHARS:
             return writer
     writer = _walked(body, _SURROUNDINGS | {"header"})
-    return writer if writer.length else _walked(body, frozenset())
+    return writer if writer.length else _walked(body, _UNREAD)
 
 
 def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
@@ -184,8 +229,10 @@ def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
             else:
                 writer.close_span(role)
         elif name in {"a", "li"} and is_open:
-            writer.link(node) if name == "a" else writer.item(node)
-        elif name not in _INLINE:
+            writer.link(node.text(deep=True), _given(node, "href")) if name == "a" else writer.item(node)
+        elif name in _FRAMES and is_open:
+            writer.frame(node)
+        elif name in _BLOCKS:
             writer.mark(_mark(name, is_open=is_open))
     return writer
 
@@ -243,6 +290,13 @@ def _mark(name: str, *, is_open: bool) -> str:
     return "\n" if name in {"ul", "ol", "tbody", "thead"} else "\n\n"
 
 
+def _is_read(node: LexborNode) -> bool:
+    """Whether the words of a script or an annotation are a formula, as those of all other elements may be words."""
+    if node.tag == "script":
+        return _given(node, "type").startswith("math/tex")
+    return node.tag not in {"annotation", "-comment"} or "tex" in _given(node, "encoding").lower()
+
+
 def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborNode, bool]]:
     """Every node below the part as it begins and, except for text, as it ends; in the order of the page."""
     open_nodes: list[LexborNode] = []
@@ -252,7 +306,7 @@ def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborN
             node = open_nodes.pop()
             yield node, False
             node = node.next
-        elif node.tag in left_out:
+        elif node.tag in left_out or not _is_read(node):
             node = node.next
         elif node.tag == "-text":
             yield node, True

@@ -124,7 +124,7 @@ class FeedPoller:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
         marks = FeedValidators(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
         try:
-            reading = await reader.read(feed.url, marks, now=self._clock.wall())
+            reading = await reader.read(feed.url, marks)
             await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
         except StoreError:
             raise

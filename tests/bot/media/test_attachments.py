@@ -167,7 +167,7 @@ async def test_a_voice_note_of_android_is_heard(service: OpenAIAudio, speech: Sp
         (mp3(*[128] * 77), "0.0020"),
         (wav(16_000, rate=8000), "0.0020"),
         (flac(22 * 4096), "0.0020"),
-        (opus(*[OPUS_20_MS] * 100), "0.0020"),
+        (opus(*[OPUS_20_MS] * 100, granule=96_000), "0.0020"),
     ],
     ids=["mp3", "wav", "flac", "ogg"],
 )

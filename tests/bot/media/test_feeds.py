@@ -5,8 +5,6 @@ One machine's first address stands for the public web; the site is a real server
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from datetime import timedelta
-from email.utils import format_datetime
 
 import pytest
 from aiohttp import web
@@ -36,7 +34,7 @@ class Reader:
         names = Names({"inside.example": [["127.0.0.2"]]})
         async with Fetcher(USER_AGENT, reach=only_here(self.site.port), resolve=names) as fetcher:
             reader = FeedReader(fetcher, sandbox(self.package))
-            return await reader.read((base or self.site.url) + path, marks or FeedValidators(), now=NOON)
+            return await reader.read((base or self.site.url) + path, marks or FeedValidators())
 
     async def news(self, path: str = "/feed") -> FeedNews:
         reading = await self(path)
@@ -94,7 +92,7 @@ async def test_a_feed_that_has_moved_for_good_is_read_there_from_now_on(site: Fe
 
 
 async def test_what_a_server_says_of_the_next_time_is_heard(site: FeedSite, read: Reader) -> None:
-    """The longer of Cache-Control and the feed's own time; Retry-After in seconds or as a date."""
+    """The longer of Cache-Control and the feed's own time; Retry-After in seconds."""
     site.headers = {"Cache-Control": "public, max-age=7200"}
     first = await read.news()
     assert first.pause_seconds == 7200
@@ -102,9 +100,7 @@ async def test_what_a_server_says_of_the_next_time_is_heard(site: FeedSite, read
     assert again == Unchanged(url=f"{site.url}/feed", marks=first.marks, pause_seconds=7200)
     site.feeds["/feed"] = rss(LIT, more="<ttl>180</ttl>")
     assert (await read.news()).pause_seconds == 10_800
-    endless = f"Sat, 21 Nov {9**30} 12:00:00 GMT"
-    date = format_datetime(NOON + timedelta(hours=1))
-    for told, seconds in (("120", 120), (date, 3600), ("soon", 0), ("-5", 0), (endless, 0)):
+    for told, seconds in (("120", 120), ("soon", 0), ("-5", 0), ("9" * 30, 0)):
         for status in (429, 503):
             site.faults.append(lambda _, told=told, s=status: web.Response(status=s, headers={"Retry-After": told}))
             assert await read() == Trouble(word=f"status {status}", pause_seconds=seconds)

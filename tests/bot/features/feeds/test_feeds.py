@@ -6,7 +6,7 @@ The site is a real server whose address stands for the public web; each feed is 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -200,10 +200,10 @@ class Broken(FeedReader):
 
     inner: FeedReader
 
-    async def read(self, url: str, marks: FeedValidators, *, now: datetime) -> Reading:
+    async def read(self, url: str, marks: FeedValidators) -> Reading:
         if url.endswith("/strange"):
             raise LookupError("words of a stranger")
-        return await self.inner.read(url, marks, now=now)
+        return await self.inner.read(url, marks)
 
 
 async def test_a_bug_that_one_feed_brings_out_holds_no_other_up(
