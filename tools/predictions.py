@@ -33,10 +33,8 @@ _ENOUGH = 10
 
 _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
 """The length is not part of the pattern: a repeated letter of any language takes 0.8 MB in each model."""
-_ACROSS, _UP = "Predicted (%)", "Came true (%)"
 _MIN_JOINED = 10
 """With fewer cases, a line would suggest a trend that does not exist."""
-_BAR_CHARS = 20
 
 
 Verdict = Literal["came_true", "did_not", "void"]
@@ -133,8 +131,8 @@ PLOT_WORDS: Mapping[str, PlotWords] = {
     "en": PlotWords(
         one="Calibration of 1 prediction",
         many="Calibration of {count} predictions",
-        across=_ACROSS,
-        up=f"{_UP}; at each dot the number of cases",
+        across="Predicted (%)",
+        up="Came true (%); at each dot the number of cases",
     ),
     "de": PlotWords(
         one="Kalibrierung von 1 Vorhersage",
@@ -332,7 +330,7 @@ class CalibrationStats(_PredictionTool):
     )
 
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
-        """Returns the scores, with a picture on request, or a chart in text if none can be made.
+        """Returns the scores, with a picture on request.
 
         Raises:
             ToolError: as the port.
@@ -351,7 +349,7 @@ class CalibrationStats(_PredictionTool):
             return Result(data=data, origins=origins)
         picture = await asyncio.to_thread(_plot, settled, context.language)
         if not picture:
-            return Result(data={**data, "plot": _plot_in_letters(settled)}, origins=origins)
+            return Result(data={**data, "plot": "No picture can be made here: say it in words."}, origins=origins)
         file = ResultFile(name="calibration.png", content_type=PNG, data=picture)
         return Result(data=data, files=(file,), origins=origins)
 
@@ -506,13 +504,3 @@ def _plot(settled: Sequence[SettledPrediction], language: str) -> bytes:
     points = [Point(across=100 * one.said, up=100 * one.came_true, count=one.count) for _, one in bins(settled)]
     title = (words.one if len(settled) == 1 else words.many).format(count=len(settled))
     return point_chart(title, points, across=words.across, up=words.up, is_joined=len(settled) >= _MIN_JOINED)
-
-
-def _plot_in_letters(settled: Sequence[SettledPrediction]) -> str:
-    """Returns the plot as text: a line for each bin, with a bar for how often it came true."""
-    lines = [
-        f"{low:>2}-{low + 10:>3} % |{'#' * round(one.came_true * _BAR_CHARS):.<{_BAR_CHARS}}|"
-        f" {100 * one.came_true:.0f} % of {one.count}"
-        for low, one in bins(settled)
-    ]
-    return "\n".join([f"{_ACROSS} | {_UP}", *lines])
