@@ -26,7 +26,7 @@ from bot.app.metering import Meter
 from bot.app.models import unpriced_models
 from bot.app.people import identities_of
 from bot.app.tools import standalone_deps, toolbox, user_agent
-from bot.app.transports import linking, linking_ready, log_waits, profile_client, signal_transport
+from bot.app.transports import linking, linking_ready, log_waits, signal_transport
 from bot.app.wiring import Parts
 from bot.clock import Clock, MachineClock
 from bot.doctor.checkup import recheck
@@ -60,7 +60,6 @@ __all__ = [
     "linking_ready",
     "log_waits",
     "own_clock",
-    "profile_client",
     "signal_transport",
     "standalone_deps",
     "toolbox",

@@ -62,16 +62,6 @@ async def signal_transport(
     return transport(settings, bridge, account)
 
 
-async def profile_client(settings: Settings, on_wait: OnWait) -> ProfileClient:
-    """Access to the account's profile; waits until the bridge answers and has an account.
-
-    Raises:
-        ConfigError: what answers at `SIGNAL__URL` is not a bridge, or does not have the configured account.
-    """
-    bridge = await _bridge(settings, on_wait)
-    return profile_over(settings, bridge, await _account(settings, bridge, on_wait))
-
-
 async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
     """Links an account through the bridge at `SIGNAL__URL`; waits until one answers there.
 

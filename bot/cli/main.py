@@ -143,7 +143,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 _GROUPS = {
-    "Talk and run": ("chat", "setup", "admin", "run", "restart", "link", "profile"),
+    "Talk and run": ("chat", "setup", "admin", "run", "restart", "link"),
     "Look after it": ("doctor", "health", "tools", "settings", "trust", "captcha", "verify"),
     "What is kept": ("backup", "restore", "export", "rotate-key", "upgrade-check"),
     "Shell": ("completion",),
@@ -220,15 +220,6 @@ def _add_running(add: _Add) -> None:
     _add_decision(add("run", "run.run", "answer in Signal until stopped"))
     add("restart", "run.restart", "restart the running Aldis with its current settings")
     add("link", "link.link", "link Aldis to a Signal account: shows the QR code and waits")
-    profile = add("profile", "profile.profile", "show or change the account's name, picture and user name")
-    profile.add_argument("--name", help="the name that people see")
-    profile.add_argument("--about", help="a short text below it; '' for none")
-    picture = profile.add_mutually_exclusive_group()
-    picture.add_argument("--picture", metavar="FILE", type=Path, help="the picture: JPEG, PNG, WebP or GIF")
-    picture.add_argument("--no-picture", action="store_true", help="remove the picture")
-    username = profile.add_mutually_exclusive_group()
-    username.add_argument("--username", metavar="NAME", help="take a user name; shows its link and QR code")
-    username.add_argument("--no-username", action="store_true", help="give up the user name")
     add("health", "health.health", "check the running Aldis; exit status 0 means healthy")
 
 

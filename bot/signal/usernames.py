@@ -2,7 +2,7 @@
 taken.
 
 Nothing in it is secret, because links are made to be shared; no backup contains it, and taking the name again restores
-it. Left to others: taking one (`bot.signal.profiles`), showing it (`bot.web.admin`, `bot.cli.profile`).
+it. Left to others: taking one (`bot.signal.profiles`), showing it (`bot.web.admin`).
 """
 
 import logging

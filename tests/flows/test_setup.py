@@ -18,7 +18,6 @@ from bot.signal.profiles import Username
 from bot.signal.usernames import UsernameFile, usernames_path
 from bot.web.admin.audit import audit_path
 from tests.flows.consoles import Console, watched
-from tests.flows.processes import started
 from tests.ports import free_port
 from tests.servers import mcp_server
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, MALLORY, Person, delete, message
@@ -405,7 +404,7 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
             assert profile.username is None
             names = UsernameFile(usernames_path(tmp_path / "aldis.db"))
             [account] = names.read()
-            names.keep(account, Username(name="lamp.40", link="https://signal.me/#eu/other"))  # as `aldis profile` does
+            names.keep(account, Username(name="lamp.40", link="https://signal.me/#eu/other"))
             assert "lamp.40" in await page("/setup/profile")
             names.keep(account, None)
             assert "Saved." in await page("/setup/profile", {"name": "Aldis", "remove_picture": "yes"}, b"")
@@ -434,33 +433,3 @@ async def test_the_link_of_a_user_name_outlasts_the_process(tmp_path: Path) -> N
             assert server.profile.link in await taken.text()
         async with page() as (http, address, _), http.get(address) as response:
             assert server.profile.link in await response.text()
-        settings.pop("WEB__ADMIN_PORT")
-        async with started("profile", "--username", "lantern", settings=settings, folder=tmp_path) as process:
-            assert (await process.ended()).status == 0
-        settings["WEB__ADMIN_PORT"] = str(free_port())
-        async with page() as (http, address, _), http.get(address) as response:
-            shown = await response.text()
-        assert server.profile.link not in shown
-        assert "The account has the user name lantern" in shown
-
-
-@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
-async def test_the_profile_is_given_at_the_shell(bridge: type[SignalServer], tmp_path: Path) -> None:
-    """It is changed and shown with the link and the code of its user name; what cannot be is refused before."""
-    picture = tmp_path / "me.jpg"
-    picture.write_bytes(photograph())
-    async with bridge() as server:
-        settings, profile = {"SIGNAL__URL": server.url}, server.profile
-        given = ("--name", "Aldis", "--about", "a lamp", "--picture", str(picture), "--username", "lamp")
-        async with started("profile", *given, settings=settings, folder=tmp_path) as process:
-            ended = await process.ended()
-        assert (ended.status, profile.given_name, profile.username) == (0, "Aldis", "lamp.39")
-        assert profile.picture is not None
-        assert b"taken at home" not in profile.picture
-        assert "name: Aldis\nabout: a lamp\npicture: yes\nuser name: lamp.39\n" in ended.stdout
-        assert f"▀\n{profile.link}\n" in ended.stdout
-        wrong = ("--name", "Other", "--username", "l")
-        async with started("profile", *wrong, settings=settings, folder=tmp_path) as process:
-            ended = await process.ended()
-        assert (ended.status, profile.given_name) == (2, "Aldis")
-        assert "--username" in ended.stderr
