@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "bot": (2279, 1300),
     "bot/settings": (1723, 700),
-    "bot/cli": (1843, 700),
-    "bot/app": (1694, 700),
+    "bot/cli": (1680, 700),
+    "bot/app": (1683, 700),
     "bot/i18n": (481, 350),
     "bot/chat": (9109, 7350),
     "bot/commands": (2397, 1100),

@@ -10,9 +10,9 @@ import difflib
 import json
 import sys
 import textwrap
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, cast
 
 from bot import app, logs
@@ -28,23 +28,21 @@ from tools import CATALOG, BadArguments, CatalogEntry, Tool, ToolSource, ToolSpe
 
 WIDTH = 100
 """Columns of the list."""
-
-_COLUMNS = (
-    ("tool", 18),
-    ("state", 7),
-    ("cost USD", 8),
-    ("effects", 10),
-    ("asks first", 13),
-    ("who sees what is asked", 39),
-)
-_INDENT = " " * (_COLUMNS[0][1] + 1)
+_ROW = "{:<18} {:<7} {:<8} {:<10} {:<13} {}"
+_HEAD = _ROW.format("tool", "state", "cost USD", "effects", "asks first", "who sees what is asked")
+_ASKS = "Asks first: in a conversation, before it runs; after reading: where it has read what strangers wrote."
 
 
 def show(given: Settings, options: argparse.Namespace) -> int:
     """`tools`: lists every tool with its state, cost, effects and who sees what is asked; as JSON if asked for."""
     logs.set_up("ERROR", given.log.format)
-    rows = asyncio.run(_rows(given))
-    print(json.dumps([row.as_json() for row in rows], indent=2) if options.json else _table(rows))
+    groups = asyncio.run(_groups(given))
+    if options.json:
+        rows = [_row(given, group, spec) for group in groups for spec in _specs(group)]
+        print(json.dumps(rows, indent=2))
+    else:
+        lines = [line for group in groups for line in _lines(given, group)]
+        print("\n".join([_HEAD, *lines, "", *textwrap.wrap(_ASKS, WIDTH)]))
     return 0
 
 
@@ -58,55 +56,51 @@ def call(given: Settings, options: argparse.Namespace) -> int:
     return asyncio.run(_called(given, options))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Row:
-    """One tool as it is listed, or a group of which no tool can be built."""
-
-    group: ToolGroup
-    spec: ToolSpec | None
-    asks_always: bool
-    is_last: bool
-    """Whether it is the last one of its group, and is followed by the remarks about the whole group."""
-
-    def as_json(self) -> Mapping[str, object]:
-        """Everything that is known about it."""
-        group, spec = self.group, self.spec
-        return {
-            "tool": spec.name if spec else None,
-            "group": group.name,
-            "from": group.origin or "aldis",
-            "state": group.state,
-            "cost_usd": str(spec.cost_usd) if spec else None,
-            "effects": spec.effects if spec else None,
-            "asks_first": self._asks_first if spec else None,
-            "seen_by": None if group.seen_by is None else list(group.seen_by),
-            "advice": group.advice,
-            "why": group.why,
-        }
-
-    def lines(self) -> Iterator[str]:
-        """The same for people, in columns; text that does not fit continues below."""
-        group, spec = self.group, self.spec
-        if spec is None:
-            yield from _columns([group.name, group.state])
-        else:
-            seen = "it does not tell" if group.seen_by is None else ", ".join(group.seen_by) or "nobody"
-            cost = f"{spec.cost_usd:f}" if spec.cost_usd else "free"
-            yield from _columns([spec.name, group.state, cost, spec.effects, self._asks_first, seen])
-        if self.is_last:
-            below = (f"of {group.origin}" if group.origin else "", group.why, group.remedy)
-            yield from (line for text in below for line in _below(text))
-
-    @property
-    def _asks_first(self) -> str:
-        if self.asks_always:
-            return "always"
-        return "never" if self.spec is None or self.spec.effects == "none" else "after reading"
-
-
-async def _rows(given: Settings) -> list[_Row]:
+async def _groups(given: Settings) -> list[ToolGroup]:
     async with app.standalone_deps(given.tools.contact) as around, _running(given, inventory(given, around)) as groups:
-        return [row for group in groups for row in _rows_of(given, group)]
+        return [*groups]
+
+
+def _specs(group: ToolGroup) -> Sequence[ToolSpec | None]:
+    """The tools of a group; None stands for one of which no tool can be built."""
+    return [tool.spec for tool in group.tools] or [None]
+
+
+def _row(given: Settings, group: ToolGroup, spec: ToolSpec | None) -> Mapping[str, object]:
+    """Everything that is known about a tool."""
+    return {
+        "tool": spec.name if spec else None,
+        "group": group.name,
+        "from": group.origin or "aldis",
+        "state": group.state,
+        "cost_usd": str(spec.cost_usd) if spec else None,
+        "effects": spec.effects if spec else None,
+        "asks_first": _asks_first(given, spec) if spec else None,
+        "seen_by": None if group.seen_by is None else list(group.seen_by),
+        "advice": group.advice,
+        "why": group.why,
+    }
+
+
+def _asks_first(given: Settings, spec: ToolSpec) -> str:
+    if spec.approval in {"always", "unless_named"} or spec.name in given.tools.approve:
+        return "always"
+    return "never" if spec.effects == "none" else "after reading"
+
+
+def _lines(given: Settings, group: ToolGroup) -> Iterator[str]:
+    """The tools of a group as lines, and below them what is to be said of all."""
+    seen = "it does not tell" if group.seen_by is None else ", ".join(group.seen_by) or "nobody"
+    for spec in _specs(group):
+        cells = (group.name, group.state, "", "", "", "")
+        if spec is not None:
+            cost = f"{spec.cost_usd:f}" if spec.cost_usd else "free"
+            cells = (spec.name, group.state, cost, spec.effects, _asks_first(given, spec), seen)
+        row = one_line(_ROW.format(*cells)).rstrip()
+        yield from textwrap.wrap(row, WIDTH, subsequent_indent=" " * 61, drop_whitespace=True) or [""]
+    for text in (f"of {group.origin}" if group.origin else "", group.why, group.remedy):
+        indent = " " * 19
+        yield from textwrap.wrap(one_line(text), WIDTH, initial_indent=f"{indent}-> ", subsequent_indent=f"{indent}   ")
 
 
 @asynccontextmanager
@@ -136,38 +130,6 @@ def _of_source(group: ToolGroup, tools: Sequence[Tool], source: ToolSource) -> I
     for name, unfit in source.unfit.items():
         why = f"tools that cannot be offered: {', '.join(unfit)}"
         yield ToolGroup(name=name, state="failed", origin=group.name, why=why)
-
-
-def _rows_of(given: Settings, group: ToolGroup) -> Iterator[_Row]:
-    specs = [tool.spec for tool in group.tools] or [None]
-    for place, spec in enumerate(specs, start=1):
-        wants = spec is not None and spec.approval in {"always", "unless_named"}
-        asks = spec is not None and (wants or spec.name in given.tools.approve)
-        yield _Row(group=group, spec=spec, asks_always=asks, is_last=place == len(specs))
-
-
-def _table(rows: Iterable[_Row]) -> str:
-    lines = [*_columns([title for title, _ in _COLUMNS]), *(line for row in rows for line in row.lines())]
-    asks = "Asks first: in a conversation, before it runs; after reading: where it has read what strangers wrote."
-    return "\n".join([*lines, "", *textwrap.wrap(asks, WIDTH)])
-
-
-def _columns(cells: Sequence[str]) -> Iterator[str]:
-    """The cells side by side; the last one can take several lines, and a first one that is too long gets its own."""
-    *before, last = map(one_line, cells)
-    if len(before[0]) > _COLUMNS[0][1]:
-        yield before[0][:WIDTH]
-        before[0] = ""
-    first, *more = textwrap.wrap(last, _COLUMNS[len(before)][1], break_on_hyphens=False) or [""]
-    left = " ".join(cell.ljust(size) for cell, (_, size) in zip(before, _COLUMNS, strict=False))
-    yield f"{left} {first}".rstrip()
-    yield from (f"{' ' * len(left)} {line}" for line in more)
-
-
-def _below(text: str) -> list[str]:
-    return textwrap.wrap(
-        one_line(text), WIDTH, initial_indent=f"{_INDENT}-> ", subsequent_indent=f"{_INDENT}   ", break_on_hyphens=False
-    )
 
 
 async def _called(given: Settings, options: argparse.Namespace) -> int:

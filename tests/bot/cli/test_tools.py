@@ -316,17 +316,3 @@ async def test_what_gives_tools_is_started_and_ended(given: tuple[Tool, ...]) ->
     off = [ToolGroup(name="mcp", state="off")]
     async with workbench._running(settings, off, catalog) as whole:
         assert whole == off
-
-
-def test_a_long_name_stands_alone(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Names of MCP's tools and of other people's may have sixty-four letters; the columns stay where they are."""
-    name = "a" + 63 * "b"
-    tool = PAINTER.replace('name="paint"', f'name="{name}"').replace("if self.api_key", "if True")
-    put(tmp_path / "site", "aldis-paint", {"paint": "aldis_paint:Paint"}, {"aldis_paint": tool})
-    with found(tmp_path / "site"):
-        assert left() == 0
-    lines = capsys.readouterr().out.splitlines()
-    place = lines.index(name)
-    assert lines[place + 1].split() == ["on", "0.04", "once", "after", "reading", "it", "does", "not", "tell"]
-    assert lines[place + 1].index("on ") == lines[0].index("state")
-    assert max(map(len, lines)) <= WIDTH
