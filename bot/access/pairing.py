@@ -1,22 +1,35 @@
-"""Pairing: a stranger gets a code, and an admin who hears it from them lets them in with it.
+"""Pairing: a stranger gets a code and is put to the admins by their name; an admin lets them in or keeps them out.
 
-    nothing known --code--> pending for an hour --/allow CODE--> the admin's command lets the person in (store.people)
-                               '-- an hour later, or with the process: nothing known
+    nothing known --code--> pending for an hour --👍, /allow CODE--> the admin's command lets them in (store.people)
+                               |-- 👎: they get no code any more
+                               '-- an hour later: they may get another code, but no admin is asked again
 
-The codes are kept in memory, and so is what a stranger with a code writes while they wait: it is answered when they are
-let in, and gone when the code expires. Both survive a restart of Aldis within its process. Nothing about a stranger
-reaches the disk. A stranger gets one code an hour, and all strangers together twenty, so that neither a persistent one
-nor a crowd costs more than twenty short messages an hour. A code does nothing by itself; only an admin can use it, so
-it need not withstand guessing, only mistakes.
+All of it is kept in memory, and so is what a stranger with a code writes while they wait: it is answered when they are
+let in, and gone when the code expires. It survives a restart of Aldis within its process. Nothing about a stranger
+reaches the disk. A stranger gets one code an hour, and all strangers together twenty; admins are asked with the first.
+A code does nothing by itself; only an admin can use it, so it need not withstand guessing, only mistakes.
+
+    no page waits for the first admin: nothing is known about callers
+    listening --a person writes--> listed with their number, their question held --let in--> it is answered
+        '-- ten minutes later: no one is listed, and nothing is held
+
+Left to others: the page (`bot.web.admin.people`), reporting who has written and admitting (`bot.loops.intake`).
 """
 
+import asyncio
 import secrets
+import time
+import unicodedata
+from abc import ABC, abstractmethod
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from bot.access.waiting import HeldMessages, WaitingRoom
-from bot.events import PersonId
+from bot.clock import Clock, MachineClock
+from bot.events import Envelope, PersonId, SentId
+from tools import clean_line
 
 ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
 """No two that look alike: neither B and 8, I, L and 1, O and 0, S and 5, nor Z and 2."""
@@ -24,6 +37,96 @@ ALPHABET = "ACDEFGHJKMNPQRTUVWXY34679"
 _HALF_CHARS = 4
 GOOD_FOR = timedelta(hours=1)
 _MAX_PENDING = 20
+_MAX_REMEMBERED = 1000
+_MAX_NAME_CHARS = 40
+_LOOK_ALIKES = str.maketrans("аеорсухіјѕԁһԛԝмтвнкαοεριβημχζκντ0135l", "aeopcyxijsdhqwmtbhkaoepibhmxzkntoiesi")
+"""Letters of other scripts, and digits, that pass for Latin letters."""
+_MAX_HELD = 5
+_MAX_HELD_CHARS = 20_000
+"""The limit for one raw message: enough for the longest that phones show."""
+LISTENING_SECONDS = 600.0
+"""How long a page waits for somebody to write."""
+_MAX_CALLERS = 5
+
+
+def clean_name(name: str | None) -> str:
+    """Returns what a person calls themselves: on one line, without unseen signs, quotes and marks of code, and cut."""
+    line = "".join(sign for sign in clean_line(name or "") if sign.isprintable() and sign not in '`“”„«»"')
+    return f"{line[: _MAX_NAME_CHARS - 1]}…" if len(line) > _MAX_NAME_CHARS else line
+
+
+def fold_name(name: str) -> str:
+    """Returns a name as it is compared: two that look alike are one; empty if it has neither letters nor digits."""
+    plain = unicodedata.normalize("NFKD", name.casefold()).translate(_LOOK_ALIKES)
+    return "".join(sign for sign in plain if sign.isalnum())
+
+
+class HeldMessages:
+    """The messages of one person, each with its time of arrival."""
+
+    def __init__(self) -> None:
+        self._held: list[tuple[Envelope, datetime]] = []
+
+    def hold(self, envelope: Envelope, now: datetime) -> None:
+        """Keeps a message; only the newest few, and none that is very long."""
+        if len(envelope.raw) <= _MAX_HELD_CHARS:
+            self._held = [*self._held, (envelope, now)][-_MAX_HELD:]
+
+    @property
+    def newest(self) -> Envelope | None:
+        """The newest message; None if there is none."""
+        return self._held[-1][0] if self._held else None
+
+    def take_back(self, target: SentId) -> None:
+        """Drops a message that its author has deleted."""
+        self._held = [(one, at) for one, at in self._held if one.sent_at != target]
+
+    def release(self, now: datetime) -> tuple[Envelope, ...]:
+        """Returns and forgets all of them, with the time left on their timers, without those that have expired."""
+        held, self._held = self._held, []
+        waited = ((envelope, now - at) for envelope, at in held)
+        left = ((one, since) for one, since in waited if not 0 < one.expires_in_seconds <= since.total_seconds())
+        return tuple(_after(envelope, since) for envelope, since in left)
+
+
+class WaitingRoom(ABC):
+    """A place where people wait to be let in."""
+
+    @abstractmethod
+    def people(self, now: datetime) -> tuple[PersonId, ...]:
+        """The people waiting now, without those who have waited too long."""
+
+    @abstractmethod
+    def _messages_of(self, person: PersonId) -> HeldMessages | None:
+        """The messages held for somebody; None if they are not waiting."""
+
+    def newest(self, person: PersonId) -> Envelope | None:
+        """The newest message held for somebody; None if there is none."""
+        messages = self._messages_of(person)
+        return messages.newest if messages else None
+
+    def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
+        """Keeps a message of somebody who is waiting; ignores anybody else's."""
+        self.people(now)
+        if messages := self._messages_of(person):
+            messages.hold(envelope, now)
+
+    def take_back(self, person: PersonId, target: SentId) -> None:
+        """Drops a message that its author has deleted."""
+        if messages := self._messages_of(person):
+            messages.take_back(target)
+
+    def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
+        """Returns and forgets what they wrote while they waited, in order."""
+        messages = self._messages_of(person)
+        return messages.release(now) if messages else ()
+
+
+def _after(envelope: Envelope, waited: timedelta) -> Envelope:
+    """The envelope as it is after that wait."""
+    left = envelope.expires_in_seconds and max(1, envelope.expires_in_seconds - int(waited.total_seconds()))
+    waited_ms = (envelope.waited_ms or 0) + int(waited.total_seconds() * 1000)
+    return replace(envelope, expires_in_seconds=left, waited_ms=waited_ms)
 
 
 @dataclass(slots=True)
@@ -34,16 +137,34 @@ class _Pending:
     """What they have written since."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stranger:
+    """A person who would like to write."""
+
+    person: PersonId
+    name: str
+    """As they call themselves, cleaned and cut; may be empty."""
+    code: str
+
+
 class Pairing(WaitingRoom):
     """The codes given to one account's strangers."""
 
+    on_stranger: Callable[[Stranger], Coroutine[Any, Any, None]] | None = None
+    """Puts a stranger to the admins, once."""
+
     def __init__(self) -> None:
         self._pending: OrderedDict[PersonId, _Pending] = OrderedDict()
+        self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
+        """The strangers that the admins were asked about."""
+        self._refused: set[PersonId] = set()
+        self._questions: OrderedDict[tuple[PersonId, SentId], PersonId] = OrderedDict()
+        """Which stranger each message to an admin is about."""
 
     def has_room(self, person: PersonId, now: datetime) -> bool:
         """Whether this stranger would get a code."""
         self.forget(now)
-        return person not in self._pending and len(self._pending) < _MAX_PENDING
+        return person not in self._pending and person not in self._refused and len(self._pending) < _MAX_PENDING
 
     def code(self, person: PersonId, now: datetime) -> str | None:
         """A code for this stranger, `XXXX-XXXX`; None: they are told nothing."""
@@ -54,13 +175,44 @@ class Pairing(WaitingRoom):
         return f"{code[:_HALF_CHARS]}-{code[_HALF_CHARS:]}"
 
     def approve(self, code: str, now: datetime) -> PersonId | None:
-        """The person who got this code; None if it is unknown or older than an hour. Ignores case and dashes.
-
-        It stays valid for its hour, so that a command repeated after a failure finds the same person.
-        """
+        """The person who got this code, as often as it is asked for; None: it is unknown, or older than an hour."""
         self.forget(now)
         wanted = "".join(character for character in code.upper() if character.isalnum())
         return next((person for person, pending in self._pending.items() if pending.code == wanted), None)
+
+    def put(self, person: PersonId, name: str | None, code: str) -> Stranger | None:
+        """Returns the stranger for the admins to judge; None if they were asked about this person before."""
+        if person in self.strangers:
+            return None
+        if len(self.strangers) >= _MAX_REMEMBERED:
+            self._refused.discard(self.strangers.popitem(last=False)[0])
+        self.strangers[person] = Stranger(person=person, name=clean_name(name), code=code)
+        return self.strangers[person]
+
+    def note_question(self, admin: PersonId, sent: SentId, stranger: Stranger) -> None:
+        """Notes that this message asks the admin about a stranger."""
+        self._questions[admin, sent] = stranger.person
+        if len(self._questions) > _MAX_REMEMBERED:
+            self._questions.popitem(last=False)
+
+    def asked_about(self, admin: PersonId, sent: SentId) -> PersonId | None:
+        """Returns the stranger whom a message to this admin is about; None if it is about none."""
+        return self._questions.get((admin, sent))
+
+    def find(self, word: str, now: datetime) -> tuple[Stranger, ...]:
+        """Returns the strangers who are meant by a code, an id, or the name of one that admins were asked about."""
+        person = self.approve(word, now)
+        if person is not None:
+            return (self.strangers.get(person) or Stranger(person=person, name="", code=word),)
+        named = fold_name(word)
+        return tuple(
+            one for one in self.strangers.values() if word == one.person or (named and fold_name(one.name) == named)
+        )
+
+    def refuse(self, person: PersonId) -> None:
+        """Gives a stranger no code any more, and forgets what they wrote."""
+        self._pending.pop(person, None)
+        self._refused.add(person)
 
     def people(self, now: datetime) -> tuple[PersonId, ...]:
         """The strangers whose code is valid."""
@@ -75,3 +227,78 @@ class Pairing(WaitingRoom):
         """Drops codes older than an hour."""
         while self._pending and now - next(iter(self._pending.values())).since >= GOOD_FOR:
             self._pending.popitem(last=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Caller:
+    """Somebody who wrote without permission while a page waited for them."""
+
+    person: PersonId
+    number: str | None
+    at: datetime
+    messages: HeldMessages = field(default_factory=HeldMessages, repr=False)
+
+
+class Callers(WaitingRoom):
+    """A few people who wrote without permission while a page waits for them; in memory only."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        seconds: Callable[[], float] = time.monotonic,
+        listening_seconds: float = LISTENING_SECONDS,
+    ) -> None:
+        """`clock` None: the machine's."""
+        self._clock = clock or MachineClock()
+        self._seconds = seconds
+        self._listening_seconds = listening_seconds
+        self._until = 0.0
+        self._end: asyncio.TimerHandle | None = None
+        self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
+
+    def listen(self) -> None:
+        """Waits for somebody, from now on for some minutes."""
+        self._until = self._seconds() + self._listening_seconds
+        # Perhaps nothing asks again, so the end must come by itself.
+        if self._end is not None:
+            self._end.cancel()
+        self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
+
+    def note(self, envelope: Envelope) -> None:
+        """Notes somebody who has written; ignored if no page waits."""
+        self._forget()
+        if envelope.author is None or not self._is_listening:
+            return
+        known = self._callers.pop(envelope.author, None)
+        self._callers[envelope.author] = Caller(
+            person=envelope.author,
+            number=envelope.number,
+            at=self._clock.wall(),
+            messages=known.messages if known else HeldMessages(),
+        )
+        while len(self._callers) > _MAX_CALLERS:
+            self._callers.popitem(last=False)
+
+    def all(self) -> tuple[Caller, ...]:
+        """The callers, newest first; none if no page waits any longer."""
+        self._forget()
+        return tuple(reversed(self._callers.values()))
+
+    def people(self, now: datetime) -> tuple[PersonId, ...]:  # noqa: ARG002 - they wait by another clock
+        """The people who are listed."""
+        self._forget()
+        return tuple(self._callers)
+
+    def _messages_of(self, person: PersonId) -> HeldMessages | None:
+        self._forget()
+        caller = self._callers.get(person)
+        return caller.messages if caller else None
+
+    @property
+    def _is_listening(self) -> bool:
+        return self._seconds() < self._until
+
+    def _forget(self) -> None:
+        if not self._is_listening:
+            self._callers.clear()

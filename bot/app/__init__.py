@@ -17,8 +17,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
-from bot.access.callers import Callers
-from bot.access.pairing import Pairing
+from bot.access.pairing import Callers, Pairing
 from bot.app import machine, models, policies, transports
 from bot.app import tools as equipment
 from bot.app.learning import CapabilityProbe, KeptLessons

@@ -6,13 +6,11 @@ from bot.access.pairing import Pairing
 from bot.app import models
 from bot.app import tools as equipment
 from bot.chat.approvals import Approvals
-from bot.commands.admin import AdminCommands
+from bot.chat.notices import Admins
+from bot.commands.admin import AdminCommands, Audience, BroadcastCommands
 from bot.commands.base import CommandContext, CommandGroup
-from bot.commands.broadcast import Audience, BroadcastCommands
 from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
-from bot.commands.questions import QuestionCommands
-from bot.commands.status import StatusCommands
 from bot.events import PersonId
 from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
@@ -34,32 +32,27 @@ def command_groups(
     approvals: Approvals,
     menu: Menu,
     *,
-    account: str,
     has_reactions: bool,
     reminders: Reminders,
     memory: Memory,
     pairing: Pairing,
     audience: Audience,
+    admins: Admins,
     on_allowed: Callable[[PersonId], Awaitable[None]],
     identities: Identities,
 ) -> tuple[CommandGroup, ...]:
-    """The commands in the order of `/help`.
-
-    `on_allowed` is called with the person an admin has let in.
-    """
+    """The commands in the order of `/help`. `on_allowed` is called with the person an admin has let in."""
     timezone, budgets = settings.locale.timezone, models.budgets(settings)
     return (
         ConversationCommands(context, approvals),
         ExportCommands(context, name=settings.signal.name, timezone=timezone),
         UsageCommands(context, timezone=timezone, limits=budgets),
-        QuestionCommands(context, approvals),
         PreferenceCommands(context, menu),
-        StatusCommands(context, account=account, model=settings.llm.models_to_choose[0]),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, reminders, has_model=models.has_model(settings), has_reactions=has_reactions),
         MemoryCommands(context, memory),
         FeedCommands(context, is_on=equipment.news_options(settings).enabled, timezone=timezone),
-        AdminCommands(context, pairing, audience, budgets, account=account, timezone=timezone, on_allowed=on_allowed),
+        AdminCommands(context, pairing, audience, budgets, admins, timezone=timezone, on_allowed=on_allowed),
         TrustCommands(context, identities),
         BroadcastCommands(context, audience),
     )

@@ -6,7 +6,7 @@ from bot.access.access import AccessList
 from bot.chat import chats
 from bot.chat.notices import Admins
 from bot.clock import Clock
-from bot.commands.broadcast import Audience
+from bot.commands.admin import Audience
 from bot.features.safety_numbers.service import Identities
 from bot.metrics import Counts
 from bot.settings import Settings

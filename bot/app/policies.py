@@ -11,9 +11,8 @@ from typing import cast
 from pydantic import BaseModel, SecretStr
 
 from bot.access.access import EVERYBODY, AccessList
-from bot.access.callers import Callers
 from bot.access.limits import Quota
-from bot.access.pairing import Pairing
+from bot.access.pairing import Callers, Pairing
 from bot.events import TERMINAL_PERSON
 from bot.loops.intake.strangers import Admission
 from bot.media.speech import Speech

@@ -7,8 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 from bot.access.access import AccessList
-from bot.access.callers import Callers
-from bot.access.pairing import Pairing
+from bot.access.pairing import Callers, Pairing
 from bot.app import models, policies
 from bot.app import tools as equipment
 from bot.app.commands import command_groups
@@ -31,8 +30,8 @@ from bot.chat.tool_shapes import ToolShapes
 from bot.chat.toolbox import Toolbox
 from bot.chat.turns import Turns
 from bot.clock import Clock
+from bot.commands.admin import Audience
 from bot.commands.base import CommandContext, CommandGroup, Commands
-from bot.commands.broadcast import Audience
 from bot.commands.preferences import Menu
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
@@ -356,12 +355,12 @@ class Parts:
             context,
             approvals,
             menu,
-            account=self._transport.account,
             has_reactions=self._realm == "signal",
             reminders=self.reminders,
             memory=self.memory,
             pairing=self._pairing,
             audience=Audience(self._transport, lambda: intake.access),
+            admins=admins_of(self._settings, self._clock, lambda: intake.access),
             on_allowed=intake.admit,
             identities=identities,
         )

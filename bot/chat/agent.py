@@ -561,7 +561,7 @@ class _Answering:
             *self._undone(),
             *replaced,
             *([always] if always else []),
-            *([phrases.budget_nearly_used_up(near.scope, near.span, near.percent)] if near else []),
+            *([phrases.budget_nearly_used_up(near.span, near.percent)] if near else []),
         ]
         return Outcome(
             text="\n\n".join([text, *remarks]),

@@ -69,4 +69,4 @@ def sources_line(asked: Labels | None, runs: Iterable[ToolRun], answer: Assistan
     """
     read = join_labels([asked or Labels(), *(run.answer.labels or Labels() for run in runs)])
     told = [one for one in read.sources if one.kind in _TOLD and not (answer.pages and one.kind in _OF_THE_WEB)]
-    return [phrases.rests_on(told)] if told else []
+    return [f"_({phrases.origin(told)})_"] if told else []

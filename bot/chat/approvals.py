@@ -21,8 +21,7 @@ Left to others: which calls need one (`bot.trust.rules`), asking and continuing 
 
 from dataclasses import dataclass
 
-from bot.access.routing import Verdict
-from bot.access.yes_no import invites_yes, is_nod
+from bot.access.routing import Verdict, invites_yes, is_nod
 from bot.chat import phrases
 from bot.chat.journal import Decided, Paused, dump_step, journaled_steps
 from bot.chat.turns import Turns, question_files

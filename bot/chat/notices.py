@@ -62,7 +62,7 @@ class Admins:
         """`listed` returns their uuids and numbers; `language` returns a conversation's language."""
         self._clock = clock
         self._listed = listed
-        self._language = language
+        self.language = language
 
     @property
     def are_numbers_listed(self) -> bool:
@@ -81,20 +81,21 @@ class Admins:
 
         `contacts` are the people known to the bridge; an admin listed by number is the contact known to own it.
         """
-        held, now = repos.holds.all(), self._clock.now()
-        chats = {ChatId.direct(admin) for admin in self._known(repos, contacts) - set(besides)}
-        told = False
-        for chat in sorted(chats):
-            conversation = repos.conversations.at(chat)
-            if conversation is None or conversation in held:
-                continue
-            with use_language(self._language(repos, conversation)):
+        now = self._clock.now()
+        chats = [(admin, place) for admin, place in self.chats(repos, contacts) if admin not in besides]
+        for admin, conversation in chats:
+            with use_language(self.language(repos, conversation)):
                 [content, *_] = parts(text())
             turn = repos.turns.begin(conversation, now=now)
             repos.journal.close(turn, "ignored", now=now)
-            outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
-            told = True
-        return told
+            outgoing.add_message(repos, conversation, turn, Reply(chat=ChatId.direct(admin), content=content), now)
+        return bool(chats)
+
+    def chats(self, repos: Repositories, contacts: Iterable[Contact]) -> list[tuple[PersonId, ConversationId]]:
+        """Returns each admin who has a chat with Aldis, in which nothing is held, and that chat."""
+        held = repos.holds.all()
+        known = ((admin, repos.conversations.at(ChatId.direct(admin))) for admin in self._known(repos, contacts))
+        return sorted((admin, place) for admin, place in known if place is not None and place not in held)
 
     def _known(self, repos: Repositories, contacts: Iterable[Contact]) -> frozenset[PersonId]:
         listed = self._listed()

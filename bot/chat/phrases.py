@@ -77,25 +77,9 @@ ANSWER_TAKEN_BACK = Sentence(
     "My answer went with the message that you took back. What I have done stays done; ask again what you still want to"
     " know.",
 )
-BUDGET_PERSON_DAY = Sentence("BUDGET_PERSON_DAY", "You've used up today's budget. It renews tomorrow.")
-BUDGET_PERSON_MONTH = Sentence("BUDGET_PERSON_MONTH", "You've used up this month's budget. It renews on the first.")
-BUDGET_PERSON_NONE = Sentence(
-    "BUDGET_PERSON_NONE",
-    "There's no budget for you, so I can't ask the language model. The person who runs me can change that.",
-)
-BUDGET_GROUP_DAY = Sentence("BUDGET_GROUP_DAY", "This group has used up today's budget. It renews tomorrow.")
-BUDGET_GROUP_MONTH = Sentence(
-    "BUDGET_GROUP_MONTH", "This group has used up this month's budget. It renews on the first."
-)
-BUDGET_GROUP_NONE = Sentence(
-    "BUDGET_GROUP_NONE",
-    "There's no budget for this group, so I can't ask the language model. The person who runs me can change that.",
-)
-BUDGET_ALL_DAY = Sentence("BUDGET_ALL_DAY", "My budget is used up for today. It renews tomorrow.")
-BUDGET_ALL_MONTH = Sentence("BUDGET_ALL_MONTH", "My budget for this month is used up. It renews on the first.")
-BUDGET_ALL_NONE = Sentence(
-    "BUDGET_ALL_NONE",
-    "I have no budget at all, so I can't ask the language model. The person who runs me can change that.",
+BUDGET_NONE = Sentence(
+    "BUDGET_NONE",
+    "There's no budget for this, so I can't ask the language model. The person who runs me can change that.",
 )
 UNATTENDED = Sentence("UNATTENDED", "You weren't here to say yes, so I haven't done this. Message me if you want it.")
 TAKES_PLACE = Sentence("TAKES_PLACE", "(This replaces what I asked you before.)")
@@ -178,7 +162,6 @@ _ALLOWED_SINCE = Sentence(
 STATUS_THINKING = Sentence("STATUS_THINKING", "Thinking …")
 STATUS_READ = Sentence("STATUS_READ", "Reading a page …")
 STATUS_NEWS = Sentence("STATUS_NEWS", "Looking through the news …")
-STATUS_REMEMBER = Sentence("STATUS_REMEMBER", "Making a note …")
 STATUS_TOOL = Sentence("STATUS_TOOL", "Using a tool …")
 _NOTICES: Mapping[str, Sentence] = {
     "key": Sentence(
@@ -237,9 +220,6 @@ _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
     (Rejected, REJECTED),
 )
 _STATUSES: Mapping[str, Sentence] = {
-    "calculate": Sentence("STATUS_CALCULATE", "Calculating …"),
-    "convert": Sentence("STATUS_CONVERT", "Converting …"),
-    "current_time": Sentence("STATUS_CURRENT_TIME", "Checking the time …"),
     "get_weather": Sentence("STATUS_WEATHER", "Checking the weather …"),
     "web_search": Sentence("STATUS_WEB_SEARCH", "Searching the web …"),
     "verify_news": Sentence("STATUS_VERIFY_NEWS", "Checking sources …"),
@@ -249,10 +229,6 @@ _STATUSES: Mapping[str, Sentence] = {
     "intel_search": STATUS_NEWS,
     "intel_recent": STATUS_NEWS,
     "wikipedia": STATUS_READ,
-    "remind": Sentence("STATUS_REMIND", "Setting a reminder …"),
-    "remember": STATUS_REMEMBER,
-    "predict": STATUS_REMEMBER,
-    "resolve_prediction": STATUS_REMEMBER,
 }
 _CAUSES: Mapping[SourceKind, Sentence] = {
     "page": Sentence("CAUSE_PAGE", "the page at {name} that I read earlier"),
@@ -295,38 +271,31 @@ def for_error(error: ProviderError) -> str:
 
 
 _BUDGETS: Mapping[tuple[str, str], Sentence] = {
-    ("person", "day"): BUDGET_PERSON_DAY,
-    ("person", "month"): BUDGET_PERSON_MONTH,
-    ("person", "none"): BUDGET_PERSON_NONE,
-    ("group", "day"): BUDGET_GROUP_DAY,
-    ("group", "month"): BUDGET_GROUP_MONTH,
-    ("group", "none"): BUDGET_GROUP_NONE,
-    ("all", "day"): BUDGET_ALL_DAY,
-    ("all", "month"): BUDGET_ALL_MONTH,
-    ("all", "none"): BUDGET_ALL_NONE,
+    ("person", "day"): Sentence("BUDGET_PERSON_DAY", "You've used up today's budget. It renews tomorrow."),
+    ("person", "month"): Sentence("BUDGET_PERSON_MONTH", "You've used up this month's budget. It renews on the first."),
+    ("group", "day"): Sentence("BUDGET_GROUP_DAY", "This group has used up today's budget. It renews tomorrow."),
+    ("group", "month"): Sentence(
+        "BUDGET_GROUP_MONTH", "This group has used up this month's budget. It renews on the first."
+    ),
+    ("all", "day"): Sentence("BUDGET_ALL_DAY", "My budget is used up for today. It renews tomorrow."),
+    ("all", "month"): Sentence("BUDGET_ALL_MONTH", "My budget for this month is used up. It renews on the first."),
 }
-_NEARLY: Mapping[tuple[str, str], Sentence] = {
-    ("person", "day"): Sentence("NEARLY_PERSON_DAY", "(You've used {percent} % of today's budget.)"),
-    ("person", "month"): Sentence("NEARLY_PERSON_MONTH", "(You've used {percent} % of this month's budget.)"),
-    ("group", "day"): Sentence("NEARLY_GROUP_DAY", "(This group has used {percent} % of today's budget.)"),
-    ("group", "month"): Sentence("NEARLY_GROUP_MONTH", "(This group has used {percent} % of this month's budget.)"),
-    ("all", "day"): Sentence("NEARLY_ALL_DAY", "(I've used {percent} % of today's budget.)"),
-    ("all", "month"): Sentence("NEARLY_ALL_MONTH", "(I've used {percent} % of this month's budget.)"),
+_NEARLY: Mapping[str, Sentence] = {
+    "day": Sentence("NEARLY_DAY", "({percent} % of today's budget is used.)"),
+    "month": Sentence("NEARLY_MONTH", "({percent} % of this month's budget is used.)"),
 }
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
-    """Returns what a person is told if the budget of a `person`, a `group` or `all` is used up for the `day` or
-    `month`.
-
-    `renews` is whether there is more afterwards.
+    """Returns what a person reads if the budget of a `person`, a `group` or `all` is used up for the `day` or `month`,
+    which `renews` or not.
     """
-    return say(_BUDGETS[scope, span if renews else "none"])
+    return say(_BUDGETS[scope, span] if renews else BUDGET_NONE)
 
 
-def budget_nearly_used_up(scope: str, span: str, percent: int) -> str:
+def budget_nearly_used_up(span: str, percent: int) -> str:
     """The remark below an answer that this much of a budget is used, capped at 100 percent."""
-    return say(_NEARLY[scope, span], percent=min(percent, 100))
+    return say(_NEARLY[span], percent=min(percent, 100))
 
 
 def may_i(
@@ -378,24 +347,16 @@ def origin(sources: Sequence[Source]) -> str:
     return ", ".join(dict.fromkeys(say(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
 
 
-def rests_on(sources: Sequence[Source]) -> str:
-    """The Markdown line below an answer that names what it rests on."""
-    return f"_({origin(sources)})_"
-
-
 def _causes(sources: Sequence[Source]) -> str:
     """The newest causes in words, newest first, each once."""
-    named = [say(_cause(source), name=source.name) for source in _newest(sources)]
+    causes = ((source, _CAUSES if source.name else {**_CAUSES, **_UNNAMED_CAUSES}) for source in _newest(sources))
+    named = [say(known[source.kind], name=source.name) for source, known in causes]
     left_out = len(sources) > len(named)
     return ", ".join(dict.fromkeys(named)) + (", …" if left_out else "")
 
 
 def _newest(sources: Sequence[Source]) -> Sequence[Source]:
     return list(reversed(sources))[:_MAX_CAUSES]
-
-
-def _cause(source: Source) -> Sentence:
-    return _CAUSES[source.kind] if source.name else _UNNAMED_CAUSES.get(source.kind, _CAUSES[source.kind])
 
 
 def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None = None) -> str:

@@ -1,25 +1,161 @@
-"""The commands for admins: who can write besides the people on the operator's list, which groups there are, and what
-was spent.
+"""The commands for admins: who may write besides the people on the operator's list, which groups there are, what was
+spent, and a message to every conversation.
+
+    /broadcast TEXT --> the recipients are looked up --> the admin is asked --yes--> the outbox of each
+                                                             '-- no, ten minutes, or a restart: nothing is sent
+
+Nothing of a broadcast is on disk before the yes, and it goes to no more chats than the admin was told, nor to a person
+shut out since. Its recipients have written before and may still write; the store keeps no addresses, so they come from
+the bridge's contacts and groups.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-from bot.access.pairing import Pairing
+from bot.access.access import EVERYBODY, AccessList
+from bot.access.pairing import Pairing, Stranger, clean_name, fold_name
+from bot.access.routing import Command, Verdict
+from bot.chat import outgoing
 from bot.chat.intents import plain_name
+from bot.chat.journal import origin_of
+from bot.chat.notices import Admins
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
-from bot.commands.broadcast import Audience, KnownGroup
 from bot.commands.conversation import forget
-from bot.events import ChatId, PersonId
+from bot.errors import Disconnected, TransportError
+from bot.events import ChatId, Incoming, PersonId, Reply, Styled
+from bot.formatting.split import one_message
+from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
+from bot.i18n.language import Language, use_language
 from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
-from store import Repositories, Scope
+from bot.signal.protocol import Contact, Group, Transport
+from store import InboxId, Repositories, Scope, StoreError
+
+_log = logging.getLogger(__name__)
+
+_BRIDGE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Planned:
+    text: str
+    people: tuple[Contact, ...]
+    groups: tuple[ChatId, ...]
+    item: InboxId
+    """The message with the text: while it waits to be sent, deleting that message takes it back."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownGroup:
+    """A group that Aldis is in, or is invited to."""
+
+    id: str
+    name: str
+    may_write: bool
+    """Whether its members can write there."""
+    is_invitation: bool = False
+    """Whether Aldis has not joined it yet."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Names:
+    """What people call themselves, in lists and commands: two with one name are told apart by their labels."""
+
+    people: Mapping[str, tuple[PersonId, str]]
+    """Each person and their name, which may be empty, by label."""
+
+    def word(self, label: str) -> str:
+        """Returns what a command calls a person: their name if it means no one else, or the label."""
+        _, name = self.people.get(label, ("", ""))
+        return name if self.labels(name) == [label] else label
+
+    def shown(self, label: str) -> str:
+        """Returns what a list calls a person: their name, with the label if it could mean others, too."""
+        _, name = self.people.get(label, ("", ""))
+        return f"{name} ({label})" if name and self.word(label) != name else name or label
+
+    def labels(self, word: str) -> list[str]:
+        """Returns the labels of those whom a word may mean: a label, an id or a name."""
+        exact = [label for label, (person, _) in self.people.items() if word in {label, person}]
+        named = fold_name(word)
+        return exact or [label for label, (_, name) in self.people.items() if named and fold_name(name) == named]
+
+
+class Audience:
+    """The people and groups that the bridge knows."""
+
+    def __init__(self, transport: Transport, allowed: Callable[[], AccessList]) -> None:
+        self.transport = transport
+        self._allowed = allowed
+
+    async def contacts(self) -> tuple[Contact, ...] | None:
+        """Returns the people; None if the bridge does not answer within seconds, because other commands wait for this
+        one.
+        """
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                return await self.transport.contacts()
+        except (Disconnected, TimeoutError):
+            return None
+
+    async def groups(self) -> tuple[KnownGroup, ...] | None:
+        """Returns the groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                joined, invited = await self.transport.groups(), await self.transport.invitations()
+        except (Disconnected, TimeoutError):
+            return None
+        return (*map(self._known, joined), *(replace(self._known(group), is_invitation=True) for group in invited))
+
+    async def former_groups(self) -> tuple[str, ...] | None:
+        """Returns the ids of the groups that Aldis is in no more, in order; None as for `contacts`."""
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                return tuple(sorted(await self.transport.former_groups()))
+        except (Disconnected, TimeoutError):
+            return None
+
+    def _known(self, group: Group) -> KnownGroup:
+        allowed = self._allowed()
+        may_write = not (allowed.note_to_self or allowed.groups.isdisjoint({group.id, EVERYBODY}))
+        return KnownGroup(id=group.id, name=group.name, may_write=may_write)
+
+    def may_write(self, repos: Repositories, contact: Contact) -> bool:
+        """Whether this person can write directly, at the moment."""
+        allowed = self._allowed()
+        if allowed.note_to_self:
+            return False  # these are people that the account's owner knows
+        if EVERYBODY in allowed.persons or contact.person in allowed.persons | allowed.admins | allowed.members:
+            return True
+        # A number on the list stands for the account that first used it.
+        pin = (
+            repos.people.pin_of(contact.number, contact.person)
+            if contact.number and contact.number in allowed.numbers
+            else None
+        )
+        if pin is not None and pin.is_theirs:
+            return True
+        return repos.people.is_allowed(contact.person, account=self.transport.account)
+
+    def names(self, repos: Repositories, contacts: Iterable[Contact], more: Mapping[PersonId, str]) -> Names:
+        """Returns what people call themselves; `more` are names of people whose names the bridge does not know yet."""
+        named = {one.person: clean_name(one.name) or more.get(one.person, "") for one in contacts}
+        chosen = {**more, **named}
+        return Names(people={self.label(repos, person): (person, name) for person, name in chosen.items()})
+
+    def label(self, repos: Repositories, person: str) -> str:
+        """Returns the label of a person, by which the store knows them."""
+        return repos.people.label(person, account=self.transport.account)
 
 
 class AdminCommands(CommandGroup):
-    """The commands that only admins can give. `account` is the number of Aldis's own account."""
+    """The commands that only admins can give, and the question whether a stranger may write."""
 
     def __init__(
         self,
@@ -27,8 +163,8 @@ class AdminCommands(CommandGroup):
         pairing: Pairing,
         audience: Audience,
         limits: BudgetSettings,
+        admins: Admins,
         *,
-        account: str,
         timezone: str,
         on_allowed: Callable[[PersonId], Awaitable[None]],
     ) -> None:
@@ -38,47 +174,103 @@ class AdminCommands(CommandGroup):
         self._pairing = pairing
         self._audience = audience
         self._limits = limits
-        self._account = account
+        self._admins = admins
         self._timezone = timezone
+        pairing.on_stranger = self._put
 
-    @command("/allow CODE", phrases.ABOUT_ALLOW, for_admins=True, section="admins", exact_only=True)
+    async def _put(self, stranger: Stranger) -> None:
+        """Asks every admin whether the stranger may write; the answer is a reaction, or a yes that quotes the question.
+
+        It is sent past the outbox, so that nothing about a stranger reaches the disk.
+        """
+        known = await self._audience.contacts()
+        others = [one.name or "" for one in known or () if one.person != stranger.person]
+        others += [one.name for one in self._pairing.strangers.values() if one.person != stranger.person]
+        is_alone = known is not None and fold_name(stranger.name) not in {"", *map(fold_name, others)}
+
+        def chats(repos: Repositories) -> list[tuple[PersonId, Language]]:
+            found = self._admins.chats(repos, known or ())
+            return [(admin, self._admins.language(repos, conversation)) for admin, conversation in found]
+
+        try:
+            for admin, language in await self._context.store.read(chats):
+                with use_language(language):
+                    text = phrases.stranger_asks(stranger.name, "" if is_alone else stranger.code)
+                sent = await self._audience.transport.send(Reply(chat=ChatId.direct(admin), content=Styled(text=text)))
+                self._pairing.note_question(admin, sent, stranger)
+        except (TransportError, StoreError) as error:
+            _log.info("the admins were not asked about a stranger: %s", error)
+
+    def command_of(self, verdict: Verdict) -> Command | None:
+        """The command that an admin's verdict on a stranger means; None if it is about none."""
+        person = None if verdict.target is None else self._pairing.asked_about(verdict.author, verdict.target)
+        if person is None or verdict.target is None:
+            return None
+        chat = ChatId.direct(verdict.author)
+        message = verdict.instead.message if verdict.instead else None
+        message = message or Incoming(author=verdict.author, name=None, chat=chat, sent_at=verdict.target, text="")
+        return Command(message=message, name="allow" if verdict.is_yes else "deny", rest=person, is_addressed=True)
+
+    @command("/allow CODE|NAME", phrases.ABOUT_ALLOW, for_admins=True, section="admins", exact_only=True)
     async def _allow(self, call: Call) -> None:
-        """Lets in the stranger who was given this code."""
-        code = call.command.rest
-        if not code:
+        """Lets in the stranger who was given this code, or by whose name the admins were asked about them."""
+        word, clock = call.command.rest, self._context.clock
+        if not word:
             raise WrongForm
-        person = self._pairing.approve(code, self._context.clock.now())
+        found = self._pairing.find(word, clock.now())
+        if len(found) != 1:
+            codes, unknown = [one.code for one in found], phrases.UNKNOWN_CODE
+            await self._context.answer(call, lambda _: phrases.which(word, codes) if codes else say(unknown))
+            return
+        person, contacts = found[0].person, await self._audience.contacts() or ()
 
         def allow(repos: Repositories) -> str:
-            if person is None:
-                return say(phrases.UNKNOWN_CODE)
-            by, now = call.message.author, self._context.clock.wall()
-            repos.people.allow(person, account=self._account, by=by, now=now)
-            return say(phrases.LET_IN, label=repos.people.label(person, account=self._account))
+            account = self._audience.transport.account
+            repos.people.allow(person, account=account, by=call.message.author, now=clock.wall())
+            names, label = self._names(repos, contacts), self._audience.label(repos, person)
+            return say(phrases.LET_IN, name=plain_name(names.shown(label)), word=names.word(label))
 
         await self._context.answer(call, allow)
-        if person is not None:
-            await self._on_allowed(person)
+        await self._on_allowed(person)
 
-    @command("/deny LABEL", phrases.ABOUT_DENY, for_admins=True, section="admins", exact_only=True)
+    @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins", exact_only=True)
     async def _deny(self, call: Call) -> None:
-        """Shuts out somebody who was let in."""
-        label = call.command.rest
-        if not label:
+        """Shuts out somebody who was let in, or keeps out a stranger whom the admins were asked about."""
+        word = call.command.rest
+        if not word:
             raise WrongForm
+        contacts = await self._audience.contacts() or ()
+        waiting = self._pairing.find(word, self._context.clock.now())
 
         def deny(repos: Repositories) -> str:
-            is_done = repos.people.deny(label, account=self._account)
-            return say(phrases.SHUT_OUT, label=label) if is_done else say(phrases.UNKNOWN_PERSON)
+            names, known = self._names(repos, contacts), self._names(repos, contacts).labels(word)
+            found = [one.label for one in repos.people.approvals() if one.label in known]
+            others = [one for one in waiting if self._audience.label(repos, one.person) not in found]
+            if len(found) + len(others) > 1:
+                return phrases.which(word, [*found, *(one.code for one in others)])
+            for one in waiting:
+                self._pairing.refuse(one.person)
+            if found and repos.people.deny(found[0], account=self._audience.transport.account):
+                return say(phrases.SHUT_OUT, name=plain_name(names.shown(found[0])))
+            return phrases.stays_out(waiting[0].name) if waiting else say(phrases.UNKNOWN_PERSON)
 
         await self._context.answer(call, deny)
 
+    def _names(self, repos: Repositories, contacts: Iterable[Contact]) -> Names:
+        """What people call themselves; of a stranger the bridge may not know it yet."""
+        return self._audience.names(repos, contacts, {one.person: one.name for one in self._pairing.strangers.values()})
+
     @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
     async def _people(self, call: Call) -> None:
-        """Shows who was let in."""
+        """Shows who was let in, by whom, and when."""
+        contacts = await self._audience.contacts() or ()
 
         def reply(repos: Repositories) -> str:
-            lines = [phrases.guest(found.label, found.at, found.by) for found in repos.people.approvals()]
+            names, page = self._names(repos, contacts), self._audience.label(repos, self._audience.transport.account)
+            lines = [
+                phrases.guest(names.shown(one.label), one.at, "" if one.by == page else names.shown(one.by))
+                for one in repos.people.approvals()
+            ]
             return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
 
         await self._context.answer(call, reply)
@@ -98,8 +290,9 @@ class AdminCommands(CommandGroup):
             return
 
         def reply(repos: Repositories) -> str:
-            left = [phrases.former_group(group) for group in former if repos.forgetting.has_words(ChatId.group(group))]
-            return "\n".join([*map(_group_line, groups), *left]) or say(phrases.NO_GROUPS)
+            left = [group for group in former if repos.forgetting.has_words(ChatId.group(group))]
+            lines = [*map(_group_line, groups), *(f"- {say(phrases.FORMER_GROUP, group=group)}" for group in left)]
+            return "\n".join(lines) or say(phrases.NO_GROUPS)
 
         await self._context.answer(call, reply)
 
@@ -111,13 +304,13 @@ class AdminCommands(CommandGroup):
         if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
             await self._context.reply(call, phrases.UNKNOWN_GROUP)
             return
-        await forget(self._context, call, address, phrases.forgot_group)
+        await forget(self._context, call, address)
 
-    @command("/budget [LABEL]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
+    @command("/budget [NAME]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
     async def _budget(self, call: Call) -> None:
-        """Shows the budgets and what was spent: without a label for everybody, with one for that person."""
-        label = call.command.rest.lower()
-        if not label:
+        """Shows the budgets and what was spent: without a name for everybody, with one for that person."""
+        word = call.command.rest
+        if not word:
             await self._context.answer(call, self._everybody)
             return
         contacts = await self._audience.contacts()
@@ -126,10 +319,11 @@ class AdminCommands(CommandGroup):
             return
 
         def reply(repos: Repositories) -> str:
-            person = self._audience.person(repos, contacts, label)
-            if person is None:
-                return say(phrases.UNKNOWN_LABEL)
-            return "\n".join(self._lines(repos, person, "person", label))
+            names = self._names(repos, contacts)
+            found = names.labels(word)
+            if len(found) != 1:
+                return phrases.which(word, found) if found else say(phrases.UNKNOWN_PERSON)
+            return "\n".join(self._lines(repos, names.people[found[0]][0], "person", plain_name(names.shown(found[0]))))
 
         await self._context.answer(call, reply)
 
@@ -156,3 +350,84 @@ def _group_line(group: KnownGroup) -> str:
     # Anybody can invite the account to a group, by whatever name.
     line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
     return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line
+
+
+class BroadcastCommands(CommandGroup):
+    """The one command that speaks to everybody."""
+
+    def __init__(self, context: CommandContext, audience: Audience) -> None:
+        self._context = context
+        self._audience = audience
+
+    @command(
+        "/broadcast TEXT",
+        phrases.ABOUT_BROADCAST,
+        for_admins=True,
+        section="admins",
+        exact_only=True,
+        directly_only=True,
+    )
+    async def _broadcast(self, call: Call) -> None:
+        """Sends one message to all people and groups that have written before and can still write, after a yes."""
+        text = call.command.rest
+        if not text:
+            raise WrongForm
+        planned = call.command.plan
+        if not isinstance(planned, _Planned):
+            await self._plan(call, text)
+        elif text.endswith("yes"):
+            await self._send(call, planned)
+        else:
+            await self._context.reply(call, phrases.NOT_DONE)
+
+    async def _plan(self, call: Call, text: str) -> None:
+        contacts, groups = await self._audience.contacts(), await self._audience.groups()
+        if contacts is None or groups is None:
+            await self._context.reply(call, phrases.BRIDGE_SILENT)
+            return
+
+        def plan(repos: Repositories) -> _Planned:
+            places = (ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation)
+            return _Planned(
+                text=text,
+                people=tuple(
+                    one
+                    for one in contacts
+                    if one.person != call.message.author
+                    and self._audience.may_write(repos, one)
+                    and repos.conversations.at(ChatId.direct(one.person)) is not None
+                ),
+                groups=tuple(place for place in places if repos.conversations.at(place) is not None),
+                item=call.urgent_item.item.id,
+            )
+
+        planned = await self._context.store.read(plan)
+        if planned.people or planned.groups:
+            counts = len(planned.people), len(planned.groups)
+            await self._context.confirm(call, lambda _: phrases.broadcast_asks(*counts, text), planned)
+        else:
+            await self._context.reply(call, phrases.NOBODY_TO_TELL)
+
+    async def _send(self, call: Call, planned: _Planned) -> None:
+        now = self._context.clock.now()
+
+        def send(repos: Repositories) -> str:
+            people = [one for one in planned.people if self._audience.may_write(repos, one)]
+            chats = [*(ChatId.direct(one.person) for one in people), *planned.groups]
+            sent = [self._put(repos, chat, planned, now) for chat in chats]
+            return say(phrases.BROADCAST_DONE, count=sum(sent))
+
+        await self._context.answer(call, send)
+
+    def _put(self, repos: Repositories, chat: ChatId, planned: _Planned, now: datetime) -> bool:
+        """Puts the message into the outbox of one conversation; returns whether that still exists."""
+        conversation = repos.conversations.at(chat)
+        if conversation is None:
+            return False
+        turn = repos.turns.begin(conversation, now=now, origin=origin_of(planned.item))
+        repos.journal.close(turn, "ignored", now=now)
+        content, _ = one_message(planned.text, cut_mark=say(common_phrases.CUT_PARTS))
+        if content is None:
+            return False
+        outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
+        return True

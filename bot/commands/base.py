@@ -85,6 +85,7 @@ class Unconfirmed:
     turn: TurnId
     """The turn that has asked."""
     until: datetime
+    plan: object = None
 
 
 class WrongForm(ValueError):
@@ -168,6 +169,11 @@ class CommandGroup:
     on_reaction: Callable[[*Reaction], bool] | None = None
     """Does what a reaction wants, within a transaction; False if it means nothing to this group."""
 
+    def command_of(self, verdict: Verdict) -> Command | None:
+        """The command that a yes or no to a message of this group means; None if it means none."""
+        del verdict
+        return None
+
     @property
     def entries(self) -> tuple[CommandEntry, ...]:
         """Their lines in the table, in the order of the methods."""
@@ -189,16 +195,21 @@ class CommandContext:
         self.clock = clock
         self._unconfirmed: dict[tuple[ConversationId, PersonId], Unconfirmed] = {}
 
-    async def confirm(self, call: Call, question: Callable[[Repositories], str]) -> None:
-        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end."""
+    async def confirm(self, call: Call, question: Callable[[Repositories], str], plan: object = None) -> None:
+        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end.
+
+        The plan comes with it. A message that disappears before the yes takes it along.
+        """
 
         def ask(repos: Repositories) -> TurnId:
             with use_language(self._language(repos, call)):
                 return self.say(repos, call, call.conversation, question(repos))
 
         turn = await self.store.transaction(ask)
-        until = self.clock.now() + _CONFIRMED_WITHIN
-        self._unconfirmed[call.conversation, call.message.author] = Unconfirmed(call=call, turn=turn, until=until)
+        until, gone_at = self.clock.now() + _CONFIRMED_WITHIN, call.urgent_item.item.expires_at
+        self._unconfirmed[call.conversation, call.message.author] = Unconfirmed(
+            call=call, turn=turn, until=min(until, gone_at or until), plan=plan
+        )
 
     def find_unconfirmed(self, conversation: ConversationId, person: PersonId) -> Unconfirmed | None:
         """What waits for the yes of this person; None if nothing does."""
@@ -224,7 +235,7 @@ class CommandContext:
             return None
         given, word = one.call.command, "yes" if verdict.is_yes else "no"
         message = given.message if verdict.instead is None else verdict.instead.message
-        return replace(given, rest=f"{given.rest} {word}".strip(), message=message)
+        return replace(given, rest=f"{given.rest} {word}".strip(), message=message, plan=one.plan)
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets commands that wait for a yes, if their messages are deleted or edited."""
@@ -326,7 +337,8 @@ class Commands(CommandGroup):
 
     async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
         """The command that a yes or no means; None if it means something else."""
-        return await self._context.take_confirmation(urgent_item, verdict)
+        meant = next(filter(None, (group.command_of(verdict) for group in self._groups)), None)
+        return meant or await self._context.take_confirmation(urgent_item, verdict)
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.

@@ -5,9 +5,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Literal
 
+from bot.chat.intents import plain_name
 from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, dollars, join_list
+from bot.i18n.locale import day, dollars, join_list, quotation
 from bot.i18n.phrases import money
 from store import Erasure
 
@@ -22,10 +23,18 @@ DONE_BEFORE = Sentence(
 NOTHING_TO_STOP = Sentence("NOTHING_TO_STOP", "I'm not working on anything here.")
 UNKNOWN_CODE = Sentence(
     "UNKNOWN_CODE",
-    "I don't know that code; it may have expired after an hour. Whoever wants in can message me again for a new one.",
+    "I don't know that code; it may have expired after an hour. If they write again, they get a new one.",
 )
-UNKNOWN_PERSON = Sentence("UNKNOWN_PERSON", "I haven't let in anybody with that label; `/people` shows whom I have.")
-NOBODY_LET_IN = Sentence("NOBODY_LET_IN", "Nobody has been let in with a code yet.")
+UNKNOWN_PERSON = Sentence("UNKNOWN_PERSON", "I know no one by that name; `/people` shows who was let in.")
+NOBODY_LET_IN = Sentence("NOBODY_LET_IN", "No one has been let in yet.")
+_STRANGER_ASKS = Sentence("STRANGER_ASKS", "{name} would like to write to me: 👍 or 👎")
+_STRANGER_ASKS_TOO = Sentence(
+    "STRANGER_ASKS_TOO", "Someone else who goes by {name} would like to write to me (code {code}): 👍 or 👎"
+)
+_STRANGER_NAMELESS = Sentence(
+    "STRANGER_NAMELESS", "Someone without a name would like to write to me (code {code}): 👍 or 👎"
+)
+_STAYS_OUT = Sentence("STAYS_OUT", "OK, {name} stays out.")
 BEGUN_ANEW = Sentence(
     "BEGUN_ANEW", "New conversation: I won't read anything from before. It's kept until you delete it with `/forget`."
 )
@@ -50,7 +59,7 @@ PAUSED = Sentence(
 )
 RESUMED = Sentence("RESUMED", "Resumed.")
 NO_GROUPS = Sentence("NO_GROUPS", "I'm not in any group.")
-_FORMER_GROUP = Sentence(
+FORMER_GROUP = Sentence(
     "FORMER_GROUP", "`{group}`: I'm no longer in this group. `/groups forget {group}` deletes what was said there."
 )
 UNKNOWN_GROUP = Sentence("UNKNOWN_GROUP", "I know no group with this id.")
@@ -60,11 +69,6 @@ BRIDGE_SILENT = Sentence(
     "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",
 )
 NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's nobody to send that to.")
-UNKNOWN_LABEL = Sentence(
-    "UNKNOWN_LABEL", "I don't know anybody with that label or id. People see theirs with `/whoami`."
-)
-NO_BROADCAST = Sentence("NO_BROADCAST", "There's nothing to send; write `/broadcast TEXT` first.")
-WHO_DIRECTLY = Sentence("WHO_DIRECTLY", "This is our own chat.")
 STATUS_ANSWERING = Sentence("STATUS_ANSWERING", "I'm working on an answer here.")
 STATUS_PAUSED = Sentence("STATUS_PAUSED", "I'm paused here.")
 STATUS_ALWAYS = Sentence("STATUS_ALWAYS", "I answer every message here.")
@@ -92,16 +96,16 @@ ABOUT_WHO = Sentence(
 ABOUT_PAUSE = Sentence("ABOUT_PAUSE", "pauses me in this chat: I only react to commands.")
 ABOUT_RESUME = Sentence("ABOUT_RESUME", "ends the pause.")
 ABOUT_ALLOW = Sentence("ABOUT_ALLOW", "lets in the person who was given this code.")
-ABOUT_DENY = Sentence("ABOUT_DENY", "shuts somebody out again; `/people` shows the labels.")
-ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in with a code.")
+ABOUT_DENY = Sentence("ABOUT_DENY", "shuts a person out again.")
+ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in, by whom, and when.")
 ABOUT_GROUPS = Sentence(
     "ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings, or deletes what was said in one."
 )
 ABOUT_BUDGET = Sentence("ABOUT_BUDGET", "shows the budgets and what has been spent, by everybody or by one person.")
 ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
-_ALL_FORGOTTEN = Sentence("ALL_FORGOTTEN", "Deleted: {what}. What it cost stays in my books, without any words.")
-_ALL_OF_NOTHING = Sentence("ALL_OF_NOTHING", "nothing, as there was nothing")
-_ALL_OF_SOME = Sentence("ALL_OF_SOME", "{what}, everything of yours here and elsewhere")
+_ALL_FORGOTTEN = Sentence(
+    "ALL_FORGOTTEN", "Deleted for good, here and elsewhere: {what}. What it cost stays in my books, without any words."
+)
 BROADCAST_ASKS = Sentence(
     "BROADCAST_ASKS",
     "That goes to {chats}: {text}\n\nSend it?",
@@ -109,11 +113,10 @@ BROADCAST_ASKS = Sentence(
 _BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
 _BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
-NOT_BROADCAST = Sentence("NOT_BROADCAST", "OK, nothing is sent.")
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
-_FORGOT = Sentence("FORGOT", "Deleted: {what} from this conversation, along with the key. Nobody can read them again.")
-_FORGOT_OWN = Sentence("FORGOT_OWN", "Deleted: {what} of yours in this group.")
-NOT_FORGOTTEN = Sentence("NOT_FORGOTTEN", "OK, nothing is deleted.")
+_FORGOTTEN = Sentence("FORGOTTEN", "Deleted for good: {what}.")
+NOTHING_TO_FORGET = Sentence("NOTHING_TO_FORGET", "There's nothing to delete.")
+NOT_DONE = Sentence("NOT_DONE", "OK, I'll leave it.")
 FORGET_ALL_ADMINS = Sentence(
     "FORGET_ALL_ADMINS", "Only an admin can delete everything in this group. `/forget` deletes what is yours."
 )
@@ -122,15 +125,14 @@ _FORGET_ASKS_OWN = Sentence("FORGET_ASKS_OWN", "That deletes {what} of yours in 
 _FORGET_ASKS_EVERYTHING = Sentence(
     "FORGET_ASKS_EVERYTHING", "That deletes {what}, everything of yours here and elsewhere, for good. Shall I?"
 )
-_FORGOT_GROUP = Sentence(
-    "FORGOT_GROUP", "Deleted: {what} from that group, along with the key. Nobody can read them again."
-)
+_SETTINGS_GONE = Sentence("SETTINGS_GONE", "the settings")
 _REMINDERS_GONE = Sentence("REMINDERS_GONE", "{count} reminder", "{count} reminders")
 _FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count} things I was to remember")
 _PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
-_GUEST = Sentence("GUEST", "{label}: since {day}, by {by}")
+_GUEST = Sentence("GUEST", "{name}: let in by {by} on {day}")
+_GUEST_BY_PAGE = Sentence("GUEST_BY_PAGE", "{name}: let in on the page on {day}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
-LET_IN = Sentence("LET_IN", "{label} can write to me now. (`/deny {label}` undoes it.)")
+LET_IN = Sentence("LET_IN", "{name} can write to me now. (`/deny {word}` undoes it.)")
 _MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
 _MODEL_OTHERS = Sentence(
     "MODEL_OTHERS",
@@ -138,9 +140,9 @@ _MODEL_OTHERS = Sentence(
 )
 NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
 _NO_LIMIT = Sentence("NO_LIMIT", "{spent}, no limit")
-_PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
-_PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
-SHUT_OUT = Sentence("SHUT_OUT", "{label} can't write to me anymore.")
+PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
+PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
+SHUT_OUT = Sentence("SHUT_OUT", "{name} can't write to me anymore.")
 _AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
 _AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
 _AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
@@ -150,7 +152,6 @@ _BUDGET_EACH = Sentence(
 )
 _UNLIMITED = Sentence("UNLIMITED", "unlimited")
 _STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
-_STATUS_ANSWERED = Sentence("STATUS_ANSWERED", "The last answer came from {model}.")
 _STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
 _STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
 _STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
@@ -173,7 +174,6 @@ _UNDONE = Sentence("UNDONE", "Undone: “{question}”")
 UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Undone: your last message.")
 _WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 _WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
-_WHO_LABEL = Sentence("WHO_LABEL", "Your label: {label}")
 _WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
 _WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
 _WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
@@ -207,48 +207,26 @@ def help_section(section: str, names: Sequence[str]) -> str:
     return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
 
 
-def forgot_here(erased: Erasure) -> str:
-    """The reply to `/forget`."""
-    return say(_FORGOT, what=_destroyed(erased) or answers(0))
-
-
-def forgot_own(erased: Erasure) -> str:
-    """The reply to `/forget` in a group."""
-    return say(_FORGOT_OWN, what=_destroyed(erased) or answers(0))
-
-
 def forget_asks(what: Literal["here", "own", "everything"], erased: Erasure) -> str:
     """The question before what cannot be taken back; `erased` is what would go."""
     asks = {"here": _FORGET_ASKS_HERE, "own": _FORGET_ASKS_OWN, "everything": _FORGET_ASKS_EVERYTHING}
-    return say(asks[what], what=_destroyed(erased) or answers(0))
+    return say(asks[what], what=_destroyed(erased))
 
 
-def forgot_group(erased: Erasure) -> str:
-    """The reply to `/groups forget`."""
-    return say(_FORGOT_GROUP, what=_destroyed(erased) or answers(0))
-
-
-def former_group(group: str) -> str:
-    """The line for a group that Aldis is in no more, given its id."""
-    return f"- {say(_FORMER_GROUP, group=group)}"
-
-
-def forgot_everything(erased: Erasure) -> str:
-    """The reply to `/forget everything`."""
-    destroyed = _destroyed(erased)
-    what = say(_ALL_OF_SOME, what=destroyed) if destroyed else say(_ALL_OF_NOTHING)
-    return say(_ALL_FORGOTTEN, what=what)
+def forgotten(erased: Erasure, *, everywhere: bool = False) -> str:
+    """The reply to `/forget` and `/groups forget`."""
+    return say(_ALL_FORGOTTEN if everywhere else _FORGOTTEN, what=_destroyed(erased))
 
 
 def _destroyed(erased: Erasure) -> str:
-    """What was destroyed; empty if nothing was."""
+    """What was destroyed; if nothing was said or planned, the settings."""
     counts = (
         (_REMINDERS_GONE, erased.reminders),
         (_FACTS_GONE, erased.facts),
         (_PREDICTIONS_GONE, erased.predictions),
     )
     told = [say(sentence, count=count) for sentence, count in counts if count]
-    return join_list([*([answers(erased.turns)] if erased.turns else []), *told])
+    return join_list([*([answers(erased.turns)] if erased.turns else []), *told]) or say(_SETTINGS_GONE)
 
 
 def wrong_form(name: str, examples: Sequence[str]) -> str:
@@ -265,9 +243,21 @@ def broadcast_asks(people: int, groups: int, text: str) -> str:
     return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
 
 
-def guest(label: str, at: datetime, by: str) -> str:
-    """A line of `/people`."""
-    return say(_GUEST, label=label, day=day(at), by=by)
+def guest(name: str, since: datetime, by: str) -> str:
+    """A line about a person who was let in; `by` is empty if that was done on the page."""
+    line = _GUEST if by else _GUEST_BY_PAGE
+    return f"- {say(line, name=plain_name(name), day=day(since), by=plain_name(by))}"
+
+
+def stranger_asks(name: str, code: str) -> str:
+    """The question whether a stranger may write; `code` is empty if no one else goes by that name."""
+    sentence = (_STRANGER_ASKS_TOO if name else _STRANGER_NAMELESS) if code else _STRANGER_ASKS
+    return say(sentence, name=quotation(name), code=code)
+
+
+def stays_out(name: str) -> str:
+    """The reply if a stranger is not let in."""
+    return say(_STAYS_OUT, name=quotation(plain_name(name)))
 
 
 def undone(question: str) -> str:
@@ -280,11 +270,6 @@ def model(now: str, choices: Sequence[str]) -> str:
     answers = say(_MODEL_NOW, model=now)
     numbered = "\n".join(f"{place}. {choice}" for place, choice in enumerate(choices, 1))
     return f"{answers} {say(_MODEL_OTHERS, models=numbered)}" if choices else answers
-
-
-def persona_set(*, disappears: bool) -> str:
-    """The reply to setting a persona, in a message that stays or disappears."""
-    return say(_PERSONA_TIMED if disappears else _PERSONA_SET)
 
 
 def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
@@ -304,29 +289,24 @@ def tools_absent(server: str) -> str:
     return say(_LIST_ABSENT, name=server)
 
 
-def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str], answered_by: str = "") -> tuple[str, ...]:
-    """The lines of `/status` with figures and names: how many messages wait, and how many for a yes or no.
-
-    `answered_by` is the model that answered last, if it was another one.
-    """
+def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str]) -> tuple[str, ...]:
+    """The lines of `/status` with figures and names: how many messages wait, and how many for a yes or no."""
     return (
         *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
         *([say(_STATUS_WORDS, count=words)] if words else ()),
         *([say(_STATUS_MODEL, model=model)] if model else ()),
-        *([say(_STATUS_ANSWERED, model=answered_by)] if answered_by else ()),
         *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
     )
 
 
-def who(name: str | None, label: str, person: str, group: str | None, *, is_admin: bool) -> str:
-    """The reply to `/whoami`: the chosen name, the label, the id, whether they are an admin, and the group's id."""
+def who(name: str | None, person: str, group: str | None, *, is_admin: bool) -> str:
+    """The reply to `/whoami`: the chosen name, the id, whether they are an admin, and the group's id."""
     return "\n".join(
         [
             *([say(_WHO_NAME, name=name)] if name else ()),
-            say(_WHO_LABEL, label=label),
             say(_WHO_UUID, person=person),
             say(_WHO_ADMIN if is_admin else _WHO_NOT_ADMIN),
-            *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else [say(WHO_DIRECTLY)]),
+            *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else ()),
         ]
     )
 

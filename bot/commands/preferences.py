@@ -1,15 +1,18 @@
-"""The commands that configure a conversation: persona, model, tools and language; in groups also when Aldis speaks up,
-and whether it speaks at all.
+"""The commands about what is set in a conversation: persona, model, tools and language; in groups also when Aldis
+speaks up, and whether it speaks at all; and about the state of things.
 
 In a group everybody can set the first four, just as everybody can write: the choice holds for all, and all see who made
 it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
+import asyncio
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.chat import phrases as turn_phrases
+from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools
 from bot.chat.tool_shapes import shape_of
 from bot.commands import phrases
@@ -18,6 +21,7 @@ from bot.commands.names import closest, fold, model_name
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from bot.models.capabilities import Capabilities
+from bot.version import current_version, described_build
 from store import Repositories
 from tools import Tool, ToolSource, ToolSpec, clean_text
 
@@ -123,7 +127,8 @@ class PreferenceCommands(CommandGroup):
         else:
             message, until = call.message, call.urgent_item.item.expires_at
             persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-            await self._context.set(call, lambda: phrases.persona_set(disappears=until is not None), persona=persona)
+            reply = phrases.PERSONA_TIMED if until else phrases.PERSONA_SET
+            await self._context.set(call, lambda: reply, persona=persona)
 
     def _persona_now(self, repos: Repositories, call: Call) -> str:
         persona = self._context.settings(repos, call).persona
@@ -253,6 +258,48 @@ class PreferenceCommands(CommandGroup):
     async def _resume(self, call: Call) -> None:
         """Ends the pause."""
         await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, told_paused=False)
+
+    @command("/status", phrases.ABOUT_STATUS, section="data")
+    async def _status(self, call: Call) -> None:
+        """Shows what is under way in this chat, and what is set."""
+        version = await asyncio.to_thread(described_build) if call.is_admin else current_version()
+
+        def reply(repos: Repositories) -> str:
+            here = call.conversation
+            is_answering = repos.inbox.is_answering(here)
+            words = len(repos.inbox.put_off_turns(here))
+            # The command itself counts as well.
+            waiting = max(0, repos.inbox.waiting(here) - 1 - words - is_answering)
+            settings = self._context.settings(repos, call)
+            model = settings.model or self._menu.models[0]
+            figures = phrases.status(
+                waiting=waiting,
+                words=words,
+                model=model_name(model),
+                tools_off=settings.tools_off,
+            )
+            doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
+            return "\n".join([say(doing), *figures, *_set(settings), f"Aldis {version}"])
+
+        await self._context.answer(call, reply)
+
+    @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
+    async def _whoami(self, call: Call) -> None:
+        """Shows how Aldis knows the person: name, id for the lists, admin or not."""
+        message, name = call.message, plain_name(call.message.name or "")
+        here = message.chat.id if call.is_in_group else None
+        shown = functools.partial(phrases.who, name, message.author, here, is_admin=call.is_admin)
+        await self._context.answer(call, lambda _: shown())
+
+
+def _set(settings: ChatSettings) -> list[str]:
+    """A line for each setting of the conversation that has no figure."""
+    lines = {
+        phrases.STATUS_PERSONA: settings.persona is not None,
+        phrases.STATUS_ALWAYS: settings.answers_always,
+        phrases.STATUS_PAUSED: settings.is_paused,
+    }
+    return [say(line) for line, holds in lines.items() if holds]
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:

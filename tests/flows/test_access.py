@@ -185,36 +185,6 @@ async def test_edits_of_who_has_left_a_group_take_nothing_from_it(world: World) 
     world.assert_nothing_of(WORDS)
 
 
-async def test_a_stranger_is_let_in_with_a_code_and_put_out_again(world: World) -> None:
-    """One code, and nothing else that a stranger could hear; an admin's word opens the direct chat, and closes it."""
-    settings = {"ACCESS__STRANGERS": "pair", "ACCESS__ADMINS": ALICE.number or ""}
-    async with world.running(**settings):
-        code = (await world.answered(message("hm", author=MALLORY))).partition(": ")[2].partition(" (")[0]
-        await world.signal.deliver(
-            *everything_by(MALLORY, OTHER_GROUP), message(f"Aldis, {WORDS}", author=MALLORY, group=OTHER_GROUP)
-        )
-        # Nobody but an admin can use it, wherever they heard it.
-        await world.signal.deliver(message(f"/allow {code}", author=MALLORY))
-        assert "code" not in await world.answered(message(f"Aldis, /allow {code}", author=BOB, group=GROUP))
-        assert [sent.chat for sent in world.signal.sent] == [MALLORY.chat, f"group:{GROUP}"]
-        assert world.model.requests == []
-        world.assert_nothing_of(WORDS)
-        await world.signal.deliver(message(f"/allow {code.lower()}", author=ALICE))
-        [let_in, waited] = sorted((await world.signal.sent_count(4))[2:], key=lambda sent: sent.recipient != ALICE.uuid)
-        assert (waited.recipient, waited.text[-2:]) == (MALLORY.uuid, "hm")
-        assert (await world.answered(message("hello", author=MALLORY))).endswith("hello")
-    async with world.running(**settings):
-        assert (await world.answered(message("again", author=MALLORY))).endswith("again")
-        listed = await world.answered(message("/people", author=ALICE))
-        label = next(
-            word for word in let_in.text.replace("`", " ").split() if len(word.strip(".")) == 8 and word in listed
-        )
-        await world.answered(message(f"/deny {label}", author=ALICE))
-        await world.signal.deliver(message(WORDS, author=MALLORY), message("are you there?", author=ALICE))
-        await world.signal.until(lambda: any("are you there?" in sent.text for sent in world.signal.sent))
-    world.assert_nothing_of(WORDS)
-
-
 async def test_who_is_let_in_is_greeted_and_what_they_wrote_while_they_waited_is_answered(world: World) -> None:
     """In their language, with what the tools can do; what they deleted meanwhile is not, nothing of it is written down
     before, and after a restart nobody is greeted again.

@@ -18,6 +18,8 @@ from tests.servers.script import Heard, Scripted, Tokens, cut_off, say
 from tests.servers.signal_cli import SignalCli
 from tests.waiting import WAIT_SECONDS, eventually
 
+USED_UP = phrases.budget_used_up("person", "day", renews=True)
+
 UNPRICED = "claude-of-next-year"
 """A model whose price only the operator knows."""
 ITS_PRICE = {"LLM__ANTHROPIC__MODEL": UNPRICED, "BUDGET__PRICES": f"other=7/7, {UNPRICED}=0.1/0.5"}
@@ -71,24 +73,26 @@ async def running(world: World, **settings: str) -> AsyncGenerator[None]:
 async def test_with_nothing_to_spend_nobody_costs_anything(world: World) -> None:
     """0 means 0: people hear so, in a group and alone, and not one request reaches the model."""
     async with running(world, **ITS_PRICE, BUDGET__ALL_DAY_USD="0", BUDGET__PERSON_DAY_USD="5"):
-        assert await world.asked(ALICE) == phrases.BUDGET_ALL_NONE.text
-        assert await world.asked(BOB) == phrases.BUDGET_ALL_NONE.text
-        assert await world.asked(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_ALL_NONE.text
+        assert await world.asked(ALICE) == phrases.BUDGET_NONE.text
+        assert await world.asked(BOB) == phrases.BUDGET_NONE.text
+        assert await world.asked(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_NONE.text
     assert world.model.requests == []
 
 
 async def test_a_budget_is_told_of_used_up_and_survives_a_restart(world: World) -> None:
     """Warned once, then refused; others are answered; a new process knows what was spent, by the operator's price."""
     budget = {**ITS_PRICE, "BUDGET__PERSON_DAY_USD": "0.0249", "BUDGET__WARN_AT": "0.4"}
-    remark = phrases.budget_nearly_used_up("person", "day", 40)
+    remark = phrases.budget_nearly_used_up("day", 40)
     async with running(world, **budget):
         first = await world.asked(ALICE, "One?")
         assert first.endswith(remark)
         assert "budget" not in await world.asked(ALICE, "Two?")
     async with running(world, **budget):
         assert "budget" not in await world.asked(ALICE, "Three?")
-        assert await world.asked(ALICE, "Four?") == phrases.BUDGET_PERSON_DAY.text
-        assert await world.asked(ALICE, "Aldis, five?", group=GROUP) == phrases.BUDGET_PERSON_DAY.text
+        assert await world.asked(ALICE, "Four?") == USED_UP
+        assert await world.asked(ALICE, "Aldis, five?", group=GROUP) == phrases.budget_used_up(
+            "person", "day", renews=True
+        )
         assert (await world.asked(BOB, "One?")).endswith(remark)
     asked = [seen.body.decode() for seen in world.model.requests]
     assert len(asked) == 4
@@ -115,7 +119,7 @@ async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> No
     table.write_text(json.dumps({"models": {UNPRICED: {"input": "0.1", "output": "0.5"}}}), "utf-8")
     async with running(world, **budget):
         assert (await world.asked(ALICE, "One?")).startswith("You said:")
-        assert await world.asked(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY.text
+        assert await world.asked(ALICE, "Two?") == USED_UP
     table.write_text(json.dumps({"models": {UNPRICED: {"input": "-1", "output": "0.5"}}}), "utf-8")
     settings = world.settings | budget
     async with started("run", settings=settings, folder=world.folder, is_warm=False) as process:
@@ -129,7 +133,7 @@ async def test_a_server_that_does_not_count_uses_a_budget_up(world: World) -> No
     world.model.reply = lambda heard: say(f"You said: {heard.text}").using(None)
     async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.0000001"):
         assert (await world.asked(ALICE, "One?")).startswith("You said:")
-        assert await world.asked(ALICE, "Two?") == phrases.BUDGET_PERSON_DAY.text
+        assert await world.asked(ALICE, "Two?") == USED_UP
         assert "\nEstimated: the cost of 1 answer here." in await world.asked(ALICE, "/usage")
     assert "its cost is counted by an estimate" in world.ended[-1].stderr
 
@@ -193,4 +197,4 @@ async def test_a_question_in_which_aldis_dies_is_paid(world: World, how: str) ->
 
 def is_refused(world: World) -> bool:
     """Whether the person has heard that their budget is used up."""
-    return any(sent.text == phrases.BUDGET_PERSON_DAY.text for sent in world.signal.sent)
+    return any(sent.text == USED_UP for sent in world.signal.sent)

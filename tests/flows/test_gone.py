@@ -68,7 +68,7 @@ async def test_a_day_of_second_thoughts(world: World) -> None:
         await world.signal.sent_count(4)
         await world.signal.deliver(message("/forget yes"))
         await world.signal.sent_count(5)
-        assert world.signal.visible(ALICE.chat)[-1].text.startswith("Deleted: 1 question")
+        assert world.signal.visible(ALICE.chat)[-1].text.startswith("Deleted for good: 1 question")
         await world.signal.deliver(message("And now?"), message("and tulips", author=BOB))
         await world.signal.sent_count(7)
     assert "6*7" not in world.model.requests[3].body.decode()

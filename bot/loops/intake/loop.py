@@ -1,7 +1,7 @@
 """Intake: reads the transport's stream and stores admitted messages before anything else happens to them.
 
     envelope --stranger---> counted, dropped; perhaps a pairing code (`bot.access.pairing`), and their question is held
-             |              until they are let in (`bot.access.waiting`)
+             |              until they are let in (`bot.access.pairing`)
              |-echo-------> what Aldis itself wrote to the account's own chat: counted, dropped
              |-receipt----> proves an unknown send, if its author can have received one; otherwise it costs nothing
              |-other------> counted, dropped
@@ -27,7 +27,7 @@ from contextlib import aclosing
 from dataclasses import replace
 
 from bot.access.access import AccessList
-from bot.access.waiting import WaitingRoom
+from bot.access.pairing import WaitingRoom
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected
 from bot.events import ChatId, Envelope, Kind, PersonId, Undecryptable

@@ -1,6 +1,6 @@
 """Strangers: they may get a code, and what they ask waits until they are let in.
 
-Left to others: who gets a code and when (`bot.access.pairing`), how long their messages wait (`bot.access.waiting`).
+Left to others: who gets a code and when (`bot.access.pairing`), how long their messages wait (`bot.access.pairing`).
 """
 
 import asyncio
@@ -8,19 +8,17 @@ import logging
 from dataclasses import dataclass
 
 from bot.access.access import is_direct
-from bot.access.callers import Callers
 from bot.access.chat_settings import ChatSettings
 from bot.access.limits import Quota
-from bot.access.pairing import GOOD_FOR, Pairing
+from bot.access.pairing import GOOD_FOR, Callers, Pairing, WaitingRoom
 from bot.access.routing import Correction, Question, route, unanswered_message
-from bot.access.waiting import WaitingRoom
 from bot.chat.chats import heard_in
 from bot.clock import Clock
 from bot.errors import TransportError
 from bot.events import Deleted, Envelope, Incoming, Kind, Reply, Styled
 from bot.i18n import phrases
 from bot.i18n.catalogues import say
-from bot.i18n.language import Language, current_language, use_language
+from bot.i18n.language import current_language, use_language
 from bot.loops.intake.aside import Aside
 from bot.metrics import Counts
 from bot.signal.protocol import Transport
@@ -74,16 +72,21 @@ class Strangers:
             return
         now = self._clock.now()
         # A phone also sends frames without a word, to which nobody awaits an answer.
-        if envelope.kind is not Kind.MESSAGE or not pairing.has_room(author, now) or not self._awaits_answer(envelope):
+        if envelope.kind is not Kind.MESSAGE or not pairing.has_room(author, now):
             return
-        code = pairing.code(author, now)
-        if code is not None:
-            self._counts.add("codes_given")
-            # Perhaps nobody uses it any more; what the stranger wrote is then forgotten with it.
-            asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
-            with use_language(self._language_of(envelope)):
-                invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
-            self._aside.begin(self._send(invitation), "pairing-code")
+        event = self._transport.event(envelope)
+        if not isinstance(event, Incoming) or unanswered_message(route(event, name=self._name)) is None:
+            return
+        code = pairing.code(author, now) or ""
+        self._counts.add("codes_given")
+        # Perhaps nobody uses it any more; what the stranger wrote is then forgotten with it.
+        asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
+        with use_language(heard_in([event], ChatSettings()) or current_language()):
+            invitation = Reply(chat=chat, content=Styled(text=say(phrases.INVITATION, code=code)))
+        self._aside.begin(self._send(invitation), "pairing-code")
+        stranger = pairing.put(author, event.name, code)
+        if stranger is not None and pairing.on_stranger is not None:
+            self._aside.begin(pairing.on_stranger(stranger), "stranger")
 
     def hold(self, envelope: Envelope) -> None:
         """Holds a waiting stranger's question to be answered once they are let in; until then none of it is stored."""
@@ -101,15 +104,6 @@ class Strangers:
                 room.take_back(author, event.target)
             elif is_asked:
                 room.hold(author, envelope, now)
-
-    def _language_of(self, envelope: Envelope) -> Language:
-        """The language in which they write, if one message tells; else that of Aldis."""
-        event = self._transport.event(envelope)
-        heard = heard_in([event], ChatSettings()) if isinstance(event, Incoming) else None
-        return heard or current_language()
-
-    def _awaits_answer(self, envelope: Envelope) -> bool:
-        return unanswered_message(route(self._transport.event(envelope), name=self._name)) is not None
 
     async def _send(self, reply: Reply) -> None:
         try:

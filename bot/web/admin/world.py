@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.access.callers import Callers
-from bot.access.pairing import Pairing
+from bot.access.pairing import Callers, Pairing
 from bot.chat.captchas import Captchas
 from bot.chat.toolbox import Toolbox
 from bot.clock import Clock
-from bot.commands.broadcast import Audience
+from bot.commands.admin import Audience
 from bot.doctor.deps import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bot.access.callers import LISTENING_SECONDS, Callers
+from bot.access.pairing import LISTENING_SECONDS, Callers
 from bot.clock import SetClock
 from bot.events import PersonId, SentId
 from tests.bot.loops.fake_transport import envelope

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.access.yes_no import invites_yes, is_nod, parse_word
+from bot.access.routing import invites_yes, is_nod, parse_word
 
 
 @pytest.mark.parametrize(

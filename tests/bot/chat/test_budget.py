@@ -25,6 +25,8 @@ from store import LedgerEntry, Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, agent_of, calls, says, toolbox
 from tests.ledger_sums import ledger_sum, paid_rows
 
+USED_UP = phrases.budget_used_up("person", "day", renews=True)
+
 GROUP = "group:G"
 CENT = "0.01"
 """What a completion of the scripted model costs."""
@@ -81,16 +83,16 @@ def purse(
 
 
 def remark(percent: int, scope: str = "person", span: str = "day") -> str:
-    return "\n\n" + phrases.budget_nearly_used_up(scope, span, percent)
+    return "\n\n" + phrases.budget_nearly_used_up(span, percent)
 
 
 @pytest.mark.parametrize(
     ("limit", "sentence"),
     [
-        ("person_day", phrases.BUDGET_PERSON_NONE.text),
-        ("person_month", phrases.BUDGET_PERSON_NONE.text),
-        ("group_day", phrases.BUDGET_GROUP_NONE.text),
-        ("all_month", phrases.BUDGET_ALL_NONE.text),
+        ("person_day", phrases.BUDGET_NONE.text),
+        ("person_month", phrases.BUDGET_NONE.text),
+        ("group_day", phrases.BUDGET_NONE.text),
+        ("all_month", phrases.BUDGET_NONE.text),
     ],
 )
 async def test_with_nothing_to_spend_no_model_is_asked(
@@ -107,7 +109,7 @@ async def test_until_the_limit_is_reached_people_are_answered(store: Store, cloc
     """The third cent of two is not spent; others have their own two."""
     there = purse(store, clock, *[says("Hi.")] * 5, within=limits(person_day="0.02"))
     assert [(await there.told()).ok for _ in range(4)] == [True, True, False, False]
-    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
+    assert (await there.told()).text == USED_UP
     assert (await there.told("bob")).ok
     assert len(there.provider.requests) == 3
 
@@ -116,7 +118,7 @@ async def test_a_group_has_its_own_limit(store: Store, clock: SetClock) -> None:
     """Whoever spends it; its people are answered elsewhere."""
     there = purse(store, clock, *[says("Hi.")] * 9, within=limits(group_month="0.02"))
     assert [(await there.told(person, GROUP)).ok for person in ("alice", "bob", "carol")] == [True, True, False]
-    assert (await there.told("alice", GROUP)).text == phrases.BUDGET_GROUP_MONTH.text
+    assert (await there.told("alice", GROUP)).text == phrases.budget_used_up("group", "month", renews=True)
     assert (await there.told("alice")).ok
     assert (await there.told("alice", "group:H")).ok
 
@@ -126,7 +128,7 @@ async def test_everybody_together_has_a_limit(store: Store, clock: SetClock) -> 
     there = purse(store, clock, *[says("Hi.")] * 9, within=limits(all_day="0.03"))
     assert [(await there.told(person)).ok for person in ("alice", "bob")] == [True, True]
     assert (await there.told("carol", GROUP)).ok
-    assert (await there.told("dave")).text == phrases.BUDGET_ALL_DAY.text
+    assert (await there.told("dave")).text == phrases.budget_used_up("all", "day", renews=True)
 
 
 async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
@@ -138,7 +140,7 @@ async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
     clock.move(1)
     assert [(await there.told()).ok for _ in range(2)] == [True, False]
     clock.move(8 * A_DAY_SECONDS)
-    assert (await there.told()).text == phrases.BUDGET_PERSON_MONTH.text
+    assert (await there.told()).text == phrases.budget_used_up("person", "month", renews=True)
     clock.move(A_DAY_SECONDS)
     assert (await there.told()).ok
 
@@ -150,7 +152,11 @@ async def test_every_call_of_a_turn_is_checked(store: Store, clock: SetClock) ->
         store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(tool,), within=limits(person_day="0.012")
     )
     outcome = await there.told()
-    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (
+        USED_UP,
+        ["a"],
+        1,
+    )
     spent = await store.read(ledger_sum)
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
 
@@ -173,7 +179,11 @@ async def test_what_was_paid_before_a_crash_is_used_and_counts(store: Store, clo
     there.tools = (tool := Echo(),)
     del there.budget  # a new process knows of no running turn
     outcome = await there.answer(await there.again())
-    assert (outcome.text, tool.ran, len(there.provider.requests)) == (phrases.BUDGET_PERSON_DAY.text, ["a"], 1)
+    assert (outcome.text, tool.ran, len(there.provider.requests)) == (
+        USED_UP,
+        ["a"],
+        1,
+    )
 
 
 async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clock: SetClock) -> None:
@@ -258,7 +268,7 @@ async def test_people_are_told_once_that_it_is_nearly_used_up(store: Store, cloc
     assert "budget" not in str(said[3].messages)
     del there.budget
     assert (await there.told()).text == "Hi."
-    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
+    assert (await there.told()).text == USED_UP
     clock.move(A_DAY_SECONDS)
     assert (await there.told()).text == "Hi."
 
@@ -269,7 +279,7 @@ async def test_each_limit_is_told_of(store: Store, clock: SetClock) -> None:
     assert [(await there.told()).text for _ in range(3)] == [
         "Hi.",
         "Hi." + remark(100),
-        phrases.BUDGET_PERSON_DAY.text,
+        USED_UP,
     ]
     assert (await there.told("bob")).text == "Hi." + remark(100, "all", "month")
 
@@ -334,7 +344,7 @@ async def test_what_a_server_does_not_count_is_paid_by_an_estimate(
     # The question is some dozens of tokens.
     assert Decimal(cost) <= Decimal(paid or 0) < Decimal(cost) + Decimal("0.001")
     assert outcome == "estimated"
-    assert (await there.told()).text == phrases.BUDGET_PERSON_DAY.text
+    assert (await there.told()).text == USED_UP
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
         "the server does not tell how many tokens model model-1 used: its cost is counted by an estimate"
     ]
@@ -372,7 +382,7 @@ async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock
 )
 def test_the_remark_is_plain(scope: str, span: str, percent: int, words: str) -> None:
     """Whose budget, how much of it, for how long; nobody is told of more than all of it."""
-    assert phrases.budget_nearly_used_up(scope, span, percent) == words
+    assert phrases.budget_nearly_used_up(span, percent) == words
 
 
 def test_every_limit_has_its_sentence() -> None:

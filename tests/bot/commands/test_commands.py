@@ -2,21 +2,41 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
+from bot.access.access import AccessList
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.commands.base import Call, CommandGroup, command
-from bot.events import PersonId
+from bot.events import PersonId, Reply
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
+from bot.signal.protocol import Contact
 from store import Erasure, Store
 from tests.bot.chat.test_edits import on_disk, open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, Frame, delete, edit, message, quote_of, reaction
+from tests.servers.envelopes import (
+    ALDIS,
+    ALICE,
+    BOB,
+    GROUP,
+    MALLORY,
+    Frame,
+    Person,
+    delete,
+    edit,
+    message,
+    quote_of,
+    reaction,
+)
+from tests.waiting import eventually
 
 
 async def told(aldis: Harness, text: str, **more: object) -> str:
@@ -221,7 +241,7 @@ async def test_forget_asks_once(
         clock.move(2)
         await aldis.process(answer(question))
         heard = aldis.transport.sent[-1].content.text
-        assert heard.startswith("Deleted: 1 question and its answer and 1 reminder") == is_done, kind
+        assert heard.startswith("Deleted for good: 1 question and its answer and 1 reminder") == is_done, kind
         assert await aldis.count("SELECT count(*) FROM reminders") == (0 if is_done else 1)
         clock.move(2)
         await aldis.process(message("yes"))  # a second one means nothing any more
@@ -267,10 +287,7 @@ async def test_forget_in_a_group_takes_what_is_the_askers_own(store: Store, cloc
             heard == "That deletes 1 question and its answer and 1 reminder of yours in this group, for good. Shall I?"
         )
         clock.move(2)
-        assert (
-            await told(aldis, "yes", group=GROUP)
-            == "Deleted: 1 question and its answer and 1 reminder of yours in this group."
-        )
+        assert await told(aldis, "yes", group=GROUP) == "Deleted for good: 1 question and its answer and 1 reminder."
         assert await aldis.count("SELECT count(*) FROM reminders") == 2
         await told(aldis, "Aldis, and now?", author=BOB, group=GROUP)
         assert ["tulip" in words(aldis.model.requests[-1]), "rose" in words(aldis.model.requests[-1])] == [False, True]
@@ -278,7 +295,7 @@ async def test_forget_in_a_group_takes_what_is_the_askers_own(store: Store, cloc
         assert heard == "That deletes 2 questions and their answers and 1 reminder from this chat, for good. Shall I?"
         clock.move(2)
         heard = await told(aldis, "yes", author=BOB, group=GROUP)
-        assert heard.startswith("Deleted: 2 questions and their answers and 1 reminder")
+        assert heard.startswith("Deleted for good: 2 questions and their answers and 1 reminder")
         assert await aldis.count("SELECT count(*) FROM reminders") == 1
 
 
@@ -342,7 +359,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await aldis.deliver(message("slow"))
         await aldis.asked(4)
         await aldis.deliver(message("waits behind it"))
-        assert await told(aldis, "/forget yes") == phrases.forgot_here(Erasure(turns=1))
+        assert await told(aldis, "/forget yes") == phrases.forgotten(Erasure(turns=1))
         await aldis.quiet()
         assert await aldis.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -355,7 +372,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
 
 @pytest.mark.parametrize(
     ("command", "told_so"),
-    [("/forget yes", phrases.forgot_here), ("/forget everything yes", phrases.forgot_everything)],
+    [("/forget yes", phrases.forgotten), ("/forget everything yes", partial(phrases.forgotten, everywhere=True))],
 )
 async def test_what_goes_besides_what_was_said_is_told(
     store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
@@ -370,7 +387,7 @@ async def test_what_goes_besides_what_was_said_is_told(
         assert answer == told_so(Erasure(turns=1, reminders=1))
         assert "1 reminder" in answer
         await aldis.process(message("/remind in 20m turn off the oven"))
-        assert "1 reminder " in await told(aldis, "/forget yes")
+        assert "1 reminder." in await told(aldis, "/forget yes")
 
 
 async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
@@ -382,7 +399,7 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
         )
         await aldis.quiet()
         texts = [reply.content.text for reply in aldis.transport.sent]
-        assert sorted(texts) == sorted(["re: one", phrases.forgot_here(Erasure(turns=1)), "re: two", "re: three"])
+        assert sorted(texts) == sorted(["re: one", phrases.forgotten(Erasure(turns=1)), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
@@ -391,7 +408,7 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         await aldis.deliver(message("direct words"))
         await aldis.process(message("Aldis, alice's words", group=GROUP))
         await aldis.process(message("Aldis, bob's words", group=GROUP, author=BOB))
-        assert await told(aldis, "/forget everything yes") == phrases.forgot_everything(Erasure(turns=2))
+        assert await told(aldis, "/forget everything yes") == phrases.forgotten(Erasure(turns=2), everywhere=True)
         await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
         history = words(aldis.model.requests[-1])
         assert "bob's words" in history
@@ -401,22 +418,86 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         )
 
 
-async def test_an_admin_lets_a_stranger_in_by_the_code(store: Store, clock: SetClock) -> None:
-    """With the code that the stranger was given; anybody else's word counts for nothing."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        stranger = PersonId("99999999-9999-4999-8999-999999999999")
-        code = aldis.pairing.code(stranger, clock.now())
-        assert code is not None
+def pairing_harness(store: Store, clock: SetClock) -> AbstractAsyncContextManager[Harness]:
+    """Only Alice and Bob may write, who is an admin; strangers get codes."""
+    listed = AccessList(persons=frozenset({ALICE.uuid, BOB.uuid}), groups=frozenset(), admins=frozenset({BOB.uuid}))
+    return app_harness(store, clock, access=listed, settings={"access": {"strangers": "pair"}})
+
+
+async def knock(aldis: Harness, *people: Person) -> list[Reply]:
+    """What the admin is asked about these strangers, who each write twice."""
+    before = len(aldis.transport.sent)
+    for person in people:
+        for _ in range(2):
+            await aldis.process(message("Hello?", author=person))
+        await eventually(lambda: not aldis.intake._aside.tasks)
+    return [reply for reply in aldis.transport.sent[before:] if reply.chat == BOB.chat]
+
+
+async def react(aldis: Harness, emoji: str, asked: Reply) -> str:
+    """What the admin reads after putting this on the question."""
+    at, count = FIRST + aldis.transport.sent.index(asked) + 1, len(aldis.transport.sent)
+    await aldis.process(reaction(emoji, at, author=BOB, of=ALDIS))
+    return next(reply.content.text for reply in aldis.transport.sent[count:] if reply.chat == BOB.chat)
+
+
+async def test_a_stranger_is_put_to_the_admin_once_by_name(store: Store, clock: SetClock) -> None:
+    """A thumb lets them in, and what they wrote is answered; nobody else is asked, and a refusal holds."""
+    async with pairing_harness(store, clock) as aldis:
+        await told(aldis, "hi", author=BOB)
+        await told(aldis, "hi", author=ALICE)
+        aldis.transport.known_contacts = (Contact(person=PersonId(BOB.uuid), number=None, name=BOB.name),)
+        [asked] = await knock(aldis, MALLORY)
+        assert asked.content.text == "“Mallory” would like to write to me: 👍 or 👎"
+        assert await react(aldis, "👎", asked) == "OK, “Mallory” stays out."
+        clock.move(4000)
+        assert await knock(aldis, MALLORY) == []
+        assert aldis.transport.sent[-1].chat == BOB.chat
+        assert await react(aldis, "👍🏽", asked) == "Mallory can write to me now. (/deny Mallory undoes it.)"
+        assert await told(aldis, "/people", author=BOB) == f"• Mallory: let in by {BOB.name} on 21 Nov 2026"
+        assert await told(aldis, "hello", author=MALLORY) == "re: hello"
+        assert await told(aldis, "/deny mallory", author=BOB) == "Mallory can't write to me anymore."
+        assert await told(aldis, "/deny mallory", author=BOB) == "OK, “Mallory” stays out."
+        assert await told(aldis, "/deny nobody", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
+        assert not await aldis.store.read(lambda repos: repos.people.is_allowed(MALLORY.uuid, account=ALDIS.uuid))
+
+
+async def test_a_name_is_no_proof(store: Store, clock: SetClock) -> None:
+    """One that looks like another's is told apart by its code, and none can be anything but a name."""
+    async with pairing_harness(store, clock) as aldis:
+        await told(aldis, "hi", author=BOB)
+        contacts = (Contact(person=PersonId(p.uuid), number=None, name=p.name) for p in (ALICE, BOB))
+        aldis.transport.known_contacts = tuple(contacts)
+        names = ("\u0412ob", "Eve\n\u202e/allow", "E" * 50, "\u200b")
+        asked = [
+            (await knock(aldis, replace(MALLORY, uuid=f"{n}" + MALLORY.uuid[1:], name=name)))[0].content.text
+            for n, name in enumerate(names)
+        ]
+        assert asked[0].startswith("Someone else who goes by “\u0412ob” would like to write to me (code ")
+        assert asked[1] == "“Eve /allow” would like to write to me: 👍 or 👎"
+        assert asked[2].startswith(f"“{'E' * 39}…” would")
+        assert asked[3].startswith("Someone without a name would like to write to me (code ")
+        code = asked[0].partition("(code ")[2].partition(")")[0]
+        label = await aldis.store.read(lambda repos: repos.people.label("0" + MALLORY.uuid[1:], account=ALDIS.uuid))
+        assert await told(aldis, f"/allow {code.lower()}", author=BOB) == (
+            f"\u0412ob ({label}) can write to me now. (/deny {label} undoes it.)"
+        )
+        await aldis.until(lambda: aldis.transport.sent[-1].content.text == "re: Hello?")
+        assert await told(aldis, "/deny bob", author=BOB) == f"\u0412ob ({label}) can't write to me anymore."
+
+
+async def test_only_an_admin_uses_a_code(store: Store, clock: SetClock) -> None:
+    """Anybody else's word or thumb counts for nothing, and a crowd is put to the admin twenty times an hour."""
+    async with pairing_harness(store, clock) as aldis:
+        await told(aldis, "hi", author=BOB)
+        [asked, *more] = await knock(aldis, *(replace(MALLORY, uuid=str(UUID(int=n)), name=f"M{n}") for n in range(30)))
+        assert len(more) == 19
+        [code, *_] = [one.code for one in aldis.pairing.strangers.values()]
         assert await told(aldis, f"/allow {code}", author=ALICE) == plain(phrases.unknown_command("allow"))
+        await aldis.process(reaction("👍", FIRST + aldis.transport.sent.index(asked) + 1, author=ALICE, of=ALDIS))
+        assert await told(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
         assert await told(aldis, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
         assert await told(aldis, "/allow", author=BOB) == plain(phrases.wrong_form("allow", ()))
-        assert await told(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
-        heard = await told(aldis, f"/allow {code.lower()}", author=BOB)
-        label = heard.split()[0]
-        assert await aldis.store.read(lambda repos: repos.people.is_allowed(stranger, account=ALDIS.uuid))
-        assert label in await told(aldis, "/people", author=BOB)
-        assert await told(aldis, f"/deny {label}", author=BOB) == say(phrases.SHUT_OUT, label=label)
-        assert await told(aldis, f"/deny {label}", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
 
 
 @pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget yes", "/forget everything yes"])

@@ -32,7 +32,7 @@ async def test_a_persona_stands_beside_the_rules_and_survives_a_restart(store: S
     """In this conversation and no other; what the operator says comes first."""
     async with app_harness(store, clock) as aldis:
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-        assert await told(aldis, f"/persona {PIRATE}") == plain(phrases.persona_set(disappears=False))
+        assert await told(aldis, f"/persona {PIRATE}") == plain(phrases.PERSONA_SET.text)
     async with app_harness(store, clock) as aldis:
         await aldis.deliver(message("Hello"))
         await aldis.process(message("Hello", author=BOB))
@@ -65,7 +65,7 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
         await aldis.process(delete(asked))
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         heard = await told(aldis, f"/persona {PIRATE}", expires_in_seconds=60)
-        assert heard == plain(phrases.persona_set(disappears=True))
+        assert heard == plain(phrases.PERSONA_TIMED.text)
         clock.move(61)
         assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
         [[before]] = await store.read(lambda repos: repos.chats.rows("SELECT settings FROM chats"))
@@ -283,7 +283,7 @@ async def test_the_answer_to_forget_is_in_the_language_that_it_forgets(store: St
     """The person is told in their own language that it is gone, and then it is gone."""
     async with app_harness(store, clock) as aldis:
         await told(aldis, "/language de")
-        assert (await told(aldis, "/forget yes")).startswith("Gelöscht: ")
+        assert (await told(aldis, "/forget yes")).startswith("Endgültig gelöscht: ")
         assert await told(aldis, "/stop") == phrases.NOTHING_TO_STOP.text
 
 

@@ -1,36 +1,32 @@
 """Where things stand: what is under way, who asks, and what admins see of groups and money."""
 
 import asyncio
-from dataclasses import replace
 from decimal import Decimal
 
 from bot.clock import SetClock
 from bot.commands import phrases
 from bot.errors import Disconnected
 from bot.events import PersonId
+from bot.i18n.catalogues import say
 from bot.settings import BudgetSettings
 from bot.signal.protocol import Contact, Group
 from bot.version import current_version, described_build
-from store import Store
-from tests.bot.chat.turn_helpers import Echo, calls, says
+from store import Erasure, Store
+from tests.bot.chat.turn_helpers import Echo, calls
 from tests.bot.commands.test_commands import plain, told
-from tests.bot.loops.app_harness import Harness, app_harness
-from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message
+from tests.bot.loops.app_harness import app_harness
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})
 
 ALDIS_NOW = f"Aldis {current_version()}"
 
 
-def contact(person: PersonId, number: str | None = None) -> Contact:
-    return Contact(person=person, number=number, name=None)
+def contact(person: PersonId, name: str | None = None) -> Contact:
+    return Contact(person=person, number=None, name=name)
 
 
 CENT = "US$0.01"
-
-
-async def label(aldis: Harness, person: str) -> str:
-    return await aldis.store.read(lambda repos: repos.people.label(person, account=ALDIS.uuid))
 
 
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
@@ -63,20 +59,6 @@ async def test_status_tells_admins_what_it_was_built_from(store: Store, clock: S
         assert (await told(aldis, "/status")).splitlines()[-1] == ALDIS_NOW
 
 
-async def test_status_tells_which_model_answered_in_the_place_of_another(store: Store, clock: SetClock) -> None:
-    """As long as that was the last one; a longer name of the same model is no other."""
-    async with app_harness(store, clock) as aldis:
-        answer = says("Fine.")
-        aldis.model.script += [
-            replace(answer, provider="other", model="model-2"),
-            replace(answer, model="model-1-20260101"),
-        ]
-        await told(aldis, "How are you?")
-        assert "The last answer came from model-2." in await told(aldis, "/status")
-        await told(aldis, "And now?")
-        assert "last answer" not in await told(aldis, "/status")
-
-
 async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetClock) -> None:
     """That is neither being answered nor waiting to be."""
     async with app_harness(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as aldis:
@@ -88,14 +70,12 @@ async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetCl
 
 
 async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:
-    """Name, label and id as the settings and commands want them, admin or not, and in a group its id."""
+    """Name and id as the settings and commands want them, admin or not, and in a group its id."""
     async with app_harness(store, clock, admins=ADMINS) as aldis:
         shown = await told(aldis, "/whoami")
         assert f"Your name here: {ALICE.name}" in shown
         assert ALICE.uuid in shown
-        assert await label(aldis, ALICE.uuid) in shown
         assert "You're not one of my admins." in shown
-        assert phrases.WHO_DIRECTLY.text in shown
         shown = await told(aldis, "/whoami", author=BOB, group=GROUP)
         assert "You're one of my admins." in shown
         assert GROUP in shown
@@ -133,14 +113,12 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
         await aldis.deliver(message("Aldis, a slow one.", group=GROUP))
         await aldis.asked(4)
         aldis.transport.known_groups, aldis.transport.former = (), frozenset({GROUP, "b3RoZXI="})
-        line = plain(phrases.former_group(GROUP)).replace("-", "•", 1)
+        line = plain(f"• {say(phrases.FORMER_GROUP, group=GROUP)}")
         assert await told(aldis, "/groups", author=BOB) == line
         assert await told(aldis, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
         assert await told(aldis, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text
         assert (await told(aldis, f"/groups remove {GROUP}", author=BOB)).startswith("I can't read that.")
-        assert (await told(aldis, f"/groups forget `{GROUP}`", author=BOB)).startswith(
-            "Deleted: 1 question and its answer from"
-        )
+        assert await told(aldis, f"/groups forget `{GROUP}`", author=BOB) == phrases.forgotten(Erasure(turns=1))
         await aldis.quiet()
         assert await told(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text
         assert await aldis.count("SELECT count(DISTINCT conversation_id) FROM history") == 2
@@ -149,22 +127,21 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
 
 
 async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
-    """By the label or the id that `/whoami` tells; in its own words where there is no limit."""
+    """By the name or the id; in its own words where there is no limit."""
     limits = BudgetSettings(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
     async with app_harness(store, clock, admins=ADMINS, budgets=limits) as aldis:
-        aldis.transport.known_contacts = (contact(PersonId(ALICE.uuid)), contact(PersonId(CAROL.uuid)))
+        aldis.transport.known_contacts = (contact(PersonId(ALICE.uuid), ALICE.name), contact(PersonId(CAROL.uuid)))
         await aldis.process(message("one"))
         assert (await told(aldis, "/budget", author=BOB)).splitlines() == [
             f"All together, today: {CENT} of US$2.00",
             f"All together, this month: {CENT}, no limit",
             "Each person: unlimited a day, US$5.00 a month. Each group: unlimited a day, unlimited a month.",
         ]
-        alice = await label(aldis, ALICE.uuid)
-        assert await told(aldis, f"/budget {alice}", author=BOB) == (
-            f"{alice}, today: {CENT}, no limit\n{alice}, this month: {CENT} of US$5.00"
+        assert await told(aldis, "/budget alice", author=BOB) == (
+            f"Alice, today: {CENT}, no limit\nAlice, this month: {CENT} of US$5.00"
         )
         assert "US$0.00 of US$5.00" in await told(aldis, f"/budget {CAROL.uuid}", author=BOB)
-        assert await told(aldis, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_LABEL.text)
+        assert await told(aldis, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
 
 
 async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> None:

@@ -20,6 +20,8 @@ from tests.ledger_sums import ledger_sum
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Frame, delete, edit, message
 from tests.store.test_machine import limit_pages
 
+USED_UP = phrases.budget_used_up("person", "day", renews=True)
+
 CENT = "0.01"
 """What a completion of the scripted model costs."""
 
@@ -168,4 +170,4 @@ async def test_nobody_pays_for_what_somebody_else_asks(store: Store, clock: SetC
         spent = [await spent_by(aldis, person) for person in (ALICE.uuid, BOB.uuid)]
         assert (aldis.transport.sent[2].content.text, spent) == ("re: Aldis, and mine?", ["0.01", "0.02"])
         await aldis.process(message("Aldis, more?", author=BOB, group=GROUP))
-        assert aldis.transport.sent[-1].content.text == phrases.BUDGET_PERSON_DAY.text
+        assert aldis.transport.sent[-1].content.text == USED_UP

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 import pytest
 
 from bot.access.access import AccessList
-from bot.access.callers import Callers
 from bot.access.limits import Quota
-from bot.access.pairing import Pairing
+from bot.access.pairing import Callers, Pairing
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
 from bot.event_json import load_envelope

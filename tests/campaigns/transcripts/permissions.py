@@ -27,12 +27,13 @@ async def _approval(stage: Stage) -> None:
 
 async def _pairing(stage: Stage) -> None:
     stage.doubles.model.scripted(say("Hello, Mallory."))
+    await stage.says(ALICE, "/people")
+    await stage.answer()
     await stage.says(MALLORY, "Hello?")
     await stage.answer({_CODE: "‹code›"})
-    stage.aside("Mallory tells Alice the code")
-    code = stage.found(_CODE)
-    await stage.says(ALICE, f"/allow {code}", shown="/allow ‹code›")
-    await stage.answer({r"\b[0-9a-f]{8}\b": "‹label›"})
+    asked = await stage.answer()
+    await stage.reacts(ALICE, "👍", asked)
+    await stage.answer()
     await stage.answer()
     await stage.answer()
 
@@ -58,8 +59,8 @@ STORIES = (
     ),
     Story(
         title="Somebody new",
-        words="Strangers get no reply, or with `ACCESS__STRANGERS=pair` a code with which an admin can let them in."
-        " Then Aldis greets them, and answers what they wrote meanwhile.",
+        words="Strangers get no reply, or with `ACCESS__STRANGERS=pair` a code, and an admin is asked about them."
+        " Once they are let in, Aldis greets them, and answers what they wrote meanwhile.",
         play=_pairing,
         settings={"ACCESS__STRANGERS": "pair", "ACCESS__GREETING": "true", "ACCESS__ADMINS": ALICE.uuid},
     ),
