@@ -17,15 +17,13 @@ from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.captchas import Captchas
+from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
-from bot.chat.group_context import GroupContext
 from bot.chat.journal import Turn
 from bot.chat.multimodal import MultimodalAgent
 from bot.chat.notices import Notice, Notices
-from bot.chat.quotas import Quotas
-from bot.chat.reactions import EMOJI, Reactions
 from bot.chat.room import ContextRoom
-from bot.chat.status import StatusMessages
+from bot.chat.status import EMOJI, Reactions, StatusMessages
 from bot.chat.tool_shapes import ToolShapes
 from bot.chat.toolbox import Toolbox
 from bot.chat.turns import Turns
@@ -64,6 +62,7 @@ from bot.metrics import Counts
 from bot.models.base import Provider
 from bot.models.capabilities import ModelLessons
 from bot.money.budgets import Budget
+from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts

@@ -28,14 +28,12 @@ from itertools import chain, islice
 from bot.chat import answers, phrases, prompt
 from bot.chat.answers import Shield
 from bot.chat.citations import CitedPages, visible_beginning
-from bot.chat.context_note import with_note
-from bot.chat.files import enclosed_files
-from bot.chat.group_context import beside
+from bot.chat.context import beside, with_note
 from bot.chat.journal import Allowance, Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
 from bot.chat.model_calls import complete, failed_attempts, question_row
+from bot.chat.outgoing import enclosed_files
 from bot.chat.prompt import PastTurn
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
-from bot.chat.sources import Sources
 from bot.chat.toolbox import Toolbox
 from bot.chat.work import side_by_side, work_out
 from bot.errors import ContextTooLong, ProviderError
@@ -58,6 +56,7 @@ from bot.settings import Settings
 from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted
 from bot.trust import provenance
 from bot.trust.links import GivenAddresses, defang, given_in
+from bot.trust.provenance import Sources
 from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets
 from store import ConversationId, LedgerEntry
@@ -200,7 +199,7 @@ class _Answering:
         self.size = agent.room.size(turn.conversation, self.model)
         """The index of its requests' size."""
         self._fit()
-        self.sources = Sources(turn, self.labels)
+        self.sources = Sources(turn.incoming, tuple(chain.from_iterable(turn.history)), self.labels)
         """The addresses the turn may fetch."""
 
     async def outcome(self) -> Outcome | Pause:
@@ -476,7 +475,7 @@ class _Answering:
         earlier = self.journal.runs.get(call.id)
         if earlier is not None and _key_of(earlier) == _key(call):
             self.running -= 1
-            self.sources.took(earlier, spec)
+            self.sources.took(earlier.answer, earlier.arguments, spec)
             return earlier
         given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
         await self.on_progress(ToolStarted(name=call.name, arguments=given))
@@ -485,7 +484,7 @@ class _Answering:
             run = self.toolbox.refuse(call, "denied", refusal)
         run = run or self._refused(call) or await self._run(call)
         run = replace(run, answer=replace(run.answer, content=self.agent.secrets.cut(run.answer.content)))
-        self.sources.took(run, spec)
+        self.sources.took(run.answer, run.arguments, spec)
         self.running -= 1
         # After the last one, the next question to the model is written within milliseconds.
         is_soon = not self.running and not self.toolbox.runs_once(call)

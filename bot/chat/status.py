@@ -11,26 +11,37 @@ and sends the answer as a new message if none came. A receipt that comes later s
 then removed, or turned into the answer if that has not arrived yet.
 A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
 Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender.delivery`).
+
+Reactions: an emoji on each message being answered, while it waits and while its turn runs.
+
+    a message waits or is taken --a moment--> marked --its turn has ended, however--> the mark is removed
+
+Best effort: nothing waits for a mark, a slow bridge delays no answer, and a message that is answered at once gets none.
+Only this process knows its marks; one that an earlier process may have left is removed with the others (`may_stand`).
+Phones acknowledge a mark like a message. To keep its receipt from being taken for that of an answer in doubt, a mark
+waits while something is being sent to its chat, and the store remembers each for a while (`store.attempts`).
 """
 
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Literal
 
 from bot.chat import phrases
 from bot.chat.journal import Turn
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
+from bot.errors import SendUnknown
 from bot.event_json import dump_value
-from bot.events import Reply, Styled
+from bot.events import ChatId, Incoming, PersonId, Reply, SentId, Styled
 from bot.formatting.graphemes import borders, sendable_text
 from bot.formatting.split import parts, quoting
 from bot.logs import describe_error
 from bot.models.base import OnText
-from bot.signal.protocol import Progress, ToolEnded, ToolStarted
-from store import Store, StoreError
+from bot.signal.protocol import Progress, ToolEnded, ToolStarted, Transport
+from store import Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -198,3 +209,126 @@ def _paired(block: str) -> str:
         if is_open:
             block = block[: seen.rfind(marker)]
     return block
+
+
+EMOJI = "👀"
+MARK_AFTER_SECONDS = 0.3
+"""How long an answer may take before its message gets a mark: people look for a sign within half a second. What is
+answered at once gets none, because each is a message to Signal's server."""
+_MAX_SECONDS = 3600.0
+"""When a mark is removed in any case: its message may have been taken back while it waited."""
+_REACT_SECONDS = 30.0
+_LATE = timedelta(seconds=90)
+"""How long a failed reaction may still go out: as long as an answer in doubt waits for its receipt."""
+_LAST_SECONDS = 3.0
+"""How long Aldis waits for the last marks to be removed when it ends: their answers go out first, and a busy bridge
+takes a second for each."""
+
+_MIN_PAUSE_SECONDS, _MAX_PAUSE_SECONDS = 0.05, 5.0
+"""How long a mark waits before it checks again whether its chat is quiet."""
+
+_Place = tuple[ChatId, PersonId, SentId]
+
+
+class Reactions:
+    """The marks of all conversations; without an `emoji` there are none."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        *,
+        emoji: str | None,
+        after_seconds: float = MARK_AFTER_SECONDS,
+    ) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._emoji = emoji
+        self._after_seconds = after_seconds
+        self._standing: dict[_Place, tuple[asyncio.Event, asyncio.Task[None]]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def are_wanted(self) -> bool:
+        """Whether there are marks at all."""
+        return self._emoji is not None
+
+    def put(self, messages: Iterable[Incoming], *, may_stand: bool = False) -> None:
+        """Marks these messages soon, unless they are marked. `may_stand`: an earlier process may have marked them."""
+        for message in messages if self._emoji else ():
+            place = (message.chat, message.author, message.sent_at)
+            if place not in self._standing:
+                over = asyncio.Event()
+                task = asyncio.create_task(self._marked(place, over, self._emoji or "", may_stand), name="mark")
+                self._standing[place] = over, task
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+
+    def take_off(self, messages: Iterable[Incoming]) -> None:
+        """Removes the marks of these messages, whose turn has ended."""
+        for message in messages:
+            mark = self._standing.pop((message.chat, message.author, message.sent_at), None)
+            if mark is not None:
+                mark[0].set()
+
+    async def aclose(self) -> None:
+        """Waits briefly for marks being removed; all others stay on messages that wait for the next start."""
+        for _, task in self._standing.values():
+            task.cancel()
+        try:
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=_LAST_SECONDS)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _marked(self, place: _Place, over: asyncio.Event, emoji: str, may_stand: bool) -> None:  # noqa: FBT001
+        if not await is_set_within(over, self._after_seconds):
+            may_stand |= await self._react(place, emoji, removed=False, unless=over)
+            await is_set_within(over, _MAX_SECONDS)
+        if may_stand:
+            await self._react(place, emoji, removed=True)
+        if place in self._standing and self._standing[place][0] is over:
+            del self._standing[place]
+
+    async def _react(self, place: _Place, emoji: str, *, removed: bool, unless: asyncio.Event | None = None) -> bool:
+        """Sends the reaction once its chat is quiet, unless it is obsolete by then; returns whether it was sent."""
+        try:
+            pause_seconds = _MIN_PAUSE_SECONDS
+            while (number := await self._begun(place[0])) is None:
+                await asyncio.sleep(pause_seconds)
+                pause_seconds = min(2 * pause_seconds, _MAX_PAUSE_SECONDS)
+                if unless is not None and unless.is_set():
+                    return False
+            await self._sent(number, place, emoji, removed=removed)
+        except StoreError as error:
+            _log.info("a reaction could not be set: %s", error)
+        return True
+
+    async def _begun(self, chat: ChatId) -> int | None:
+        def begin(repos: Repositories) -> int | None:
+            now, stamped_at = self._clock.now(), self._clock.wall()
+            in_group = chat.is_group
+            return repos.attempts.begin_reaction(chat, in_group=in_group, now=now, stamped_at=stamped_at)
+
+        return await self._store.transaction(begin)
+
+    async def _sent(self, number: int, place: _Place, emoji: str, *, removed: bool) -> None:
+        name: SentId | None = None
+        may_come = _LATE
+        try:
+            async with asyncio.timeout(_REACT_SECONDS):
+                name = await self._transport.react(*place, emoji, removed=removed)
+            may_come = timedelta(0)
+        except (TimeoutError, SendUnknown) as error:
+            _log.info("unknown whether a reaction was set: %s", error or "no answer in time")
+        finally:  # even if cancelled: the bridge may have accepted it
+
+            def end(repos: Repositories) -> None:
+                now = self._clock.now()
+                repos.attempts.end_reaction(number, name, now=now, until=now + may_come)
+
+            await self._store.transaction(end)

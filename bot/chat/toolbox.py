@@ -15,16 +15,19 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any, cast
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from bot.access.limits import CallRate
 from bot.chat import call_names
 from bot.chat.citations import CitedPages, number_pages, without_numbers
-from bot.chat.files import files_of
 from bot.chat.intents import deed
 from bot.chat.journal import Allowance, ToolRun
 from bot.chat.offers import MoreToolsTool, gather_tools, offer
+from bot.chat.outgoing import files_of
 from bot.chat.phrases import Deed
-from bot.chat.tool_arguments import approval_of, outline_arguments, parse_arguments
 from bot.chat.tool_shapes import ToolShapes, shape_of
 from bot.clock import Clock
 from bot.events import PersonId
@@ -34,9 +37,11 @@ from bot.logs import describe_error
 from bot.messages import CallId, ToolAnswer, ToolCall
 from bot.models.base import ToolOffer
 from bot.trust import provenance
-from bot.trust.own_words import names_all
-from bot.trust.rules import addresses_in, approval_causes, private
+from bot.trust.rules import addresses_in, approval_causes, names_all, private
 from tools import (
+    Approval,
+    Arguments,
+    BadArguments,
     CheckedTool,
     Denied,
     NotFound,
@@ -418,3 +423,60 @@ class Toolbox:
 
 def _only_looks(spec: ToolSpec, arguments: Mapping[str, object]) -> bool:
     return any(f"{name}={value}" in spec.only_reads for name, value in arguments.items())
+
+
+_SHOWN_PROBLEMS = 5
+
+
+def approval_of(spec: ToolSpec, call: ToolCall) -> Approval | None:
+    """Returns when a call wants a person's approval; None: its arguments are invalid, so it will not run."""
+    try:
+        given = parse_arguments(spec.arguments, call)
+        return spec.approval(given) if callable(spec.approval) else spec.approval
+    except Exception:  # noqa: BLE001  (even a bug of a tool's own validator, which is reported when the call runs)
+        return None
+
+
+def parse_arguments(model: type[Arguments], call: ToolCall) -> Arguments:
+    """The validated arguments of a call.
+
+    Raises:
+        BadArguments: they are invalid; the message tells the model where.
+    """
+    if call.malformed is not None:
+        raise BadArguments("the arguments are no JSON object; call again with one that fits the tool's parameters")
+    try:
+        return model.model_validate(call.arguments)
+    except ValidationError as error:
+        problems = [_problem(problem) for problem in error.errors(include_url=False, include_input=False)]
+        raise BadArguments("; ".join(problems[:_SHOWN_PROBLEMS])) from error
+
+
+def _problem(problem: ErrorDetails) -> str:
+    place = ".".join(map(str, problem["loc"]))
+    return f"{place}: {problem['msg']}" if place else problem["msg"]
+
+
+def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:
+    """The arguments for the log: their names and sizes, never their values. Arguments that are not `known` are only
+    counted, because a model made up their names.
+    """
+    told = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
+    unknown = len(arguments) - len(told)
+    return ", ".join([*told, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
+
+
+def _kind_of(value: object) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "yes or no"
+        case int() | float():
+            return "number"
+        case str():
+            return f"text of {len(value)}"
+        case list():
+            return f"list of {len(cast('list[Any]', value))}"
+        case _:
+            return "object"

@@ -4,7 +4,7 @@
 
 A turn interrupted by a crash is claimed again with the same messages; its journal then has everything already done and
 paid, and the agent continues from there. A turn whose question was taken back meanwhile keeps nothing.
-Left to others: the turns before it (`past_turns`), what else surrounds a question (`surroundings`), what to ask and
+Left to others: the turns before it (`past_turns`), what else surrounds a question (`context`), what to ask and
 when to stop (`bot.chat.agent`), the steps (`bot.chat.journal`), what people take back or change (`bot.chat.edits`),
 how an answer is cut and styled (`bot.formatting.split`).
 """
@@ -16,8 +16,7 @@ from datetime import datetime, timedelta
 from bot import messages
 from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import chats, outgoing, phrases, prompt
-from bot.chat.context_note import note_with_questions
-from bot.chat.files import with_enclosures
+from bot.chat.context import note_with_questions, read_surroundings, with_kept_quote
 from bot.chat.journal import (
     Asked,
     Decided,
@@ -32,9 +31,9 @@ from bot.chat.journal import (
     journaled_steps,
     origin_of,
 )
+from bot.chat.outgoing import with_enclosures
 from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
 from bot.chat.prompt import PastTurn
-from bot.chat.surroundings import read_surroundings, with_kept_quote
 from bot.chat.work import work_out
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply

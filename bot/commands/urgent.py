@@ -27,8 +27,8 @@ from bot.access.routing import (
     unanswered_message,
 )
 from bot.chat.approvals import Approvals
+from bot.chat.context import GroupContext
 from bot.chat.edits import Revision, Revisions
-from bot.chat.group_context import GroupContext
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.commands.base import Call, Commands, Wished

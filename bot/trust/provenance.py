@@ -6,10 +6,17 @@
     a tool's answer     the page, the search, the tool; for what people had Aldis keep, the labels it was kept with
 
 Left to others: what follows from labels (`bot.trust.rules`), storing them (with the content itself).
+
+The addresses that one running turn may fetch, depending on where they come from, as `bot.trust.rules` rules.
+
+    the person's words --> Sources --no refusal--> the call runs --took--> more addresses that may be fetched
+                              '--refusal--> the model is told why
+
+Each attempt of a turn builds it anew and replays the same calls and answers, those of the journal first.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -17,9 +24,9 @@ from urllib.parse import urlsplit
 from bot.access.chat_settings import Persona
 from bot.events import Incoming
 from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
-from bot.messages import ToolAnswer, UserMessage
-from bot.trust.own_words import MESSAGE_END
-from tools import ToolSpec
+from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
+from bot.trust.rules import MESSAGE_END, Provenance, may_fetch, private
+from tools import ToolSpec, canonical_url
 
 _MAX_NAME_CHARACTERS = 32
 _NAME = re.compile(r"[^\W\d_]*[\d.:+_-]*[^\W\d_]*")
@@ -144,3 +151,81 @@ def _host(address: str | None) -> str | None:
         return urlsplit(address or "").hostname
     except ValueError:
         return None
+
+
+NOT_GIVEN = (
+    "this address stands neither in the person's message, nor in a search result of this turn, nor under the last"
+    " answer with sources, so it is not fetched;"
+    " search for the page first, or ask the person to send its address, and do not change it"
+)
+"""What the model is told if it asks for an address that it was not given."""
+ENOUGH_FOUND = (
+    "as something private is in this conversation, no more of what searches found is fetched for this message;"
+    " answer with what there is, or ask the person to send the address"
+)
+"""What the model is told if it asks for more results of searches than it may fetch beside something private."""
+
+
+class Sources:
+    """The addresses that one turn may fetch."""
+
+    def __init__(self, incoming: Iterable[Incoming], history: Sequence[Message], labels: Labels) -> None:
+        """`incoming` is what the turn answers, `history` what was said before; `labels` are those of everything."""
+        cited = frozenset(filter(None, map(canonical_url, _last_cited(history))))
+        self._provenance = Provenance(has_read_private=bool(private(labels)), found=cited)
+        for message in incoming:
+            self._provenance = self._provenance.hearing(_own(message))
+
+    def refusal(self, call: ToolCall, spec: ToolSpec | None) -> str | None:
+        """Returns why the call may not run because of its address; None if it may, and it then counts as started.
+        `spec` None: no such tool.
+
+        Call this before awaiting anything: of calls side by side, each must know those before it.
+        """
+        if spec is None or spec.fetches is None:
+            return None
+        url = call.arguments.get(spec.fetches)
+        if not isinstance(url, str):
+            return None  # no address at all: the arguments will be rejected
+        if not may_fetch(url, self._provenance):
+            return ENOUGH_FOUND if canonical_url(url) in self._provenance.found else NOT_GIVEN
+        self._provenance = self._provenance.fetching(url)
+        return None
+
+    def took(self, answer: ToolAnswer, arguments: Mapping[str, object], spec: ToolSpec | None) -> None:
+        """Records what a call has brought into the turn."""
+        if spec is None or not answer.ok:
+            return
+        data = answer.data
+        if spec.is_private:
+            self._provenance = self._provenance.reading_private()
+        if spec.finds_pages:
+            self._provenance = self._provenance.finding(urls_of(data, "results"))
+        if spec.fetches is not None:
+            asked, found_at = arguments.get(spec.fetches), data.get("url")
+            if isinstance(asked, str) and isinstance(found_at, str):
+                links = tuple(urls_of(data, "links"))
+                self._provenance = self._provenance.reading(asked, found_at=found_at, links=links)
+
+
+def _last_cited(history: Sequence[Message]) -> Iterator[str]:
+    """The pages under the last answer that cited any: a search found them, and the person sees them."""
+    cited = (message.pages for message in reversed(history) if isinstance(message, AssistantMessage) and message.pages)
+    return (page.url for page in next(cited, ()))
+
+
+def _own(message: Incoming) -> str:
+    """The words in which a person gave addresses; for a prompt Aldis wrote, the addresses they gave at that time."""
+    scheduled = message.scheduled
+    return without_names(message) if scheduled is None or scheduled.is_own else "\n".join(scheduled.addresses)
+
+
+def urls_of(data: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The `url` of each entry in that list."""
+    entries = data.get(name)
+    for entry in cast("list[Any]", entries) if isinstance(entries, list) else ():
+        match entry:
+            case {"url": str(url)}:
+                yield url
+            case _:
+                continue

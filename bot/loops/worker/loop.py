@@ -13,7 +13,7 @@ A turn spends nearly all of its time waiting: for a model, a tool, a person. Mea
 `WORKER__CONVERSATIONS_AT_ONCE` only limits the memory. Computation is limited where it happens: files are opened a few
 at a time, each conversation and each person has one or a few turns, and money has its budgets.
 Left to others: which messages of a claim to answer (`questions`), everything about the answer (`bot.chat`), what people
-see meanwhile (`typing_indicator`, `bot.chat.status`, `bot.chat.reactions`), sending it (`bot.loops.sender`).
+see meanwhile (`typing_indicator`, `bot.chat.status`), sending it (`bot.loops.sender`).
 """
 
 import asyncio
@@ -27,11 +27,10 @@ from bot.access.access import is_admin
 from bot.access.routing import Question, Verdict
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
-from bot.chat.group_context import GroupContext
+from bot.chat.context import GroupContext
 from bot.chat.journal import Journal, Outcome, Pause, Turn
 from bot.chat.multimodal import MultimodalAgent
-from bot.chat.reactions import Reactions
-from bot.chat.status import StatusMessages
+from bot.chat.status import Reactions, StatusMessages
 from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock

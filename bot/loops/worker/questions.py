@@ -11,8 +11,8 @@ from datetime import datetime
 from bot.access.access import may_ask
 from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
 from bot.chat import prompt
-from bot.chat.group_context import GroupContext
-from bot.chat.reactions import Reactions
+from bot.chat.context import GroupContext
+from bot.chat.status import Reactions
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.urgent import Authority

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.chat.quotas import Quotas
 from bot.clock import SetClock
+from bot.money.ledger import Quotas
 from store import Store
 from tests.servers.brave import KEY, Brave
 from tests.servers.wikipedia import Wikipedia

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.chat.reactions import EMOJI
+from bot.chat.status import EMOJI
 from bot.clock import SetClock
 from bot.errors import SendUnknown
 from bot.events import ChatId, PersonId, SentId

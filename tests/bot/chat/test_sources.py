@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from bot.chat.sources import ENOUGH_FOUND, NOT_GIVEN
 from bot.clock import SetClock
+from bot.trust.provenance import ENOUGH_FOUND, NOT_GIVEN
 from bot.trust.rules import MAX_FOUND_BESIDE_PRIVATE
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says

@@ -20,8 +20,7 @@ from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing
 from bot.app.wiring import Parts
 from bot.chat.approvals import Approvals
-from bot.chat.reactions import EMOJI, Reactions
-from bot.chat.status import Mode, StatusMessages
+from bot.chat.status import EMOJI, Mode, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup

@@ -10,10 +10,9 @@ import pytest
 from bot.access.access import AccessList
 from bot.chat import phrases
 from bot.chat.approvals import Approvals
+from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
-from bot.chat.group_context import GroupContext
-from bot.chat.reactions import Reactions
-from bot.chat.status import StatusMessages
+from bot.chat.status import Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases

@@ -9,17 +9,15 @@ from hypothesis import strategies as st
 
 from bot.money.budgets import (
     NearlyUsedUp,
-    Periods,
     Scope,
     ScopeSpending,
     Span,
     UsedUp,
-    days,
     limits_anything,
-    periods,
     used_up,
 )
 from bot.money.budgets import nearly_used_up as nearly
+from bot.money.ledger import Periods, days, periods
 from bot.settings import BudgetSettings
 
 SCOPES: tuple[Scope, ...] = ("person", "group", "all")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.trust.own_words import MESSAGE_END, names_all
+from bot.trust.rules import MESSAGE_END, names_all
 
 SCHEMA = {
     "properties": {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from bot.chat.quotas import Quotas
 from bot.clock import SetClock
+from bot.money.ledger import Quotas
 from store import Store
 from tests.servers.base import Answer, answer_json, hang
 from tests.servers.brave import KEY, Brave, page
