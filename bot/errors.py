@@ -22,6 +22,7 @@
        |- CallRefused              the operator: the bridge refused a request, and says why
        |  '- UsernameRefused       the operator: the user name is taken or not allowed
        |- Disconnected             the intake: connect again
+       |  '- NotScanned            the operator: scan the next code
        |- LinkRefused              the operator: the bridge does not link this account, and says why
        '- Unfetchable              nobody: the file that came with a message cannot be fetched
 
@@ -29,8 +30,6 @@ Messages are for operators and logs: they contain nothing a person wrote, no key
 People hear sentences from `bot.i18n.phrases`.
 """
 
-import os
-import socket
 from decimal import Decimal
 from typing import Literal
 
@@ -41,14 +40,6 @@ class AldisError(Exception):
 
 class ConfigError(AldisError):
     """A setting is wrong or missing; the message has one line per setting, naming the variable and the remedy."""
-
-
-def cannot_listen(variable: str, host: str, port: int, error: OSError, advice: str) -> ConfigError:
-    """Returns the error for an address that cannot be listened on; the variable sets its port."""
-    # The system's own words: asyncio's repeat the address.
-    number = None if isinstance(error, socket.gaierror) else error.errno
-    why = "no address of this machine" if number is None else os.strerror(number)
-    return ConfigError(f"{variable}: {host}:{port} cannot be listened on ({why}); {advice}")
 
 
 class ProviderError(AldisError):
@@ -181,6 +172,11 @@ class CallRefused(TransportError):
     The message is the bridge's own sentence: for the operator's eyes, never for a log.
     """
 
+    @property
+    def wants_captcha(self) -> bool:
+        """Whether a captcha has to be solved first: signal-cli says so in words, and bridges hand on only these."""
+        return "captcha" in str(self).lower()
+
 
 class UsernameRefused(CallRefused):
     """The user name is taken, or Signal does not allow it."""
@@ -188,6 +184,10 @@ class UsernameRefused(CallRefused):
 
 class Disconnected(TransportError):
     """The stream of envelopes ended or cannot be opened: connect again after a pause."""
+
+
+class NotScanned(Disconnected):
+    """The code for linking was not scanned in time: show another."""
 
 
 class LinkRefused(TransportError):
