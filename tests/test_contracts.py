@@ -62,7 +62,7 @@ HOMES = {
     "prompt_toolkit": ["bot.terminal.streams"],
     "pypdf": ["bot.media.pdf"],
     "referencing": ["tools.mcp.formats"],
-    "segno": ["bot.cli.link", "bot.web.admin.account"],
+    "segno": ["bot.cli.link", "bot.web.admin.pages"],
     "protego": ["tools.web.robots"],
     "selectolax": ["bot.media.pages"],
     "webencodings": ["bot.media.texts"],

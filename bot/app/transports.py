@@ -20,6 +20,7 @@ from bot.signal.detect import NOT_BY_HTTP, bridge_at
 from bot.signal.profiles import ProfileClient
 from bot.signal.protocol import Linking, Transport
 from bot.signal.signal_cli.lines import is_socket
+from bot.web.admin.world import Wait
 
 _log = logging.getLogger(__name__)
 
@@ -36,14 +37,14 @@ _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
 
-OnWait = Callable[[str], None]
-"""Called with a sentence for the operator about what is awaited, after each attempt in vain."""
+OnWait = Callable[[Wait], None]
+"""Called with what is awaited, after each attempt in vain."""
 
 
 def log_waits() -> OnWait:
     """Logs what is awaited, repeated each minute."""
     warning = RepeatedWarning(_log)
-    return warning.tell
+    return lambda wait: warning.tell(wait.words)
 
 
 async def signal_transport(
@@ -183,11 +184,11 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
                 except ConfigError as error:
                     if not is_being_set_up:
                         raise
-                    on_wait(str(error))
+                    on_wait(Wait(str(error), "choice"))
                     await _pause()
                     continue
                 if account is None:
-                    on_wait(NO_ACCOUNT)
+                    on_wait(Wait(NO_ACCOUNT, "link"))
                     looks += 1
                 elif (found := await link.identify(account)).id is not None:
                     return found
@@ -223,7 +224,7 @@ def _told(on_wait: OnWait) -> Generator[None]:
     try:
         yield
     except Disconnected as error:
-        on_wait(f"waiting for Signal: {error}")
+        on_wait(Wait(f"waiting for Signal: {error}"))
 
 
 def pause_seconds(looks: int) -> float:

@@ -221,7 +221,6 @@ class Parts:
                 pairing=self._pairing,
                 audience=Audience(self._transport, lambda: intake.access),
                 toolbox=toolbox,
-                used_share=self._budget.used_share,
                 on_allowed=intake.admit,
             ),
         )

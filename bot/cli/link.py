@@ -19,6 +19,7 @@ from bot.invocation import command_line
 from bot.settings import Settings
 from bot.signal.accounts import UNNAMED, takes_numberless
 from bot.signal.protocol import MAX_LINK_CODES, Linking
+from bot.web.admin.world import Wait
 
 _PAUSE_SECONDS = 1.0
 
@@ -95,9 +96,8 @@ class WaitNotice:
     def __init__(self) -> None:
         self._told = ""
 
-    def tell(self, what: str) -> None:
+    def tell(self, what: Wait) -> None:
         """Says it, unless it was said last."""
-        if what != self._told:
-            self._told = what
-            words = what
+        if what.words != self._told:
+            self._told = words = what.words
             print(f"{words[:1].upper()}{words[1:]} (Ctrl-C gives up)", file=sys.stderr)

@@ -30,7 +30,7 @@ from bot.invocation import command_line, spell_commands
 from bot.service import until
 from bot.settings import Settings
 from bot.shutdown import Restarts, Shutdown
-from bot.web.admin.world import World
+from bot.web.admin.world import Wait, World
 from bot.web.control import ask_running
 from bot.web.health import HealthPages, serve
 from store import StoreError
@@ -116,9 +116,9 @@ class _Runs:
         given, pages, stop = self._now, self._pages, self._shutdown
         log = app.log_waits()
 
-        def on_wait(what: str) -> None:
+        def on_wait(what: Wait) -> None:
             log(what)
-            pages.wait_for(what)
+            pages.wait_for(what.words)
             world.wait_for(what)
 
         async with serve(pages, given.web.host, given.web.port):

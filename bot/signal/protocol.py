@@ -372,7 +372,6 @@ class Transport(Protocol):
         ...
 
 
-NOT_SCANNED = "the code was not scanned in time"
 MAX_LINK_CODES = 15
 """How many codes are shown, each good for about a minute: somebody who has scanned none of them has gone away."""
 
@@ -410,7 +409,7 @@ class Linking(Protocol):
         Empty if it has no number and the bridge gives no ids.
 
         Raises:
-            Disconnected: the code was not scanned in time, or something failed on the way; start again with a new one.
+            Disconnected: something failed on the way, or the code ran out (`NotScanned`); start again with a new one.
             LinkRefused: the bridge says that this account cannot be linked, such as one that is linked already.
         """
         ...

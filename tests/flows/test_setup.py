@@ -1,11 +1,9 @@
 """Set-up in a browser, as a real process: the link is printed, opens once, and the pages outlast what they mend."""
 
 import io
-import json
 import re
 import signal
-import sys
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,6 @@ from bot.signal.usernames import UsernameFile, usernames_path
 from bot.web.admin.audit import audit_path
 from tests.flows.consoles import Console, watched
 from tests.ports import free_port
-from tests.servers import mcp_server
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, MALLORY, Person, delete, message
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
@@ -69,17 +66,15 @@ async def test_an_account_is_linked_in_the_browser(bridge: type[SignalServer], t
 
             await eventually_found(lambda: shows('href="/setup/account">The account', "/"))
             assert not await shows("link one with", "/")
-            assert not await shows("/setup/account/stop")
-            async with http.post(f"{origin}/setup/account/link", data={"token": token}) as response:
+            assert not await shows('value="stop"')
+            async with http.post(f"{origin}/setup/account", data={"token": token, "do": "link"}) as response:
                 assert response.status == 200
             await server.until(lambda: server.links_begun > 0)
-            await eventually_found(lambda: shows("code-1.svg"))
-            assert await shows("/setup/account/stop")
-            async with http.get(f"{origin}/setup/account/code-1.svg") as response:
-                assert (response.status, response.content_type) == (200, "image/svg+xml")
+            await eventually_found(lambda: shows("QR code for linking"))
+            assert await shows('value="stop"')
             await server.scan(ACCOUNT)
             await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
-            assert not await shows("/setup/account/stop")
+            assert not await shows('value="stop"')
 
 
 @pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
@@ -96,8 +91,9 @@ async def test_an_account_without_a_number_is_linked_in_the_browser(bridge: type
                 async with http.get(f"{origin}/setup/account") as response:
                     return words in await response.text()
 
-            async def push(path: str, **given: str) -> None:
-                async with http.post(f"{origin}/setup/account/{path}", data={"token": token, **given}) as response:
+            async def push(button: str, **given: str) -> None:
+                form = {"token": token, "do": button, **given}
+                async with http.post(f"{origin}/setup/account", data=form) as response:
                     assert response.status == 200
 
             await push("link")
@@ -109,7 +105,7 @@ async def test_an_account_without_a_number_is_linked_in_the_browser(bridge: type
             await server.scan(ALDIS.uuid)
             if bridge is SignalRestApi:
                 await eventually_found(lambda: shows("Id of the account"))
-                await push("choose", account=ALDIS.uuid)
+                await push("account", SIGNAL__ACCOUNT=ALDIS.uuid)
             await eventually_found(lambda: shows(f"Aldis answers for {ALDIS.uuid}"))
 
 
@@ -127,8 +123,8 @@ async def test_one_of_several_accounts_is_chosen(tmp_path: Path) -> None:
                     return words in await response.text()
 
             await eventually_found(lambda: shows("name the one that Aldis answers for"))
-            chosen = {"token": token, "account": ACCOUNT}
-            async with http.post(f"{origin}/setup/account/choose", data=chosen) as response:
+            chosen = {"token": token, "do": "account", "SIGNAL__ACCOUNT": ACCOUNT}
+            async with http.post(f"{origin}/setup/account", data=chosen) as response:
                 assert response.status == 200
             await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
 
@@ -155,7 +151,7 @@ async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
         ):
             await server.connected()
             async with http.get(f"{origin}/setup/you") as response:
-                assert "Nobody has written yet" in await response.text()
+                assert "No one has written yet" in await response.text()
             gone = message("never mind", author=ALICE)
             await server.deliver(gone, delete(gone["envelope"]["timestamp"], author=ALICE))
             for person, words in (
@@ -166,11 +162,13 @@ async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
                 await server.deliver(message(words, author=person))
             await server.until(lambda: all(heard_by(person) for person in (ALICE, BOB, MALLORY)))
             assert not any(words in files() for words in (b"17011", b"17012", b"Mallory"))
-            async with http.post(f"{origin}/people/me", data={"token": token, "person": ALICE.uuid}) as response:
+            chosen = {"token": token, "do": "me", "person": ALICE.uuid}
+            async with http.post(f"{origin}/setup/you", data=chosen) as response:
                 assert "what you have just written" in await response.text()
             await server.until(lambda: len(heard_by(ALICE)) == 2)
             code = heard_by(BOB)[0].partition(": ")[2].partition(" (")[0]
-            async with http.post(f"{origin}/people/approve", data={"token": token, "code": code}) as response:
+            approved = {"token": token, "do": "approve", "code": code}
+            async with http.post(f"{origin}/people", data=approved) as response:
                 assert response.status == 200
             await server.until(lambda: len(heard_by(BOB)) == 2)
             await server.deliver(message("and now", author=BOB))
@@ -180,106 +178,6 @@ async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
         assert len(heard_by(MALLORY)) == 1
         assert b"word of Mallory" not in files() + console.err.text.encode()
         assert not any("never mind" in sent.text for sent in server.sent)
-
-
-async def test_tools_are_tried_on_a_page(tmp_path: Path) -> None:
-    """One that looks, also one of an MCP server, by the running Aldis and into the usage; one that acts is refused, and
-    so is one whose server people's things may stand on; no word of it is kept.
-    """
-    lamps = {"command": sys.executable, "args": [mcp_server.__file__], "private": False}
-    servers = json.dumps({"lamps": lamps, "shed": {**lamps, "private": True}})
-    async with SignalCli() as server:
-        settings = {
-            "SIGNAL__URL": server.url,
-            "WEB__ADMIN_PORT": str(free_port()),
-            "TOOLS__APPROVE": "convert",
-            "TOOLS__MCP__SERVERS": servers,
-        }
-        async with (
-            watched("setup", settings=settings, folder=tmp_path) as console,
-            entered(await link_in(console)) as (http, origin, token),
-        ):
-            await server.connected()
-
-            async def tried(name: str, **given: str) -> str:
-                form = {"token": token, **{f"argument-{at[1:]}": value for at, value in given.items()}}
-                async with http.post(f"{origin}/setup/tools/try/{name}", data=form) as response:
-                    assert response.status == 200
-                    return await response.text()
-
-            async with http.get(f"{origin}/setup/tools") as response:
-                assert 'href="/setup/tools/try/calculate"' in (page := await response.text())
-                assert "try/remind" not in page
-
-            async def lists(words: str) -> bool:
-                async with http.get(f"{origin}/setup/tools") as response:
-                    return words in await response.text()
-
-            async def is_known(name: str) -> bool:
-                return "no such tool" not in await tried(name, a0="2", a1="40")
-
-            await eventually_found(lambda: lists('href="/setup/tools/try/lamps_add"'))
-            await eventually_found(lambda: is_known("shed_add"))
-            assert not await lists("try/shed_")
-            assert "42" in await tried("lamps_add", a0="2", a1="40")
-            assert "cannot be tried here" in await tried("shed_add", a0="2", a1="40")
-            assert "391391391" in await tried("calculate", a0="391391390 + 1")
-            async with http.get(f"{origin}/setup/tools/try/calculate") as response:
-                assert "391391391" not in await response.text()  # it is shown once
-            page = await tried("current_time", a0="<script>x</script>")
-            assert "it failed" in page
-            assert "<script>x" not in page
-            assert "cannot be tried here" in await tried("remind", a0="x")
-            assert "cannot be tried here" in await tried("convert", a0="1", a1="km", a2="m")
-            assert "no such tool" in await tried("nothing")
-            async with http.post(f"{origin}/setup/tools/try/calculate", data={"token": "x"}) as response:
-                assert response.status == 403
-            async with http.get(f"{origin}/usage") as response:
-                assert "calculate" in await response.text()
-        audit = (tmp_path / "aldis.db-audit.jsonl").read_text()
-        tried_at_all = [json.loads(line)["about"] for line in audit.splitlines() if "tool.tried" in line]
-        assert tried_at_all == ["lamps_add", "calculate", "current_time"]
-        assert "17 * 23" not in audit + console.err.text
-
-
-async def test_upkeep_is_done_on_a_page(tmp_path: Path) -> None:
-    """Feeds come by their address and go by their number, those of the settings stay; an upgrade is checked."""
-    async with SignalCli() as server:
-        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
-        settings["TOOLS__NEWS__FEEDS"] = "http://127.0.0.1:9/set.xml"
-        async with (
-            watched("setup", settings=settings, folder=tmp_path) as console,
-            entered(await link_in(console)) as (http, origin, token),
-        ):
-            await server.connected()
-
-            async def page() -> str:
-                async with http.get(f"{origin}/upkeep") as response:
-                    return await response.text()
-
-            async def sent(path: str, **form: str) -> str:
-                async with http.post(f"{origin}/upkeep/{path}", data={"token": token, **form}) as response:
-                    assert response.status == 200
-                    return await response.text()
-
-            async def shows(words: str) -> bool:
-                return words in await page()
-
-            await eventually_found(lambda: shows("1. http://127.0.0.1:9/set.xml"))
-            assert "Checking …" in await sent("upgrade")
-            assert "not a web address" in await sent("feed/add", address="javascript:alert(1)")
-            assert "from now on" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
-            assert "is already there" in await sent("feed/add", address="http://127.0.0.1:9/<b>.xml")
-            assert "<b>" not in await page()
-            assert "TOOLS__NEWS__FEEDS" in await sent("feed/remove", number="1")
-            assert "no longer there" in await sent("feed/remove", number="-2")
-            assert "its articles deleted" in await sent("feed/remove", number="2")
-            assert "no longer there" in await sent("feed/remove", number="2")
-            await eventually_found(lambda: shows("It works"))
-            assert "Nothing that is in use was changed." in await page()
-        audit = (tmp_path / "aldis.db-audit.jsonl").read_text()
-        assert all(f'"what": "{deed}"' in audit for deed in ("upgrade.checked", "feed.added", "feed.removed"))
-        assert "127.0.0.1:9" not in audit
 
 
 async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:
@@ -354,28 +252,26 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
             entered(await link_in(console)) as (http, origin, token),
         ):
 
-            async def page(path: str, form: Mapping[str, str] | None = None, picture: bytes | None = None) -> str:
-                if form is None:
-                    sending = http.get(origin + path)
-                elif picture is None:
-                    sending = http.post(origin + path, data={"token": token, **form})
-                else:
-                    data = aiohttp.FormData({"token": token, **form})
+            async def page(path: str) -> str:
+                async with http.get(origin + path) as response:
+                    return await response.text()
+
+            async def push(button: str, picture: bytes | None = None, **form: str) -> str:
+                data = aiohttp.FormData({"token": token, "do": button, **form})
+                if picture is not None:
                     data.add_field("picture", picture, filename="../me.jpg", content_type="image/jpeg")
-                    sending = http.post(origin + path, data=data)
-                async with sending as response:
+                async with http.post(f"{origin}/setup/profile", data=data) as response:
                     return await response.text()
 
             await server.connected()
-            assert "/setup/profile/picture" not in await page("/setup/profile")
-            shown = await page("/setup/profile", {"name": " Aldis  Lamp ", "about": "at home"}, photograph())
+            assert "Remove the picture" not in await page("/setup/profile")
+            shown = await push("profile", photograph(), name=" Aldis  Lamp ", about="at home")
             assert "Saved." in shown
+            assert "Remove the picture" in shown
             assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
             assert profile.picture is not None
             assert b"taken at home" not in profile.picture
             assert profile.picture.startswith(b"\xff\xd8\xff")
-            async with http.get(f"{origin}/setup/profile/picture") as response:
-                assert (response.content_type, await response.read()) == ("image/jpeg", profile.picture)
             for form, picture, words in (
                 ({"name": " "}, b"", "missing or too long"),
                 ({"name": "x" * 129}, b"", "missing or too long"),
@@ -384,22 +280,18 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
                 ({"name": "Aldis"}, photograph()[:900], "cannot be used as a picture"),
                 ({"name": "Aldis", "token": "another"}, photograph(), "belongs to another session"),
             ):
-                answer = await page("/setup/profile", form, picture)
+                answer = await push("profile", picture, **form)
                 assert words in answer
                 assert "token" in form or f'value="{form["name"].strip()}"' in answer  # nothing is typed twice
             assert 'value="Aldis Lamp"' in await page("/setup/profile")
             assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
-            assert "cannot be a user name" in await page("/setup/profile/username", {"username": "al"})
-            assert "Somebody else has" in await page("/setup/profile/username", {"username": "taken.42"})
+            assert "cannot be a user name" in await push("username", username="al")
+            assert "taken.42 is taken" in await push("username", username="taken.42")
             assert profile.username is None
-            assert "People can now find the account as lamp.39" in await page(
-                "/setup/profile/username", {"username": "lamp"}
-            )
+            assert "People can now find the account as lamp.39" in await push("username", username="lamp")
             for path in ("/setup/profile", "/setup/you", "/setup/done"):
                 assert profile.link in await page(path), path
-            async with http.get(f"{origin}/setup/profile/link.svg") as response:
-                assert (response.status, response.content_type) == (200, "image/svg+xml")
-            assert "no longer has a user name" in await page("/setup/profile/username/drop", {})
+            assert "no longer has a user name" in await push("drop")
             assert profile.link not in await page("/setup/profile")
             assert profile.username is None
             names = UsernameFile(usernames_path(tmp_path / "aldis.db"))
@@ -407,7 +299,7 @@ async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_pa
             names.keep(account, Username(name="lamp.40", link="https://signal.me/#eu/other"))
             assert "lamp.40" in await page("/setup/profile")
             names.keep(account, None)
-            assert "Saved." in await page("/setup/profile", {"name": "Aldis", "remove_picture": "yes"}, b"")
+            assert "Saved." in await push("profile", b"", name="Aldis", remove_picture="yes")
             assert profile.picture is None
             told = console.err.text + audit_path(tmp_path / "aldis.db").read_text()
             assert "username.taken" in told
@@ -429,7 +321,7 @@ async def test_the_link_of_a_user_name_outlasts_the_process(tmp_path: Path) -> N
                 await console.ended()
 
         async with page() as (http, address, token):
-            taken = await http.post(f"{address}/username", data={"token": token, "username": "lamp"})
+            taken = await http.post(address, data={"token": token, "do": "username", "username": "lamp"})
             assert server.profile.link in await taken.text()
         async with page() as (http, address, _), http.get(address) as response:
             assert server.profile.link in await response.text()

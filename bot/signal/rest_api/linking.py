@@ -6,11 +6,10 @@ Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22,
 import asyncio
 from urllib.parse import quote
 
-from bot.errors import Disconnected
+from bot.errors import Disconnected, NotScanned
 from bot.events import Account
 from bot.signal.directory import accounts_in, with_id
 from bot.signal.json import as_object, text_in
-from bot.signal.protocol import NOT_SCANNED
 from bot.signal.rest_api.clients import CONNECT_SECONDS, Clients, refusal_words
 
 _CALL_SECONDS = 30.0
@@ -74,7 +73,7 @@ class RestApiLinking:
                         return new.pop().name
                     await asyncio.sleep(self._poll_seconds)
         except TimeoutError as error:
-            raise Disconnected(NOT_SCANNED) from error
+            raise NotScanned("the code was not scanned in time") from error
 
     async def _new_accounts(self) -> set[Account]:
         """The accounts linked since the first code.

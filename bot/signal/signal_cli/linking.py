@@ -5,11 +5,10 @@ Source: signal-cli 0.14.6, `org.asamk.signal.commands` (2026-11-22).
 
 import re
 
-from bot.errors import Disconnected, LinkRefused, TransportError
+from bot.errors import Disconnected, LinkRefused, NotScanned, TransportError
 from bot.events import Account
 from bot.signal.directory import account_in, with_id
 from bot.signal.json import as_object, text_in
-from bot.signal.protocol import NOT_SCANNED
 from bot.signal.signal_cli.rpc import Rpc, not_done
 from bot.signal.signal_cli.send_results import RpcError
 
@@ -80,4 +79,6 @@ def _not_linked(error: RpcError) -> TransportError:
     """Returns why the phone was not linked: a code that nobody scanned is replaced by another, a refusal is final."""
     if error.code == _USER_ERROR_CODE and not _EXPIRED.search(error.words):
         return LinkRefused(error.line)
-    return Disconnected(NOT_SCANNED if error.code == _USER_ERROR_CODE else f"the phone was not linked ({error})")
+    if error.code == _USER_ERROR_CODE:
+        return NotScanned("the code was not scanned in time")
+    return Disconnected(f"the phone was not linked ({error})")

@@ -1,7 +1,9 @@
 """Setup and administration in a browser: pages on a listener of their own, which is off unless turned on.
 
 site        what is served where           guard       who can ask, and the headers of every answer
-sign_in     links, codes, signing out      sessions    links that open it once
-factor      the authenticator app          audit       what was done, when and by whom
-world       Aldis as the pages see it      context     what all pages share
+sign_in     links, codes, second factor    sessions    links that open it once
+forms       pages, forms, fields, actions  pages       templates and static files
+world       Aldis as the pages see it      audit       what was done, when and by whom
+
+The pages themselves: overview, account, profile, model, people, tools, usage, upkeep.
 """

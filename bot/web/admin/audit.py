@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 _log = logging.getLogger(__name__)
 
@@ -48,17 +47,17 @@ class Audit:
         self._now = now
 
     def write(self, what: str, *, who: str, origin: str, about: str = "") -> None:
-        """Records an action. A file that cannot be written is reported in the log, and stops nobody from acting."""
+        """Records an action. A file that cannot be written is reported in the log, and keeps no action from being
+        done.
+        """
         at = self._now().isoformat(timespec="seconds")
-        action = AuditedAction(at=at, who=who, origin=origin, what=what, about=about)
-        line = json.dumps(asdict(action), ensure_ascii=True) + "\n"
+        action = AuditedAction(at=at, who=who, origin=origin, what=what, about=about[:200])
         try:
-            self._rotate()
+            if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
+                self._path.replace(self._path.with_name(self._path.name + ".1"))
             opened = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-            try:
-                os.write(opened, line.encode())
-            finally:
-                os.close(opened)
+            with os.fdopen(opened, "ab") as file:
+                file.write(json.dumps(asdict(action)).encode() + b"\n")
         except OSError as error:
             _log.error("the audit log cannot be written: %s", error.strerror)
 
@@ -73,14 +72,9 @@ class Audit:
         actions = map(_action_in, reversed(lines[-count:]))
         return tuple(action for action in actions if action is not None)
 
-    def _rotate(self) -> None:
-        if self._path.exists() and self._path.stat().st_size > MAX_BYTES:
-            self._path.replace(self._path.with_name(self._path.name + ".1"))
-
 
 def _action_in(line: bytes) -> AuditedAction | None:
     try:
-        found: dict[str, Any] = json.loads(line)
-        return AuditedAction(**found)
+        return AuditedAction(**json.loads(line))
     except (ValueError, TypeError):
         return None  # the first line may be cut off

@@ -11,8 +11,7 @@ Every answer, refusals included, has the same headers.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -22,29 +21,24 @@ from aiohttp.typedefs import Handler, Middleware
 from bot.doctor.pages import is_every_address
 from bot.web.admin.sessions import BrowserSession, CurrentFactor, Sessions, is_same
 
-Form = Mapping[str, str]
-
 MAX_BODY_BYTES = 256 * 1024
 """Nothing that is typed or pasted is longer."""
-BODY_SECONDS = 10.0
+MAX_UPLOAD_BYTES = 20 * 1024 * 1024
+"""For a form with files: a phone's photograph fits."""
+_BODY_SECONDS, _UPLOAD_SECONDS = 10.0, 120.0
 _MAX_FIELDS = 200
+_UPLOADS = frozenset({"/setup/profile"})
+"""The paths whose forms carry files."""
 
 SESSION = web.RequestKey("session", BrowserSession)
 FORM = web.RequestKey("form", dict[str, str])
 """The fields of a form with the right token."""
 UPLOAD = web.RequestKey("upload", dict[str, bytes])
 """The files that came with it."""
+LIVE = "X-Live"
+"""The header with which a page that is left open looks for changes by itself."""
 
-MAX_UPLOAD_BYTES = 20 * 1024 * 1024
-"""For a form with files: a phone's photograph fits. A longer one is cut off, and then no whole file."""
-UPLOAD_SECONDS = 120.0
-_MAX_DROPPED_BYTES = 100 * 1024 * 1024
-"""How much of a larger one is read and discarded, because a browser shows no answer before it has sent everything."""
-_UPLOADS = frozenset({"/setup/profile"})
-"""The paths whose forms carry files."""
-
-_FORM_TYPE = "application/x-www-form-urlencoded"
-_UPLOAD_TYPE = "multipart/form-data"
+_FORM_TYPE, _UPLOAD_TYPE = "application/x-www-form-urlencoded", "multipart/form-data"
 _POLICY = (
     "default-src 'self'; base-uri 'none'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
     "frame-src 'none'; object-src 'none'"
@@ -61,11 +55,7 @@ _HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-_SECURE_HEADERS = {"Strict-Transport-Security": "max-age=31536000"}
-
 _PUBLIC = ("/static/", "/enter/")
-LIVE = "/live/"
-"""The beginning of the paths of parts that change by themselves."""
 _CODE = "/code"
 
 
@@ -127,23 +117,20 @@ class RequestGuard:
 
     async def on_prepare(self, _: web.Request, response: web.StreamResponse) -> None:
         """Sets the headers of an answer."""
-        response.headers.update(_HEADERS | (_SECURE_HEADERS if self._place.is_secure else {}))
-        if response.headers.get("X-Lasting"):
-            del response.headers["X-Lasting"]
-            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        is_lasting = "immutable" in response.headers.get("Cache-Control", "")
+        response.headers.update({name: value for name, value in _HEADERS.items() if name != "Cache-Control"})
+        if not is_lasting:
+            response.headers["Cache-Control"] = _HEADERS["Cache-Control"]
+        if self._place.is_secure:
+            response.headers["Strict-Transport-Security"] = "max-age=31536000"
 
-    def is_in(self, session: BrowserSession) -> bool:
-        """Whether the session would still be let in: asked repeatedly by what keeps being shown."""
-        self._factor.check(session)
-        return session.is_confirmed and self._sessions.holds(session)
-
-    def sign_in(self, response: web.StreamResponse, cookie: str) -> None:
+    def sign_in(self, response: web.Response, cookie: str) -> None:
         """Gives out the session's cookie."""
         response.set_cookie(
             self.cookie_name, cookie, httponly=True, samesite="Strict", secure=self._place.is_secure, path="/"
         )
 
-    def sign_out(self, response: web.StreamResponse) -> None:
+    def sign_out(self, response: web.Response) -> None:
         """Takes the cookie back."""
         response.del_cookie(self.cookie_name, path="/", secure=self._place.is_secure, httponly=True, samesite="Strict")
 
@@ -153,35 +140,27 @@ class RequestGuard:
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
         origin = request.headers.get("Origin")
         if origin is not None and origin.lower() not in self._place.origins:
-            raise web.HTTPForbidden(text="Sent by a page of somebody else.\n")
+            raise web.HTTPForbidden(text="Sent by another site.\n")
         if request.method in {"GET", "HEAD"}:
-            if not self._is_visit(request):
-                raise web.HTTPForbidden(text="Asked for by a page of somebody else.\n")
+            # Our own pages ask, or a person who followed a link: not an image or a script of another page.
+            site = request.headers.get("Sec-Fetch-Site", "none")
+            if site not in {"none", "same-origin"} and request.headers.get("Sec-Fetch-Mode") != "navigate":
+                raise web.HTTPForbidden(text="Asked for by another site.\n")
         elif request.method != "POST":
             raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
         elif origin is None:
-            raise web.HTTPForbidden(text="A form tells where it comes from.\n")
+            raise web.HTTPForbidden(text="A form says where it comes from.\n")
         return await handler(request)
-
-    @staticmethod
-    def _is_visit(request: web.Request) -> bool:
-        """Whether our own pages ask, or a person who followed a link: not an image or a script of another page."""
-        site = request.headers.get("Sec-Fetch-Site", "none")
-        return site in {"none", "same-origin"} or request.headers.get("Sec-Fetch-Mode") == "navigate"
 
     @web.middleware
     async def _who(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        # A page that was left open asks for changes by itself: nobody need be looking at it.
-        session = self._sessions.find(
-            request.cookies.get(self.cookie_name, ""), is_visit=not request.path.startswith(LIVE)
-        )
+        # A page that was left open asks for changes by itself, which is no sign that a person is there.
+        session = self._sessions.find(request.cookies.get(self.cookie_name, ""), is_visit=LIVE not in request.headers)
         if session is not None:
             self._factor.check(session)
             request[SESSION] = session
         if request.method == "POST":
-            is_in = session is not None and session.is_confirmed
-            takes_files = is_in and request.path in _UPLOADS and request.content_type == _UPLOAD_TYPE
-            request[FORM] = await (self._upload if takes_files else self._form)(request)
+            await self._read_form(request, takes_files=session is not None and session.is_confirmed)
         if request.path.startswith(_PUBLIC):
             return await handler(request)
         if session is None:
@@ -193,59 +172,46 @@ class RequestGuard:
         return await handler(request)
 
     @staticmethod
-    async def _upload(request: web.Request) -> dict[str, str]:
-        """The fields of a form with files, which are kept aside: in memory, and cut off at `MAX_UPLOAD_BYTES`."""
-        fields: dict[str, str] = {}
-        files: dict[str, bytes] = {}
-        size = 0
-        async with _reading_form(UPLOAD_SECONDS):
-            async for part in await request.multipart():
-                if not isinstance(part, BodyPartReader) or not part.name or len(fields) + len(files) >= _MAX_FIELDS:
-                    raise ValueError("no form")
-                data = bytearray()
-                while chunk := await part.read_chunk():
-                    size += len(chunk)
-                    if size > _MAX_DROPPED_BYTES:
-                        raise web.HTTPRequestEntityTooLarge(MAX_UPLOAD_BYTES, size, text="Too large.\n")
-                    data += chunk[: max(0, MAX_UPLOAD_BYTES - (size - len(chunk)))]
-                if part.filename is None:
-                    fields[part.name] = data.decode("utf-8", "replace")
-                else:
-                    files[part.name] = bytes(data)
-        request[UPLOAD] = files
-        return fields
-
-    @staticmethod
-    async def _form(request: web.Request) -> dict[str, str]:
-        if request.content_type != _FORM_TYPE or (request.charset or "utf-8").lower() != "utf-8":
+    async def _read_form(request: web.Request, *, takes_files: bool) -> None:
+        """Reads a form into `FORM` and `UPLOAD`; refuses what is no form, too large, or takes too long to arrive."""
+        takes_files = takes_files and request.path in _UPLOADS and request.content_type == _UPLOAD_TYPE
+        if not takes_files and request.content_type != _FORM_TYPE:
             raise web.HTTPUnsupportedMediaType(text="Only plain forms are taken.\n")
-        async with _reading_form(BODY_SECONDS):
-            found = await request.post()
+        if (request.charset or "utf-8").lower() != "utf-8":
+            raise web.HTTPUnsupportedMediaType(text="Only forms in UTF-8 are taken.\n")
+        try:
+            async with asyncio.timeout(_UPLOAD_SECONDS if takes_files else _BODY_SECONDS):
+                found = await (_with_files(request) if takes_files else request.post())
+        except TimeoutError as error:
+            raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
+        except ValueError as error:
+            raise web.HTTPBadRequest(text="That is no form.\n") from error
         if len(found) > _MAX_FIELDS:
             raise web.HTTPBadRequest(text="Too many fields.\n")
-        return {name: value for name, value in found.items() if isinstance(value, str)}
+        request[FORM] = {name: value for name, value in found.items() if isinstance(value, str)}
+        request[UPLOAD] = {name: value for name, value in found.items() if isinstance(value, bytes)}
 
 
-@asynccontextmanager
-async def _reading_form(seconds: float) -> AsyncGenerator[None]:
-    """Refuses what is no form, or takes longer than that to arrive."""
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError as error:
-        raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
-    except ValueError as error:
-        raise web.HTTPBadRequest(text="That is no form.\n") from error
+async def _with_files(request: web.Request) -> dict[str, str | bytes]:
+    """The fields of a form, and its files, which stay in memory."""
+    found: dict[str, str | bytes] = {}
+    size = 0
+    async for part in await request.multipart():
+        if not isinstance(part, BodyPartReader) or not part.name or len(found) > _MAX_FIELDS:
+            raise ValueError("no form")
+        data = bytearray()
+        while chunk := await part.read_chunk():
+            data += chunk
+            size += len(chunk)
+            if size > MAX_UPLOAD_BYTES:
+                raise web.HTTPRequestEntityTooLarge(MAX_UPLOAD_BYTES, size, text="Too large.\n")
+        found[part.name] = data.decode("utf-8", "replace") if part.filename is None else bytes(data)
+    return found
 
 
-def form_of(request: web.Request) -> Form:
+def form_of(request: web.Request) -> Mapping[str, str]:
     """Returns the fields of the submitted form."""
     return request[FORM]
-
-
-def upload_of(request: web.Request) -> Mapping[str, bytes]:
-    """Returns the files that came with the form; none if it was a plain one."""
-    return request.get(UPLOAD, {})
 
 
 def _origin_of(url: str) -> str:

@@ -1,25 +1,26 @@
-"""The model that answers: a key, a local server, or none for now; the list with prices, and a test question.
+"""The model that answers: a vendor's key, a local server, or none; the list with prices, and a test question.
 
-Keys are tried before they are kept, using what servers tell for free.
+Keys are tried before they are kept, using what servers tell for free; one that lists no models is asked a question.
 """
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
-from aiohttp import web
-
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding
-from bot.doctor.models import ask_models, find_servers, list_models
+from bot.doctor.findings import Finding, problem
+from bot.doctor.models import find_servers, list_models
 from bot.doctor.servers import ServerProbe
+from bot.doctor.tools import inventory
+from bot.errors import ProviderError
+from bot.i18n.locale import dollars
+from bot.messages import UserMessage
+from bot.models.base import Completion, Request, ToolOffer
 from bot.models.capabilities import NOTHING
 from bot.models.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
-from bot.web.admin.context import AdminContext, Changes, NotDone, refusing
-from bot.web.admin.guard import form_of
-from bot.web.admin.world import World
+from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
 
 USUAL_SERVERS = (
     *(
@@ -31,9 +32,111 @@ USUAL_SERVERS = (
     "http://vllm:8000/v1",
 )
 """Where Ollama, LM Studio, vLLM and llama.cpp listen: on this machine, on Docker's host, in the compose network."""
-
-_MODEL = "/setup/model"
 _MAX_LISTED = 300
+_MAX_ANSWER_TOKENS, _ANSWER_SECONDS = 1024, 60.0
+_MAX_SHOWN_CHARS = 300
+
+
+async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequence[Finding]:
+    """Whether the server takes the key, and has a model that answers."""
+    looked, model = await list_models(vendor, settings, deps), settings.llm.model_of(vendor).partition("/")[2]
+    found = [*looked.findings]
+    if looked.names is None:
+        if not any(one.level == "problem" for one in found):  # it answers, and lists nothing
+            found += await _unanswered(settings, deps)
+    elif not looked.names:
+        found.append(problem("", "the server answers, but has no model yet"))
+    elif model and model not in looked.names:
+        found.append(problem("", f"the server answers, but does not list the model {model}"))
+    return found
+
+
+async def _unanswered(settings: Settings, deps: Deps) -> list[Finding]:
+    try:
+        await _question(settings, deps, ())
+    except ProviderError as error:
+        return [problem("", f"the server answers, but no model does: {error}")]
+    return []
+
+
+def _vendor(
+    name: str, title: str, *, text: str, key_page: str = "", url: str | None = None, more: tuple[Field, ...] = ()
+) -> Form:
+    """The form of a vendor with the API of Anthropic or OpenAI."""
+    vendor: ProviderName = "anthropic" if name == "anthropic" else "openai"
+    address = {} if vendor == "anthropic" else {"LLM__OPENAI__BASE_URL": url}
+    setting, is_own = f"LLM__{vendor.upper()}__API_KEY", name == "server"
+    label, hint = ("Key, if the server wants one", "") if is_own else ("The key", "Tried right away, and never shown.")
+    key = Field(setting=setting, label=label, kind="secret", hint=hint, is_required=not is_own, key_page=key_page)
+    return Form(
+        name=name,
+        title=title,
+        text=text,
+        fields=(*more, key) if is_own else (key, *more),
+        fixed={"LLM__PROVIDERS": vendor, f"LLM__{vendor.upper()}__MODEL": None, **address},
+        check=partial(_check, vendor),
+        button="Try and save",
+        done="Saved: the server answers, and takes the key.",
+    )
+
+
+def _named(hint: str, key_page: str = "") -> tuple[Field, ...]:
+    return (Field(setting="LLM__OPENAI__MODEL", label="The model", hint=hint, is_required=True, key_page=key_page),)
+
+
+FORMS = (
+    _vendor(
+        "anthropic",
+        "Claude, by Anthropic",
+        text="Questions go to Anthropic, who charges for them.",
+        key_page="https://console.anthropic.com/settings/keys",
+    ),
+    _vendor(
+        "openai",
+        "GPT, by OpenAI",
+        text="Questions go to OpenAI, who charges for them.",
+        key_page="https://platform.openai.com/api-keys",
+    ),
+    _vendor(
+        "gemini",
+        "Gemini, by Google",
+        text="By its address for programs of OpenAI’s kind.",
+        key_page="https://aistudio.google.com/apikey",
+        url="https://generativelanguage.googleapis.com/v1beta/openai",
+        more=_named("As Google lists it, beginning with models/."),
+    ),
+    _vendor(
+        "openrouter",
+        "OpenRouter",
+        text="Models of many vendors behind one key.",
+        key_page="https://openrouter.ai/settings/keys",
+        url="https://openrouter.ai/api/v1",
+        more=_named("By vendor and name, as in the list there.", "https://openrouter.ai/models"),
+    ),
+    _vendor(
+        "server",
+        "A server of your own",
+        text="Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
+        more=(
+            Field(
+                setting="LLM__OPENAI__BASE_URL",
+                label="Address",
+                kind="url",
+                hint="Such as http://127.0.0.1:11434/v1",
+                is_required=True,
+            ),
+            Field(setting="LLM__OPENAI__MODEL", label="The model", hint="Empty: the first one that it lists."),
+        ),
+    ),
+    Form(
+        name="none",
+        title="Without a model",
+        text="Come back to this step whenever you like; until then Aldis does what it can by itself.",
+        fixed={"LLM__PROVIDERS": "offline"},
+        button="Continue without one",
+        done="Aldis answers without a model.",
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,116 +150,79 @@ class Offer:
     is_chosen: bool
 
 
-@asynccontextmanager
-async def looking(world: World, settings: Settings) -> AsyncGenerator[Deps]:
-    """Yields the doctor's parts for these settings, with open connections."""
-    deps = world.deps(settings)
+async def _values(ask: Ask) -> dict[str, object]:
+    settings = ask.settings
+    vendor = settings.llm.providers_in_order[0]
+    looked = None
+    async with (deps := ask.deps).tool_deps.http:
+        if vendor != "offline":
+            looked = await list_models(vendor, settings, deps)
+        found = await find_servers(deps, USUAL_SERVERS) if ask.request.query.get("look") else None
+    return {
+        "vendor": vendor,
+        "model": settings.llm.model_of(vendor).partition("/")[2],
+        "server": settings.llm.openai.base_url if vendor == "openai" else None,
+        "offers": _offers(looked, settings, vendor),
+        "findings": looked.findings if looked else (),
+        "found": found,
+    }
+
+
+async def _choose(ask: Ask) -> str:
+    vendor, model = ask.settings.llm.providers_in_order[0], ask.given("model")
+    if vendor == "offline" or not model:
+        raise NotDone("Something is missing: choose a model.")
+    return await ask.save({f"LLM__{vendor.upper()}__MODEL": model}, f"{model} answers from now on.")
+
+
+async def _test(ask: Ask) -> str:
+    """Asks as a real question does, with all tools."""
+    if ask.settings.llm.providers_in_order[0] == "offline":
+        raise NotDone("Aldis answers without a model.")
+    deps, running = ask.deps, ask.world.running
     async with deps.tool_deps.http:
-        yield deps
+        tools = await running.toolbox.offers() if running else _offered(ask.settings, deps)
+        try:
+            answer = await _question(ask.settings, deps, tools)
+        except ProviderError as error:
+            raise NotDone(f"It does not answer ({type(error).__name__}): {error}") from error
+    text = answer.message.text.strip() if answer.message else ""
+    said = f"“{text[:_MAX_SHOWN_CHARS]}”" if text else "by calling a tool"
+    cost = "at an unknown cost" if answer.cost_usd is None else f"for {dollars(answer.cost_usd)}"
+    seconds = f"{answer.latency_seconds:.1f} s"
+    return f"{answer.model} answers, offered {len(tools)} tools: {said} It took {seconds}, {cost}."
 
 
-class ModelPage:
-    """The pages about the model."""
+async def _question(settings: Settings, deps: Deps, tools: tuple[ToolOffer, ...]) -> Completion:
+    """Asks the first model something; raises ProviderError if it does not answer."""
+    provider = deps.provider(settings.llm.providers_in_order[0])
+    request = Request(
+        system="You are Aldis, an assistant in Signal.",
+        messages=(UserMessage(text="Are you there? Answer in one short sentence."),),
+        tools=tools,
+        may_call_tools=True,
+        max_output_tokens=_MAX_ANSWER_TOKENS,
+        timeout_seconds=_ANSWER_SECONDS,
+        conversation="pages",
+        is_one_off=True,
+    )
+    try:
+        return await provider.complete(request)
+    finally:
+        await provider.aclose()
 
-    def __init__(self, context: AdminContext) -> None:
-        self._context = context
 
-    def routes(self) -> list[web.RouteDef]:
-        """Returns the paths of the pages."""
-        return [
-            web.get(_MODEL, self._show),
-            web.post("/setup/model/key", self._take_key),
-            web.post("/setup/model/server", self._take_server),
-            web.post("/setup/model/choose", self._choose),
-            web.post("/setup/model/none", self._go_without),
-            web.post("/setup/model/test", self._test),
-        ]
-
-    async def _show(self, request: web.Request) -> web.Response:
-        settings = self._context.world.settings
-        vendor = settings.llm.providers_in_order[0]
-        async with looking(self._context.world, settings) as deps:
-            looked = None if vendor == "offline" else await list_models(vendor, settings, deps)
-            found = await find_servers(deps, USUAL_SERVERS) if request.query.get("look") else None
-        return self._context.page(
-            request,
-            "model",
-            vendor=vendor,
-            model=settings.llm.model_of(vendor).partition("/")[2],
-            server=settings.llm.openai.base_url if vendor == "openai" else None,
-            offers=_offers(looked, settings, vendor),
-            findings=looked.findings if looked else (),
-            found=found,
-        )
-
-    async def _take_key(self, request: web.Request) -> web.Response:
-        form = form_of(request)
-        vendor, key = form.get("vendor", ""), form.get("key", "").strip()
-        if vendor not in {"anthropic", "openai"} or not key:
-            raise NotDone(_MODEL, "Something is missing: choose, and fill in the field.")
-        changes = {f"LLM__{vendor.upper()}__API_KEY": key, "LLM__PROVIDERS": vendor}
-        return await self._try(
-            request, vendor, changes | ({"LLM__OPENAI__BASE_URL": None} if vendor == "openai" else {})
-        )
-
-    async def _take_server(self, request: web.Request) -> web.Response:
-        form = form_of(request)
-        key = form.get("key", "").strip()
-        changes = {
-            "LLM__OPENAI__BASE_URL": form.get("url", "").strip() or None,
-            "LLM__OPENAI__MODEL": form.get("model", "").strip() or None,
-            "LLM__PROVIDERS": "openai",
-        }
-        return await self._try(request, "openai", changes | ({"LLM__OPENAI__API_KEY": key} if key else {}))
-
-    async def _try(self, request: web.Request, vendor: str, changes: Changes) -> web.Response:
-        """Keeps what was entered if the server accepts it."""
-        with refusing(_MODEL):
-            trial = self._context.world.file.preview(changes)
-            async with looking(self._context.world, trial) as deps:
-                looked = await list_models(vendor, trial, deps)
-        if wrong := [finding for finding in looked.findings if finding.level == "problem"]:
-            self._context.write_down(request, "model.refused", vendor)
-            # Without its advice, which names variables: whoever sees this has just typed the value.
-            raise NotDone(_MODEL, f"Nothing was saved: {wrong[0].words.rstrip('.')}.")
-        if looked.names is None:
-            await self._context.keep(request, _MODEL, changes)
-            raise NotDone(
-                _MODEL, "Saved, but the server lists no models: ask it something below to see whether one answers."
-            )
-        return await self._context.save(request, _MODEL, changes, "Saved: the server answers, and takes the key.")
-
-    async def _choose(self, request: web.Request) -> web.Response:
-        vendor, model = self._context.world.settings.llm.providers_in_order[0], form_of(request).get("model", "")
-        if vendor == "offline" or not model:
-            raise NotDone(_MODEL, "Something is missing: choose, and fill in the field.")
-        return await self._context.save(
-            request, _MODEL, {f"LLM__{vendor.upper()}__MODEL": model}, f"{model} answers from now on."
-        )
-
-    async def _go_without(self, request: web.Request) -> web.Response:
-        return await self._context.save(
-            request, _MODEL, {"LLM__PROVIDERS": "offline"}, "For now Aldis answers without a model."
-        )
-
-    async def _test(self, request: web.Request) -> web.Response:
-        settings = self._context.world.settings
-        self._context.write_down(request, "model.tested")
-        async with looking(self._context.world, settings) as deps:
-            found = await ask_models(settings, deps)
-        if wrong := [finding for finding in found if finding.level == "problem"]:
-            return self._context.wrong(request, _MODEL, _in_words(wrong[0]))
-        if not found:
-            raise NotDone(_MODEL, "For now Aldis answers without a model.")
-        return self._context.done(request, _MODEL, f"It answers: {' '.join(map(_in_words, found))}")
+def _offered(settings: Settings, deps: Deps) -> tuple[ToolOffer, ...]:
+    """What models are offered as things are set, while Aldis does not run."""
+    specs = [tool.spec for group in inventory(settings, deps.tool_deps) for tool in group.tools if group.state == "on"]
+    return tuple(ToolOffer(name=one.name, description=one.description, parameters=one.parameters) for one in specs)
 
 
 def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[Offer]:
     if looked is None or looked.names is None or vendor not in get_args(ProviderName):
         return []
     chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
-    names: dict[str, None] = dict.fromkeys([chosen] if chosen else [])
-    names |= dict.fromkeys(looked.names[:_MAX_LISTED])
+    names = dict.fromkeys([chosen] if chosen else []) | dict.fromkeys(looked.names[:_MAX_LISTED])
     told = {name: looked.told.get(name, NOTHING) for name in names}
     return [
         Offer(
@@ -169,6 +235,10 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
     ]
 
 
-def _in_words(finding: Finding) -> str:
-    advice = f" {finding.advice[:1].upper()}{finding.advice[1:]}" if finding.advice else ""
-    return f"{finding.words}.{advice}"
+PAGE = Page(
+    path="/setup/model",
+    template="model",
+    values=_values,
+    actions={"choose": _choose, "test": _test},
+    forms=FORMS,
+)

@@ -8,10 +8,9 @@ Everything lives in memory, and secrets only as digests: a restart signs everybo
 
 import hashlib
 import hmac
-import math
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -40,17 +39,9 @@ class Remark:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """What was typed into the form of a page, so that nobody has to type it twice; never keys and codes."""
-
-    path: str
-    fields: Mapping[str, str]
-
-
 @dataclass(kw_only=True, slots=True)
 class BrowserSession:
-    """Somebody who is signed in."""
+    """A browser that is signed in."""
 
     name: str
     """Eight hexadecimal digits, which identify it in the audit log."""
@@ -65,10 +56,6 @@ class BrowserSession:
     tries: int = 0
     new_secret: bytes | None = field(default=None, repr=False)
     """The secret of a second factor that is being set up in it."""
-    answer: object = field(default=None, repr=False)
-    """The result of its last trial call, until a page has shown it."""
-    draft: Draft | None = field(default=None, repr=False)
-    """What was typed into a refused form, until its page has been shown with it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
@@ -137,8 +124,6 @@ class Sessions:
         self._seconds = seconds
         self._links: dict[bytes, float] = {}
         self._sessions: dict[bytes, BrowserSession] = {}
-        self._refused = 0
-        self._refused_at = -math.inf
 
     def new_link(self) -> str:
         """Returns the token of a link that opens one session."""
@@ -172,19 +157,6 @@ class Sessions:
         self._sessions[_digest(cookie)] = session
         return cookie, session
 
-    def note_refusal(self) -> int:
-        """Takes note of a link that opened nothing, and returns how many of these are to be recorded now.
-
-        0 if one was recorded in the last ten minutes. Anybody who reaches the pages can try links without end, and must
-        not push older entries out of the audit log.
-        """
-        self._refused += 1
-        now = self._seconds()
-        if now - self._refused_at < LINK_SECONDS:
-            return 0
-        count, self._refused, self._refused_at = self._refused, 0, now
-        return count
-
     def find(self, cookie: str, *, is_visit: bool = True) -> BrowserSession | None:
         """Returns the session of a cookie; None if there is none, or no longer. `is_visit`: a person asks, not a
         page.
@@ -194,11 +166,6 @@ class Sessions:
         if session is not None and is_visit:
             session.seen_at = self._seconds()
         return session
-
-    def holds(self, session: BrowserSession) -> bool:
-        """Whether a session that was found earlier is still open."""
-        self._forget()
-        return any(one is session for one in self._sessions.values())
 
     def confirm(self, session: BrowserSession, factor: SecondFactor, code: str) -> bool:
         """Whether the code opens the session; after several wrong ones the session is closed."""

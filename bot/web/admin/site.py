@@ -16,22 +16,14 @@ from aiohttp.typedefs import Handler
 from bot.doctor.pages import is_contained, secret_of
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.web.admin.account import AccountPage
+from bot.web.admin import account, model, overview, people, profile, tools, usage
 from bot.web.admin.audit import Audit
-from bot.web.admin.context import AdminContext, NotDone
-from bot.web.admin.factor import FactorPage
-from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
-from bot.web.admin.model import ModelPage
-from bot.web.admin.overview import Overview
+from bot.web.admin.forms import REFUSALS, Ask, NotDone, Page, refused
+from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.pages import PageTemplates
-from bot.web.admin.people import PeoplePage
-from bot.web.admin.profile import ProfilePage
-from bot.web.admin.sessions import CurrentFactor, Sessions
+from bot.web.admin.sessions import CurrentFactor, Remark, Sessions
 from bot.web.admin.sign_in import SignIn
-from bot.web.admin.tools import ToolPage
-from bot.web.admin.trial import TrialPage
-from bot.web.admin.upkeep import LogTail, UpkeepPage
-from bot.web.admin.usage import UsagePage
+from bot.web.admin.upkeep import Upkeep
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
@@ -44,7 +36,7 @@ _WHY = {
         "Go back, reload the page, and try again."
     ),
     web.HTTPNotFound.status_code: "There is nothing at this address (error {status}).",
-    web.HTTPRequestEntityTooLarge.status_code: ("What you sent is too large (error {status}), so nothing was changed."),
+    web.HTTPRequestEntityTooLarge.status_code: "What you sent is too large (error {status}), so nothing was changed.",
 }
 """What a page that refuses says, by status."""
 _WHY_ELSE = "Nothing was changed (error {status}). Go back, reload the page, and try again."
@@ -64,27 +56,25 @@ class Site:
     ) -> None:
         self.world = world
         self._place = place
+        self._audit = audit
         self._sessions = sessions or Sessions()
-        self._pages = PageTemplates(timezone=world.settings.locale.timezone)
+        self._templates = PageTemplates(timezone=world.settings.locale.timezone)
         factor = factor or CurrentFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
         self._guard = RequestGuard(place, self._sessions, factor)
-        self._context = AdminContext(world, self._pages, audit, is_in=self._guard.is_in)
-        self._account = AccountPage(self._context)
-        self.log = LogTail()
-        upkeep = UpkeepPage(self._context, self.log)
-        self._check = upkeep.check
-        self._parts = (
-            SignIn(self._context, self._guard, self._sessions, factor),
-            Overview(self._context),
-            self._account,
-            ProfilePage(self._context),
-            ModelPage(self._context),
-            PeoplePage(self._context),
-            ToolPage(self._context),
-            TrialPage(self._context),
-            UsagePage(self._context),
-            upkeep,
-            FactorPage(self._context, self._sessions, factor, place),
+        self._sign_in = SignIn(self._guard, self._sessions, factor, place)
+        self._account = account.AccountPage(world)
+        self._upkeep = Upkeep()
+        self.pages: tuple[Page, ...] = (
+            overview.PAGE,
+            self._account.page,
+            profile.PAGE,
+            model.PAGE,
+            people.YOU,
+            people.PAGE,
+            tools.PAGE,
+            usage.PAGE,
+            *self._upkeep.pages,
+            *self._sign_in.pages,
         )
 
     def new_link(self) -> str:
@@ -96,10 +86,13 @@ class Site:
         """The application for browsers."""
         app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=(self._tell, *self._guard.middlewares))
         app.on_response_prepare.append(self._guard.on_prepare)
-        app.router.add_get("/static/{digest}/{name}", self._pages.static)
-        app.router.add_get(f"{LIVE}{{name}}", self._context.live)
-        for part in self._parts:
-            app.router.add_routes(part.routes())
+        app.router.add_get("/static/{digest}/{name}", self._templates.static)
+        app.router.add_get("/enter/{token}", self._enter)
+        app.router.add_post("/enter/{token}", self._enter)
+        app.router.add_post("/leave", self._sign_in.leave)
+        for page in self.pages:
+            app.router.add_get(page.path, self._show(page))
+            app.router.add_post(page.path, self._do(page))
         return app
 
     @property
@@ -132,23 +125,62 @@ class Site:
             async with listening, answering(self.control, admin_socket_path(store_path)):
                 opens = command_line("admin")
                 _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
-                self._context.audit.write("pages.opened", who="-", origin="-")
-                with self.log.listening():
+                self._audit.write("pages.opened", who="-", origin="-")
+                with self._upkeep.listening():
                     yield
         finally:
             await self._account.link.stop()
-            await self._check.stop()
 
     async def _link(self, _: web.Request) -> web.Response:
         return web.json_response({"url": self.new_link()})
+
+    async def _enter(self, request: web.Request) -> web.Response:
+        template, status, response = self._sign_in.enter(request, self._audit)
+        return response or self._page(request, template, status=status)
+
+    def _show(self, page: Page) -> Handler:
+        async def show(request: web.Request) -> web.StreamResponse:
+            return await self._shown(page, Ask(request, self.world, self._audit))
+
+        return show
+
+    def _do(self, page: Page) -> Handler:
+        """The buttons of a page."""
+
+        async def do(request: web.Request) -> web.StreamResponse:
+            ask = Ask(request, self.world, self._audit)
+            act = page.action(ask.form.get("do", ""))
+            if act is None:
+                raise web.HTTPNotFound(text="There is no such button.\n")
+            try:
+                done = await act(ask)
+            except (NotDone, *REFUSALS) as error:
+                ask.session.remarks.append(Remark("wrong", refused(error)))
+                ask.typed = ask.form
+                return await self._shown(page, ask, status=web.HTTPUnprocessableEntity.status_code)
+            if isinstance(done, web.Response):
+                return done
+            ask.session.remarks.append(Remark("done", done))
+            raise web.HTTPSeeOther(page.path)
+
+        return do
+
+    async def _shown(self, page: Page, ask: Ask, *, status: int = 200) -> web.Response:
+        # As long as there is no admin, people who write in the meantime are offered the role.
+        if ask.session.is_confirmed and not ask.settings.access.admins:
+            self.world.callers.listen()
+        forms = {form.name: form for form in page.forms}
+        values = await page.values(ask)
+        return self._page(ask.request, page.template, status=status, ask=ask, page_forms=forms, **values)
+
+    def _page(self, request: web.Request, template: str, *, status: int = 200, **values: object) -> web.Response:
+        return self._templates.response(request, template, status=status, world=self.world, **values)
 
     @web.middleware
     async def _tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Answers with refusals as pages, and bugs without their message."""
         try:
             return await handler(request)
-        except NotDone as refusal:
-            return self._context.wrong(request, refusal.path, refusal.sentence)
         except web.HTTPException as error:
             if error.status < web.HTTPBadRequest.status_code:
                 raise
@@ -159,8 +191,7 @@ class Site:
 
     def _refused(self, request: web.Request, status: int, text: str) -> web.Response:
         if status == web.HTTPUnauthorized.status_code:
-            return self._context.page(request, "signed_out", status=status, is_lost=request.method == "POST")
+            return self._page(request, "signed_out", status=status, is_lost=request.method == "POST")
         if status == web.HTTPMisdirectedRequest.status_code or SESSION not in request:
             return web.Response(text=text or f"{status}\n", status=status)
-        why = _WHY.get(status, _WHY_ELSE).format(status=status)
-        return self._context.page(request, "refused", status=status, why=why)
+        return self._page(request, "refused", status=status, why=_WHY.get(status, _WHY_ELSE).format(status=status))

@@ -1,24 +1,17 @@
-"""The tools: what each costs, needs and tells whom; turning them on and off, search keys, and how long messages are
-kept.
+"""The tools: what each costs, needs and tells whom; turning them on and off, the services behind them, and how long
+messages are kept.
 """
 
-import asyncio
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from aiohttp import web
-
+from bot.doctor.models import check_audio, check_images
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
-from bot.web.admin.context import AdminContext, NotDone, refusing
-from bot.web.admin.guard import form_of
-from bot.web.admin.model import looking
-from bot.web.admin.trial import may_be_tried
+from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
 from tools import CATALOG, SearchOptions
-
-_TOOLS = "/setup/tools"
-_SERVERS_SECONDS = 5.0
-"""For servers that offer tools; a page without these is better than none."""
 
 _ABOUT = {
     "calculator": "Works sums out exactly.",
@@ -40,6 +33,109 @@ _ABOUT = {
     "predictions": "Records what people predict, and how often they were right.",
 }
 """What a group of tools does; of one that is not listed, the first sentence that models are given is shown."""
+_KEY_PAGES = {
+    "Brave Search": "https://api-dashboard.search.brave.com",
+    "Tavily": "https://app.tavily.com",
+    "SerpApi": "https://serpapi.com/manage-api-key",
+    "Perplexity": "https://www.perplexity.ai/account/api/keys",
+    "SearXNG": "https://docs.searxng.org",
+}
+_DATABASES = "TOOLS__DB_QUERY__DATABASES"
+
+
+def _search_form(setting: str, service: str) -> Form:
+    is_url = setting.endswith("URL")
+    field = Field(
+        setting=setting,
+        label=f"Address of your {service}" if is_url else "The key",
+        kind="url" if is_url else "secret",
+        key_page=_KEY_PAGES.get(service, ""),
+        is_required=True,
+    )
+    return Form(
+        name=service.lower(), title=f"Search: {service}", fields=(field,), check=check_search, is_check_shared=True
+    )
+
+
+_SERVICES = (
+    *(_search_form(setting, service) for setting, service in SearchOptions.services().items()),
+    Form(
+        name="voice",
+        title="Voice notes",
+        text="A speech server writes down what people say: OpenAI, Groq, or one of your own.",
+        fields=(
+            Field(
+                setting="AUDIO__BASE_URL",
+                label="Address",
+                kind="url",
+                hint="Such as https://api.openai.com/v1 or https://api.groq.com/openai/v1",
+                is_required=True,
+            ),
+            Field(
+                setting="AUDIO__API_KEY",
+                label="The key",
+                kind="secret",
+                hint="For OpenAI, the key of the model is used where there is one.",
+                key_page="https://console.groq.com/keys",
+            ),
+            Field(setting="AUDIO__MODEL", label="The model that listens", hint="Empty: the usual one of the server."),
+            Field(setting="AUDIO__SPEAK", label="Answer voice notes aloud, too", kind="check"),
+        ),
+        check=check_audio,
+    ),
+    Form(
+        name="pictures",
+        title="Drawing pictures",
+        text="OpenAI, or a server with its API.",
+        fields=(
+            Field(
+                setting="TOOLS__IMAGES__API_KEY",
+                label="The key",
+                kind="secret",
+                key_page="https://platform.openai.com/api-keys",
+            ),
+            Field(setting="TOOLS__IMAGES__BASE_URL", label="Address", kind="url", hint="Empty: OpenAI itself."),
+            Field(setting="TOOLS__IMAGES__MODEL", label="The model", hint="Empty: the usual one of the server."),
+            Field(
+                setting="TOOLS__IMAGES__COST_USD",
+                label="Price of a picture in US dollars",
+                kind="money",
+                hint="For the budgets.",
+            ),
+        ),
+        check=check_images,
+    ),
+    Form(
+        name="x",
+        title="Posts on X",
+        text="With a token X itself is searched, and charges for each post; without one the web is. "
+        "It is not tried now, because that would cost money.",
+        fields=(
+            Field(
+                setting="TOOLS__TWITTER__BEARER_TOKEN",
+                label="Bearer token",
+                kind="secret",
+                key_page="https://developer.x.com",
+                is_required=True,
+            ),
+        ),
+    ),
+    Form(
+        name="feeds",
+        title="News feeds",
+        text="RSS and Atom feeds that Aldis reads, besides those that admins add with /feeds.",
+        fields=(Field(setting="TOOLS__NEWS__FEEDS", label="Addresses", hint="Several are separated by commas."),),
+    ),
+)
+_KEPT = Form(
+    name="retention",
+    title="How long messages are kept",
+    text="What is said is kept sealed on this machine, so that the model can read it again. "
+    "After this many days it is destroyed.",
+    fields=(
+        Field(setting="HISTORY__RETENTION_DAYS", label="Days", kind="number", hint="Empty: until people say /forget."),
+    ),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,100 +148,19 @@ class Row:
     cost_usd: Decimal
     asks: bool
     """Whether it has an effect, so that it can ask first."""
-    trials: tuple[str, ...]
-    """The tools in it that can be tried."""
-    seen_by: tuple[str, ...] | None
-    """Who outside sees what is asked; None if unknown."""
 
 
-class ToolPage:
-    """The page of the tools."""
-
-    def __init__(self, context: AdminContext) -> None:
-        self._context = context
-
-    def routes(self) -> list[web.RouteDef]:
-        """Returns the paths of the page."""
-        return [
-            web.get(_TOOLS, self._show),
-            web.post("/setup/tools/switch", self._switch),
-            web.post("/setup/tools/key", self._take_key),
-            web.post("/setup/tools/retention", self._set_retention),
-        ]
-
-    async def _show(self, request: web.Request) -> web.Response:
-        settings = self._context.world.settings
-        groups = inventory(settings, self._context.world.deps(settings).tool_deps)
-        asked = await self._asked() if any(group.state == "on" and not group.tools for group in groups) else ()
-        search = settings.tools.options_by_name["web_search"]
-        return self._context.page(
-            request,
-            "tools",
-            rows=[_row(group, asked) for group in groups],
-            searches=[
-                {"name": name, "service": service, "is_set": getattr(search, _field(name), None) is not None}
-                for name, service in SearchOptions.services().items()
-            ],
-            retention=settings.history.retention_days,
-        )
-
-    async def _asked(self) -> tuple[str, ...]:
-        """The tools that are known only by asking their servers, as far as they can be tried."""
-        running = self._context.world.running
-        if running is None:
-            return ()
-        try:
-            async with asyncio.timeout(_SERVERS_SECONDS):
-                offers = await running.toolbox.offers()
-        except TimeoutError:
-            return ()
-        specs = (running.toolbox.spec(offer.name) for offer in offers)
-        return tuple(spec.name for spec in specs if spec is not None and spec.server and may_be_tried(spec))
-
-    async def _switch(self, request: web.Request) -> web.Response:
-        form, settings = form_of(request), self._context.world.settings
-        name, is_on = form.get("tool", ""), form.get("to") == "on"
-        if name not in settings.tools.options_by_name:
-            raise NotDone(_TOOLS, "There is no such tool.")
-        changes = {f"TOOLS__{name.upper()}__ENABLED": "true" if is_on else "false"}
-        return await self._context.save(request, _TOOLS, changes)
-
-    async def _take_key(self, request: web.Request) -> web.Response:
-        """Keeps a key if its service accepts it; an empty one removes it."""
-        form = form_of(request)
-        name, value = form.get("name", ""), form.get("value", "").strip() or None
-        service = SearchOptions.services().get(name)
-        if service is None:
-            raise NotDone(_TOOLS, "There is no such tool.")
-        if value is not None:
-            with refusing(_TOOLS):
-                trial = self._context.world.file.preview({name: value})
-                async with looking(self._context.world, trial) as deps:
-                    found = await check_search(trial, deps)
-            wrong = [one for one in found if one.level == "problem" and service in one.what]
-            if wrong:
-                self._context.write_down(request, "key.refused", name)
-                raise NotDone(_TOOLS, f"It was refused: {wrong[0].what}")
-        return await self._context.save(request, _TOOLS, {name: value})
-
-    async def _set_retention(self, request: web.Request) -> web.Response:
-        days = form_of(request).get("days", "").strip() or None
-        return await self._context.save(request, _TOOLS, {"HISTORY__RETENTION_DAYS": days})
+async def _values(ask: Ask) -> dict[str, object]:
+    groups = inventory(ask.settings, ask.deps.tool_deps)
+    return {"rows": list(map(_row, groups)), "services": _SERVICES, "databases": list(_databases(ask))}
 
 
-def _field(variable: str) -> str:
-    return variable.rpartition("__")[2].lower()
-
-
-def _row(group: ToolGroup, asked: tuple[str, ...]) -> Row:
-    """A row of the page; `asked` are the tools of a group that are known only by asking servers."""
+def _row(group: ToolGroup) -> Row:
     return Row(
         group=group,
         about=_ABOUT.get(group.name) or _first_sentence(group),
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
-        trials=_trials(group, asked),
-        seen_by=group.seen_by,
     )
 
 
@@ -155,7 +170,37 @@ def _first_sentence(group: ToolGroup) -> str:
     return CATALOG[group.name].summary if group.name in CATALOG else ""
 
 
-def _trials(group: ToolGroup, asked: tuple[str, ...]) -> tuple[str, ...]:
-    if group.state != "on":
-        return ()
-    return tuple(tool.spec.name for tool in group.tools if may_be_tried(tool.spec)) if group.tools else asked
+async def _switch(ask: Ask) -> str:
+    name = ask.given("tool")
+    if name not in ask.settings.tools.options_by_name:
+        raise NotDone("There is no such tool.")
+    return await ask.save({f"TOOLS__{name.upper()}__ENABLED": "true" if ask.given("to") == "on" else "false"})
+
+
+def _databases(ask: Ask) -> Mapping[str, object]:
+    """The databases as they are set, by name."""
+    given = getattr(ask.settings.tools.options_by_name["db_query"], "databases", None)
+    return {} if given is None else json.loads(given.get_secret_value())
+
+
+async def _add_database(ask: Ask) -> str:
+    """Adds a database, or replaces the one of that name; what cannot be read refuses it."""
+    rows = [line.partition(":") for line in ask.given("tables").splitlines() if line.strip()]
+    tables = {name.strip(): [one.strip() for one in columns.split(",")] for name, _, columns in rows}
+    added = {"address": ask.given("database"), "tables": tables, "about": ask.given("about")}
+    document = json.dumps({**_databases(ask), ask.given("name"): added})
+    return await ask.save({_DATABASES: document}, "Saved. Everyone who may write can read these columns.")
+
+
+async def _remove_database(ask: Ask) -> str:
+    left = {name: entry for name, entry in _databases(ask).items() if name != ask.given("name")}
+    return await ask.save({_DATABASES: json.dumps(left) if left else None}, "Removed.")
+
+
+PAGE = Page(
+    path="/setup/tools",
+    template="tools",
+    values=_values,
+    actions={"switch": _switch, "database": _add_database, "database-remove": _remove_database},
+    forms=(*_SERVICES, _KEPT),
+)

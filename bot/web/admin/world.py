@@ -4,10 +4,11 @@ World --wait_for--> what it waits for --showing--> the running Aldis --> it wait
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 from bot.access.pairing import Callers, Pairing
 from bot.chat.captchas import Captchas
@@ -19,12 +20,21 @@ from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
-from bot.signal.accounts import NO_ACCOUNT
 from bot.signal.profiles import Username
 from bot.signal.protocol import Transport
 from bot.signal.usernames import UsernameFile, usernames_path
 from bot.web.health import HealthPage
 from store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What Aldis waits for before it runs."""
+
+    words: str
+    """A sentence for the operator."""
+    ends_by: Literal["time", "link", "choice"] = "time"
+    """What ends it: nothing but time, an account that is linked, or the operator's choice between accounts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +50,6 @@ class RunningParts:
     pairing: Pairing
     audience: Audience
     toolbox: Toolbox
-    used_share: Callable[[], Awaitable[Mapping[str, float]]]
-    """Returns the share of everybody's common budgets that is used up."""
     on_allowed: Callable[[PersonId], Awaitable[None]]
     """Called with each person whom a page has let in."""
 
@@ -64,8 +72,10 @@ class World:
         self.deps = deps
         self.file = file
         self.restart = restart
+        self.keeping = asyncio.Lock()
+        """Held while settings are being changed."""
         self.callers = Callers()
-        self.waits_for: str = "Aldis is starting"
+        self.waits = Wait("Aldis is starting")
         self.running: RunningParts | None = None
         self.began_at: datetime | None = None
         """When the Aldis that runs began to."""
@@ -74,6 +84,26 @@ class World:
         self._changed = asyncio.Event()
         self.has_account = False
         """Whether Aldis has run in this process: then the bridge has an account, even while Aldis starts again."""
+
+    @property
+    def steps(self) -> tuple[tuple[str, str, bool], ...]:
+        """The steps of setup: path, title, and whether it is done."""
+        settings, is_there = self.settings, self.has_account
+        has_model = bool(settings.llm.providers) or settings.llm.providers_in_order != ("offline",)
+        has_admin = bool(settings.access.admins) or settings.signal.note_to_self
+        has_tools = bool(settings.tools.model_fields_set or settings.budget.model_fields_set)
+        return (
+            ("/setup/account", "The account", is_there),
+            ("/setup/model", "The model", has_model),
+            ("/setup/you", "Who you are", has_admin),
+            ("/setup/tools", "What it may do", has_tools),
+            ("/setup/done", "Finish", is_there and has_model and has_admin),
+        )
+
+    @property
+    def own_account(self) -> str | None:
+        """The number of Aldis's account, or its id; None while it does not run."""
+        return None if self.running is None else self.running.transport.number or self.running.transport.account
 
     @property
     def username(self) -> Username | None:
@@ -90,16 +120,6 @@ class World:
         if self.running is not None:
             await asyncio.to_thread(self._username_file.keep, self.running.transport.account, username)
 
-    @property
-    def is_unlinked(self) -> bool:
-        """Whether it waits for an account, and a bridge answers that has none."""
-        return self.waits_for == NO_ACCOUNT
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether it waits until somebody selects an account, for the bridge has others than the one that is set."""
-        return self.waits_for.startswith("SIGNAL__ACCOUNT")
-
     def begin(self, settings: Settings) -> None:
         """Notes that Aldis starts, or starts again, with these settings."""
         self.settings = settings
@@ -115,9 +135,9 @@ class World:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def wait_for(self, what: str) -> None:
-        """Reports that Aldis does not run yet; `what` is a sentence for the operator."""
-        self.waits_for = what
+    def wait_for(self, what: Wait) -> None:
+        """Reports that Aldis does not run yet, and why."""
+        self.waits = what
 
     @contextmanager
     def showing(self, running: RunningParts) -> Generator[None]:
@@ -127,4 +147,4 @@ class World:
         try:
             yield
         finally:
-            self.running, self.waits_for = None, "Aldis is stopping"
+            self.running, self.waits = None, Wait("Aldis is stopping")

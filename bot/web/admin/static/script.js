@@ -1,7 +1,7 @@
 "use strict";
-// The parts that change by themselves: each is sent whole, as HTML of our own templates, whenever it has changed.
+// The parts that change by themselves are taken from the page as it is now.
 
-// Only what differs is replaced: so nothing is taken from under a finger, and a screen reader says no more than what is new.
+// Only what differs is replaced: nothing moves under a finger, and a screen reader says no more than what is new.
 function update(old, now) {
   if (old.isEqualNode(now)) return;
   if (old.nodeType !== Node.ELEMENT_NODE || old.tagName !== now.tagName || old.childNodes.length !== now.childNodes.length) {
@@ -19,27 +19,27 @@ function isTypedIn(part) {
   return part.contains(focused) && ["INPUT", "SELECT", "TEXTAREA"].includes(focused.tagName);
 }
 
-function listen(part) {
-  const source = new EventSource("/live/" + part.dataset.live);
-  source.onopen = () => { document.getElementById("offline").hidden = true; };
-  source.onmessage = (event) => {
-    if (isTypedIn(part)) return;
-    const now = part.cloneNode(false);
-    now.innerHTML = JSON.parse(event.data);
+// A page that is open looks for changes by itself, and says when it gets no answer or another page.
+async function look() {
+  let found = null;
+  try {
+    const answer = await fetch(location.pathname, { headers: { "X-Live": "yes" } });
+    if (answer.ok) found = new DOMParser().parseFromString(await answer.text(), "text/html");
+  } catch { /* no answer */ }
+  const parts = [...document.querySelectorAll("[data-live]")];
+  const isLost = !parts.every((part) => found?.getElementById(part.id));
+  document.getElementById("offline").hidden = !isLost;
+  for (const part of isLost ? [] : parts) {
+    if (isTypedIn(part)) continue;
+    const now = found.getElementById(part.id);
     const focused = part.contains(document.activeElement) ? document.activeElement.id : "";
-    if (part.childNodes.length === now.childNodes.length) update(part, now);
-    else part.replaceChildren(...now.childNodes);
+    update(part, now);
     if (focused) document.getElementById(focused)?.focus();
-  };
-  source.onerror = () => {
-    document.getElementById("offline").hidden = false;
-    // Refused, as after a restart, the browser gives up; on another page somebody may sign in again.
-    if (source.readyState === EventSource.CLOSED) setTimeout(() => listen(part), 5000);
-  };
-  addEventListener("pagehide", () => source.close());
+  }
+  setTimeout(look, isLost ? 3000 : 1500);
 }
 
-document.querySelectorAll("[data-live]").forEach(listen);
+if (document.querySelector("[data-live]")) setTimeout(look, 1000);
 
 // The browser knows the time zone and the language of the person in front of it.
 const zone = document.getElementById("timezone");
@@ -48,6 +48,14 @@ if (zone && !zone.value) {
   const language = document.getElementById("language"), spoken = navigator.language.slice(0, 2);
   if ([...language.options].some((option) => option.value === spoken)) language.value = spoken;
 }
+
+// What an address points to is opened.
+function openAim() {
+  const aim = document.getElementById(location.hash.slice(1));
+  if (aim?.tagName === "DETAILS") aim.open = true;
+}
+addEventListener("hashchange", openAim);
+openAim();
 
 // What takes a while says so, and is not asked for twice; a download leaves the page as it is.
 addEventListener("submit", (event) => {

@@ -67,22 +67,6 @@ def test_a_session_ends_by_itself() -> None:
     assert sessions.find(second[0]) is None
 
 
-def test_a_page_that_asks_by_itself_is_nobody_who_is_there() -> None:
-    """A session ends although a page of it was left open, and what is shown there ends with it."""
-    watch = Watch()
-    sessions = Sessions(seconds=watch)
-    entered = sessions.enter(sessions.new_link(), is_confirmed=True)
-    assert entered is not None
-    cookie, session = entered
-    watch.now += IDLE_SECONDS / 2
-    assert sessions.find(cookie, is_visit=False) is session
-    watch.now += IDLE_SECONDS / 4
-    assert sessions.holds(session)
-    watch.now += IDLE_SECONDS / 4
-    assert not sessions.holds(session)
-    assert sessions.find(cookie, is_visit=False) is None
-
-
 def test_secrets_are_not_kept() -> None:
     """Neither a link nor a cookie stands in memory as it is handed out."""
     sessions = Sessions()

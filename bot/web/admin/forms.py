@@ -1,0 +1,254 @@
+"""Pages as tables: what a page shows, the fields of its forms, and what its buttons do.
+
+GET  a page --> its values --> its template
+POST a page, do=the name of a button --> its action --done--> the page, which says how it went
+                                          '--refused--> the page again, with why and what was typed
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Literal
+
+from aiohttp import web
+from pydantic import SecretStr
+
+from bot.doctor.deps import Deps
+from bot.doctor.findings import Finding
+from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.settings import SETTINGS_FILE_NAME, Settings
+from bot.web.admin.audit import Audit
+from bot.web.admin.guard import FORM, LIVE, SESSION, UPLOAD, form_of
+from bot.web.admin.world import RunningParts, World
+from store import StoreError
+
+SAVED = "Saved."
+REFUSALS = (CallRefused, ConfigError, Disconnected, StoreError)
+_SET_IN = f" (it is set in {SETTINGS_FILE_NAME})"
+_BEGIN_SECONDS = 30.0
+"""How many seconds a page waits for Aldis to start again; a run takes ten at most to end."""
+
+Changes = Mapping[str, str | None]
+"""New values of settings by name; None removes one."""
+ChangesOf = Callable[[Settings], Changes]
+"""Returns the changes for the settings as they are once every earlier change is kept."""
+Check = Callable[[Settings, Deps], Awaitable[Sequence[Finding]]]
+
+
+class NotDone(Exception):
+    """Nothing was done, or not all of it; the message is a sentence for the page."""
+
+
+class Ask:
+    """A request of a browser that is signed in, and what pages do on its behalf."""
+
+    def __init__(self, request: web.Request, world: World, audit: Audit) -> None:
+        self.request = request
+        self.world = world
+        self.audit = audit
+        self.session = request[SESSION]
+        self.form: Mapping[str, str] = form_of(request) if FORM in request else {}
+        self.files = request.get(UPLOAD, {})
+        self.is_live = LIVE in request.headers
+        self.typed: Mapping[str, str] = {}
+        """What was typed into a form that was refused; secrets are never shown again."""
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in use."""
+        return self.world.settings
+
+    @property
+    def deps(self) -> Deps:
+        """Parts to look at what is set."""
+        return self.world.deps(self.settings)
+
+    def given(self, name: str) -> str:
+        """Returns what was entered in a field, without spaces around it."""
+        return self.form.get(name, "").strip()
+
+    def value(self, setting: str) -> object:
+        """Returns the value of a setting; of a secret, only whether there is one."""
+        names = setting.lower().split("__")
+        options = self.settings.tools.options_by_name
+        start, names = (options[names[1]], names[2:]) if names[0] == "tools" else (self.settings, names)
+        found = reduce(getattr, names, start)
+        if isinstance(found, SecretStr):
+            return True
+        return ", ".join(map(str, found)) if isinstance(found, tuple) else found
+
+    def running(self) -> RunningParts:
+        """Returns the running Aldis.
+
+        Raises:
+            NotDone: none runs.
+        """
+        if self.world.running is None:
+            raise NotDone(f"Aldis does not run yet: {self.world.waits.words}.")
+        return self.world.running
+
+    def write_down(self, what: str, about: str = "") -> None:
+        """Records an action in the audit log."""
+        self.audit.write(what, who=self.session.name, origin=self.request.remote or "-", about=about)
+
+    async def save(self, changes: Changes | ChangesOf, done: str = SAVED) -> str:
+        """Writes settings into the file, restarts Aldis with them, and returns what the page says.
+
+        Raises:
+            NotDone: as `keep`; or they are kept, and Aldis does not run again.
+        """
+        was_running = self.world.running is not None
+        await self.keep(changes)
+        if was_running and self.world.running is None:
+            raise NotDone(f"Saved, but Aldis is not running again yet: {self.world.waits.words}.")
+        return f"{done} Aldis uses it now." if was_running else done
+
+    async def keep(self, changes: Changes | ChangesOf) -> None:
+        """Like `save`, without a sentence; one at a time, because several pages may be open.
+
+        Raises:
+            NotDone: one is set in the environment, which would win.
+            ConfigError: they are refused, and everything is as before.
+        """
+        async with self.world.keeping:
+            file = self.world.file
+            given = changes(await asyncio.to_thread(file.preview, {})) if callable(changes) else changes
+            await self._keep(given)
+        self.write_down("settings.changed", ", ".join(given))
+
+    async def _keep(self, changes: Changes) -> None:
+        file = self.world.file
+        for name in changes:
+            if winner := await asyncio.to_thread(file.winner, name):
+                where = "the environment" if winner == "environment" else winner
+                raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")
+        before = await asyncio.to_thread(file.read)
+        await asyncio.to_thread(file.write, changes)
+        run, was_running = self.world.runs, self.world.running is not None
+        try:
+            await self.world.restart()
+        except ConfigError:
+            await asyncio.to_thread(file.write, {name: before.get(name) for name in changes})
+            raise
+        # Until it has started again, which takes seconds, the run that is ending still decides by the old settings:
+        # a person who was just let in would be turned away.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_BEGIN_SECONDS):
+                await self.world.begun_again(run, runs=was_running)
+
+
+Values = Callable[[Ask], Awaitable[dict[str, object]]]
+Act = Callable[[Ask], Awaitable[str | web.Response]]
+"""Does something, and returns what the page then says, or a file."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Field:
+    """A setting as a field of a form."""
+
+    setting: str
+    label: str
+    kind: Literal["text", "secret", "url", "number", "money", "choice", "check"] = "text"
+    hint: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_required: bool = False
+    key_page: str = ""
+    """Where a key comes from."""
+
+    def change(self, ask: Ask) -> Changes:
+        """Returns the change that was entered: what was not touched since the page was shown stays as it is."""
+        text = ask.given(self.setting)
+        if self.kind == "money":
+            text = text.replace(",", ".")
+        if self.is_required and not text:
+            raise NotDone(f"Something is missing: {self.label}.")
+        is_kept = not text if self.kind == "secret" else text == ask.form.get(f"was:{self.setting}", "")
+        return {} if is_kept and not self.is_required else {self.setting: text or None}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Form:
+    """A form of settings; one without fields is a button."""
+
+    name: str
+    """What its button is called in the request."""
+    title: str
+    text: str = ""
+    fields: tuple[Field, ...] = ()
+    fixed: Changes = field(default_factory=dict[str, str | None])
+    """What is set along with what is entered."""
+    check: Check | None = None
+    """Looks at the new settings before they are kept."""
+    is_check_shared: bool = False
+    """Whether it looks at other settings, too, whose problems keep nothing here from being saved."""
+    button: str = "Save"
+    done: str = SAVED
+
+    def actions(self) -> Mapping[str, Act]:
+        """Returns what its buttons do, by their names."""
+        return {self.name: self._save, f"{self.name}:remove": self._remove}
+
+    def is_set(self, ask: Ask) -> bool:
+        """Whether a key of it is set, and can be removed."""
+        return any(one.kind == "secret" and ask.value(one.setting) is not None for one in self.fields)
+
+    async def _save(self, ask: Ask) -> str:
+        changes = {**self.fixed}
+        for one in self.fields:
+            changes |= one.change(ask)
+        if self.check is not None:
+            await self._try(ask, changes, self.check)
+        return await ask.save(changes, self.done)
+
+    async def _try(self, ask: Ask, changes: Changes, check: Check) -> None:
+        """Refuses settings with which the check finds a problem."""
+        file, before = ask.world.file, ()
+        if self.is_check_shared:
+            without = file.preview(dict.fromkeys(one.setting for one in self.fields))
+            before = await check_settings(ask.world, without, check)
+        after = await check_settings(ask.world, file.preview(changes), check)
+        if wrong := [one for one in after if one.level == "problem" and one not in before]:
+            ask.write_down("settings.refused", ", ".join(changes))
+            # Without its advice, which names variables: the value has just been typed here.
+            raise NotDone(f"Nothing was saved: {wrong[0].words.rstrip('.')}.")
+
+    async def _remove(self, ask: Ask) -> str:
+        return await ask.save(dict.fromkeys(one.setting for one in self.fields), "Removed.")
+
+
+async def check_settings(world: World, settings: Settings, check: Check) -> Sequence[Finding]:
+    """Returns what a check finds with these settings, with connections of its own."""
+    deps = world.deps(settings)
+    async with deps.tool_deps.http:
+        return await check(settings, deps)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """A page at a path."""
+
+    path: str
+    template: str
+    values: Values
+    actions: Mapping[str, Act] = field(default_factory=dict[str, Act])
+    """What its buttons do, by their names."""
+    forms: tuple[Form, ...] = ()
+
+    def action(self, name: str) -> Act | None:
+        """Returns what a button does; None if there is no such button."""
+        known = dict(self.actions)
+        for form in self.forms:
+            known |= form.actions()
+        return known.get(name)
+
+
+async def nothing_more(_: Ask) -> dict[str, object]:
+    """Returns no values, for pages that need none but those of all pages."""
+    return {}
+
+
+def refused(error: Exception) -> str:
+    """Returns what a page says of a refusal; a refused value is not set anywhere yet."""
+    return str(error) if isinstance(error, NotDone) else f"It was refused: {error}".replace(_SET_IN, "")
