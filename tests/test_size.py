@@ -32,7 +32,7 @@ ROOMS = {
     "bot/terminal": (579, 350),
     "bot/formatting": (1012, 800),
     "bot/media": (2770, 1700),
-    "bot/models": (4519, 2900),
+    "bot/models": (4425, 2900),
     "bot/web": (3513, 2300),
     "bot/doctor": (1791, 900),
     "store": (7117, 3900),

@@ -12,7 +12,7 @@ import re
 import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, cast
 from urllib.parse import urlsplit
 
@@ -49,9 +49,6 @@ warnings.filterwarnings("ignore", message="Pydantic serializer warnings", catego
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
-
-MAX_PAUSES = 3
-"""How often a paused answer is sent back to be continued before it counts as cut off."""
 
 _ODD = (ValueError, TypeError, AttributeError, LookupError, RecursionError, AssertionError, RuntimeError)
 """What the SDK and the readers raise over an answer of another shape; JSON can be too deep."""
@@ -121,27 +118,11 @@ class _Usage(wire.Wire):
         """The tokens written to a cache that lives an hour."""
         return self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0
 
-    def __add__(self, other: "_Usage") -> "_Usage":
-        return _Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            cache_creation_input_tokens=self.cache_creation_input_tokens + other.cache_creation_input_tokens,
-            cache_creation=_Written(ephemeral_1h_input_tokens=self.hour_tokens + other.hour_tokens),
-            cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-        )
-
 
 class _Answer(wire.Wire):
     content: list[Block]
     stop_reason: wire.Name = None
     usage: wire.Aside[_Usage] = None
-
-    def extend(self, more: "_Answer") -> "_Answer":
-        """A paused answer joined with its continuation."""
-        content = [*self.content, *more.content]
-        return _Answer(
-            content=content, stop_reason=more.stop_reason, usage=(self.usage or _Usage()) + (more.usage or _Usage())
-        )
 
 
 class _PartialMessage:
@@ -206,19 +187,14 @@ class _PartialMessage:
         return wire.encode_json({**message, "stop_reason": reason})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Asking:
-    """One completion under way, and its streams so far: one, plus one for each pause."""
+    """One completion under way."""
 
     listener: streams.Listener
     reader: streams.Reader
-    begun: list[_PartialMessage] = field(default_factory=list[_PartialMessage])
-
-    @property
-    def usage(self) -> _Usage | None:
-        """The usage so far, complete or not; None if nothing was counted."""
-        counted = [usage for partial in self.begun if (usage := partial.usage) is not None]
-        return sum(counted, _Usage()) if counted else None
+    partial: _PartialMessage | None = None
+    """Its stream, once that has begun."""
 
 
 class _Client(anthropic.AsyncAnthropic):
@@ -281,7 +257,7 @@ class Anthropic:
         self._encoded = IdentityCache(_encoded)
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The model's answer, including pauses of the service's own tool loop.
+        """The model's answer.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
@@ -291,7 +267,7 @@ class Anthropic:
         try:
             return await self._completed(request, deadline, asking)
         except ProviderError as error:
-            if (usage := asking.usage) is not None:
+            if asking.partial is not None and (usage := asking.partial.usage) is not None:
                 error.cost_usd = self._prices.cost(self._model, _usage(usage))
             raise
 
@@ -349,40 +325,19 @@ class Anthropic:
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         messages = self._conversation(request.messages, takes, plan.marks)
-        answer = await self._post(body, messages, asking)
-        for _ in range(MAX_PAUSES):
-            if answer.stop_reason != "pause_turn":
-                break
-            paused: Block = {"role": "assistant", "content": answer.content}
-            answer = answer.extend(await self._post(body, [*messages, wire.encode_json(paused)], asking, after=answer))
-        return asking.reader.read(self._read(answer))
-
-    async def _post(self, body: Block, messages: list[bytes], asking: _Asking, after: _Answer | None = None) -> _Answer:
-        """Makes one request with these JSON messages; `after` is the paused answer to continue."""
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
-        url, listener = f"{self._base_url}/v1/messages", asking.listener
-        if not (listener.is_wanted or self._is_slow):
+        url, reader = f"{self._base_url}/v1/messages", asking.reader
+        if not (asking.listener.is_wanted or self._is_slow):
             data = wire.with_messages(body, messages)
-            return wire.parse(_Answer, await self._client.post(url, content=data, cast_to=bytes))
+            return reader.read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
         data = wire.with_messages({**body, "stream": True}, messages)
         kind = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
         async with await self._client.post(url, content=data, cast_to=SdkMessage, stream=True, stream_cls=kind) as raw:
             if streams.is_whole(raw.response.headers):
-                return wire.parse(_Answer, await raw.response.aread())
+                return reader.read(self._read(await raw.response.aread()))
             stream = AsyncMessageStream[None](raw, output_format=anthropic.not_given)
-            partial = _PartialMessage(stream)
-            asking.begun.append(partial)
-
-            def read(data: bytes) -> wire.WireAnswer:
-                cut = wire.parse(_Answer, data)
-                return self._read(cut if after is None else after.extend(cut))
-
-            before = (
-                streams.join_texts(part.text for part in _parts(after.content) if isinstance(part, Text))
-                if after
-                else ""
-            )
-            return wire.parse(_Answer, await listener.listen(stream, partial, asking.reader, read, before))
+            asking.partial = partial = _PartialMessage(stream)
+            return reader.read(self._read(await asking.listener.listen(stream, partial, reader, self._read)))
 
     def _conversation(
         self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
@@ -407,7 +362,8 @@ class Anthropic:
                 turns.append((role, [blocks]))
         return [b'{"role":"%b","content":[%b]}' % (role, b",".join(blocks)) for role, blocks in turns]
 
-    def _read(self, answer: _Answer) -> wire.WireAnswer:
+    def _read(self, data: bytes) -> wire.WireAnswer:
+        answer = wire.parse(_Answer, data)
         stop = _STOPS.get(answer.stop_reason, Stop.END)
         parts = _parts(answer.content)
         if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):

@@ -4,7 +4,7 @@ The double that ships for this seam is `bot.models.offline`.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -40,10 +40,6 @@ class Attempt:
     """What it cost although it failed, as far as known; None if the price is unknown."""
 
 
-OnBrokenOff = Callable[[Sequence[Attempt]], None]
-"""Called with all tries so far when nobody waits for the answer any longer; the last is the one in progress."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
     """A request to a model. `system` and `tools` stay the same within a turn and, if possible, between turns.
@@ -74,8 +70,6 @@ class Request:
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
     may_wait: bool = False
     """Whether nobody waits for it, so that it can give way to others (`bot.models.fallback`)."""
-    on_broken_off: OnBrokenOff = field(default=lambda _: None, compare=False, repr=False)
-    """Called by a provider that tries several times, before it lets a cancellation pass."""
     on_piece: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
     """Called with each piece of an answer that brings more of it."""
 

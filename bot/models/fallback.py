@@ -25,10 +25,9 @@ import logging
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 from bot.errors import (
     BadKey,
@@ -170,13 +169,6 @@ class Fallback:
             ends_at=now + (request.timeout_seconds if total_seconds is None else total_seconds),
             hopeful=self._in_order(request.model),
         )
-        try:
-            return await self._completed(run)
-        except asyncio.CancelledError:
-            request.on_broken_off(run.attempts)
-            raise
-
-    async def _completed(self, run: _Run) -> Completion:
         failed_before = 0
         while (completion := await self._round(run)) is None:
             wait_seconds = self._wait_seconds(run, run.errors[failed_before:])
@@ -229,10 +221,6 @@ class Fallback:
         request = replace(run.request, timeout_seconds=timeout_seconds, total_seconds=total_seconds, on_piece=hear)
         try:
             return await _complete_in_time(seat.provider, request, run.on_text)
-        except asyncio.CancelledError as error:
-            name, latency_seconds = seat.provider.name, self._monotonic() - began_at
-            run.attempts.append(_attempt(name, seat.model, error, latency_seconds=latency_seconds, cost_usd=None))
-            raise
         except ProviderError as error:
             run.silent_until += (self._monotonic() if isinstance(error, Overloaded) else heard_at) - began_at
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
@@ -244,9 +232,14 @@ class Fallback:
     def _note(self, seat: _Seat, run: _Run, error: ProviderError, *, latency_seconds: float) -> None:
         kind = type(error).__name__
         run.errors.append(error)
-        model = error.model or seat.model
         run.attempts.append(
-            _attempt(error.provider, model, error, latency_seconds=latency_seconds, cost_usd=error.cost_usd)
+            Attempt(
+                provider=error.provider,
+                model=error.model or seat.model,
+                error=kind,
+                latency_seconds=latency_seconds,
+                cost_usd=error.cost_usd,
+            )
         )
         if isinstance(error, Rejected):
             seat.refusals += 1
@@ -294,14 +287,6 @@ async def _complete_in_time(provider: Provider, request: Request, on_text: OnTex
             return await provider.complete(replace(request, on_piece=hear), on_text)
     except TimeoutError as error:
         raise wire.no_answer(deadline, provider=provider.name, model="") from error
-
-
-def _attempt(
-    provider: str, model: str, error: BaseException, *, latency_seconds: float, cost_usd: Decimal | None
-) -> Attempt:
-    return Attempt(
-        provider=provider, model=model, error=type(error).__name__, latency_seconds=latency_seconds, cost_usd=cost_usd
-    )
 
 
 def _is_transient(error: ProviderError) -> bool:
@@ -383,55 +368,28 @@ class QuestionsFirst:
         await self._provider.aclose()
 
     async def _complete_later(self, request: Request) -> Completion:
-        broken_off: list[Attempt] = []
-        try:
-            completion = await self._give_way(replace(request, on_broken_off=broken_off.extend))
-        except asyncio.CancelledError:
-            request.on_broken_off(broken_off)
-            raise
-        except ProviderError as error:
-            error.attempts = (*broken_off, *error.attempts)
-            raise
-        return replace(completion, attempts=(*broken_off, *completion.attempts)) if broken_off else completion
-
-    async def _give_way(self, request: Request) -> Completion:
         for _ in range(MAX_GIVEN_WAY):
             with suppress(TimeoutError):
                 async with asyncio.timeout(_MAX_WAIT_SECONDS):
                     await self._rest()
             asking = asyncio.create_task(self._provider.complete(request), name="may wait")
-            await self._until_asked(asking)
+            asked = asyncio.create_task(self._is_asked.wait(), name="asked")
+            try:
+                await asyncio.wait((asking, asked), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                asking.cancel()  # without effect if it is done
+                asked.cancel()
+                await asyncio.wait((asking, asked))
             if not asking.cancelled():
                 return asking.result()
         return await self._provider.complete(request)
 
     async def _rest(self) -> None:
         """Waits until nobody has asked for a while."""
-        is_over = False
-        while not is_over:
+        while True:
             await self._is_at_rest.wait()
-            is_over = not await _comes_within(self._rest_seconds, self._is_asked)
-
-    async def _until_asked(self, asking: asyncio.Task[Completion]) -> None:
-        """Waits until this is answered; breaks it off if somebody asks."""
-        asked = asyncio.create_task(self._is_asked.wait(), name="asked")
-        try:
-            await asyncio.wait((asking, asked), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            await _end((asked, asking))
-
-
-async def _comes_within(seconds: float, event: asyncio.Event) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _end(tasks: Iterable[asyncio.Task[object]]) -> None:
-    """Cancels what is not done and waits for its end."""
-    left = [task for task in tasks if not task.done() and task.cancel()]
-    if left:
-        await asyncio.wait(left)
+            try:
+                async with asyncio.timeout(self._rest_seconds):
+                    await self._is_asked.wait()
+            except TimeoutError:
+                return

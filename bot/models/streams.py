@@ -195,7 +195,7 @@ class Listener:
         self._request = request
         self._deadline = deadline
         self._on_text = on_text
-        self._said = self._before = ""
+        self._said = ""
         self._so_far: Callable[[], wire.WireAnswer] | None = None
         self.is_wanted = on_text is not None
         """Whether somebody wants to hear it; otherwise it need not be streamed."""
@@ -208,15 +208,13 @@ class Listener:
         partial: PartialAnswer,
         reader: Reader,
         read: Callable[[bytes], wire.WireAnswer],
-        before: str = "",
     ) -> bytes:
-        """The body of a streamed answer, which `read` can read; the words of a paused answer stand before its own.
+        """The body of a streamed answer, which `read` can read.
 
         Raises:
             ValueError: a piece is unreadable, the end is missing, or the answer is too long.
         """
         self._so_far = lambda: reader.read_unfinished(read(partial.body(is_cut=True)))
-        self._before = before
         size = looked_at = 0
         async for piece in pieces:
             self.has_heard = True
@@ -233,7 +231,7 @@ class Listener:
                 raise ValueError("the answer does not end")
             if len(written) - looked_at > looked_at // _STEPS:
                 looked_at = len(written)
-                self._tell(join_texts([self._before, reader.visible(written)]))
+                self._tell(reader.visible(written))
         body = partial.body()
         if len(body) > MAX_WHOLE_BYTES:
             raise ValueError("the answer is larger than one may be that comes whole")

@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected
 from bot.messages import AssistantMessage, CallId, Opaque, Text, ToolCall, UserMessage
-from bot.models.anthropic import MAX_PAUSES, Anthropic
+from bot.models.anthropic import Anthropic
 from bot.models.base import Completion, Stop, ToolOffer
 from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
 from tests.servers.anthropic import AnthropicServer, error_body
@@ -205,25 +205,11 @@ async def test_usage_that_is_not_told(vendor: Vendor, usage: dict[str, int] | No
     assert completion.usage.input_tokens == (3 if usage else 0)
 
 
-async def test_a_paused_answer_is_continued(vendor: Vendor) -> None:
-    """The vendor's own tools pause a long answer; sent back as it came it goes on, and is one completion."""
-    vendor.server.scripted(think() + say("I search.") + pause(), say("Found.") + call("current_time", {}))
+async def test_a_paused_answer_is_cut_off(vendor: Vendor) -> None:
+    """Only the vendor's own tools pause, and none of them is offered."""
+    vendor.server.scripted(say("I search.") + pause())
     completion = await vendor.provider.complete(QUESTION)
-    assert texts(completion) == ["I search.", "Found."]
-    assert completion.stop is Stop.TOOLS
-    assert completion.usage.input_tokens == 200
-    await vendor.provider.complete(followed_by(QUESTION, *answered(completion.message)))
-    assert [block["type"] for block in _content(vendor, 1)] == [
-        "thinking", "text", "server_tool_use", "text", "tool_use",
-    ]  # fmt: skip
-
-
-async def test_pauses_have_an_end(vendor: Vendor) -> None:
-    """An answer that only ever pauses counts as cut off."""
-    vendor.server.scripted(*(say(f"{number}") + pause() for number in range(9)))
-    completion = await vendor.provider.complete(QUESTION)
-    assert len(vendor.server.requests) == 1 + MAX_PAUSES
-    assert (completion.stop, texts(completion)) == (Stop.LENGTH, ["0", "1", "2", "3"])
+    assert (completion.stop, texts(completion)) == (Stop.LENGTH, ["I search."])
 
 
 async def test_a_full_window(vendor: Vendor) -> None:

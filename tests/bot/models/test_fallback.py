@@ -447,39 +447,3 @@ def test_a_fallback_of_nobody_is_refused() -> None:
     """An empty list is a mistake of whoever put Aldis together, seen at the start."""
     with pytest.raises(ValueError, match="at least one"):
         Fallback([])
-
-
-async def test_what_was_tried_is_told_when_nobody_waits_any_more() -> None:
-    """The tries that failed, and the one under way with the model that was asked."""
-    machine = Machine()
-    told: list[Attempt] = []
-    failing, hanging = Scripted("a", machine, [Unavailable]), Hanging("b", machine, [])
-    fallback = Fallback([failing, hanging], choices={"a/one": failing, "b/two": hanging}, monotonic=machine)
-    asked = asyncio.create_task(fallback.complete(replace(REQUEST, on_broken_off=told.extend)))
-    await hanging.begun.wait()
-    machine.now += 7
-    asked.cancel()
-    await asyncio.wait([asked])
-    assert asked.cancelled()
-    assert [(one.provider, one.model, one.error, one.latency_seconds, one.cost_usd) for one in told] == [
-        ("a", "a-1", "Unavailable", 0, 0),
-        ("b", "two", "CancelledError", 7, None),
-    ]
-
-
-async def test_a_pause_in_which_nobody_waits_any_more_costs_nothing() -> None:
-    """Between two rounds nobody is asked."""
-    machine = Machine()
-    told: list[Attempt] = []
-    pausing = asyncio.Event()
-
-    async def pause(_: float) -> None:
-        pausing.set()
-        await asyncio.Event().wait()
-
-    fallback = Fallback(scripted(machine, [Unavailable]), monotonic=machine, pause=pause)
-    asked = asyncio.create_task(fallback.complete(replace(REQUEST, on_broken_off=told.extend)))
-    await pausing.wait()
-    asked.cancel()
-    await asyncio.wait([asked])
-    assert kinds(told) == [("a", "Unavailable")]
