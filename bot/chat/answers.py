@@ -48,7 +48,7 @@ def words_of(
     if answer is not None:
         text = shielded(visible_words(answer))
         return text if cut is None else f"{text}\n\n{say(cut)}", answer
-    if found := [describe_answer(run.answer, run.arguments) for run in runs if run.answer.ok]:
+    if found := [describe_answer(run.answer) for run in runs if run.answer.ok]:
         # The tools' findings, for a model that found no words for them.
         text = shielded("\n\n".join([say(phrases.FOUND_ALONE), *found]))
         return text, AssistantMessage(parts=(Text(text=text),))

@@ -68,7 +68,7 @@ BRIDGE_SILENT = Sentence(
     "BRIDGE_SILENT",
     "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",
 )
-NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's nobody to send that to.")
+NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's no one to send that to.")
 STATUS_ANSWERING = Sentence("STATUS_ANSWERING", "I'm working on an answer here.")
 STATUS_PAUSED = Sentence("STATUS_PAUSED", "I'm paused here.")
 STATUS_ALWAYS = Sentence("STATUS_ALWAYS", "I answer every message here.")
@@ -171,11 +171,9 @@ _UNKNOWN_COMMAND = Sentence(
 _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Did you mean {names}?")
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
 _UNDONE = Sentence("UNDONE", "Undone: “{question}”")
-UNDONE_WORDLESS = Sentence("UNDONE_WORDLESS", "Undone: your last message.")
 _WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 _WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
 _WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
-_WHO_NOT_ADMIN = Sentence("WHO_NOT_ADMIN", "You're not one of my admins.")
 _WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
 _WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
 _WRONG_FORM_HELP = Sentence("WRONG_FORM_HELP", "I can't read that. `/help {name}` shows how to write it.")
@@ -262,7 +260,7 @@ def stays_out(name: str) -> str:
 
 def undone(question: str) -> str:
     """The reply to `/undo`: the beginning of the question that was taken back; empty if it had no words."""
-    return say(_UNDONE, question=question) if question else say(UNDONE_WORDLESS)
+    return say(_UNDONE, question=question or "…")
 
 
 def model(now: str, choices: Sequence[str]) -> str:
@@ -305,7 +303,7 @@ def who(name: str | None, person: str, group: str | None, *, is_admin: bool) -> 
         [
             *([say(_WHO_NAME, name=name)] if name else ()),
             say(_WHO_UUID, person=person),
-            say(_WHO_ADMIN if is_admin else _WHO_NOT_ADMIN),
+            *([say(_WHO_ADMIN)] if is_admin else ()),
             *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else ()),
         ]
     )

@@ -59,15 +59,12 @@ def _translations(language: Language) -> NullTranslations:
         catalogue = read_po(file, locale=language)
     if language == "fr":
         for message in catalogue:
-            text = message.string
-            message.string = _bound(text) if isinstance(text, str) else tuple(map(_bound, text or ()))
+            forms = [message.string or ""] if isinstance(message.string, str) else message.string or ()
+            bound = tuple(_FRENCH_SPACE.sub("\u00a0", form) for form in forms)
+            message.string = bound[0] if isinstance(message.string, str) else bound
     write_mo(compiled, catalogue)
     compiled.seek(0)
     return GNUTranslations(compiled)
-
-
-def _bound(text: str) -> str:
-    return _FRENCH_SPACE.sub("\u00a0", text)
 
 
 def _count(values: Mapping[str, object]) -> int:

@@ -68,8 +68,10 @@ TOOL_FAILURES: Mapping[str, Sentence] = {
     "unavailable": Sentence("TOOL_FAILED_UNAVAILABLE", "The service can't be reached at the moment."),
     "too_large": Sentence("TOOL_FAILED_TOO_LARGE", "That's too much at once."),
     "unknown_outcome": Sentence("TOOL_FAILED_UNKNOWN", "Whether it was done after all, I can't tell."),
+    "convert unavailable": Sentence("RATES_UNAVAILABLE", "I can't get exchange rates right now."),
+    "Division by zero.": Sentence("DIVIDED_BY_ZERO", "You can't divide by zero."),
 }
-"""Why a tool failed, by its error code; the tool's own message is for models, in English."""
+"""Why a tool failed, by its error code, alone or behind its name, or by its message, which models read in English."""
 
 
 def duration(seconds: float, *, is_long: bool = False) -> str:
@@ -107,7 +109,7 @@ def money(usd: Decimal) -> str:
     return say(_LESS_THAN_A_CENT) if usd > 0 and not cents else dollars(cents)
 
 
-def tool_failure(error: str) -> str:
-    """Why a tool failed, for people; empty for an unknown code, as a newer tool might give."""
-    reason = TOOL_FAILURES.get(error)
+def tool_failure(error: str, *details: str) -> str:
+    """Why a tool failed, for people, by the most telling key; empty for an unknown code, as a newer tool might give."""
+    reason = next((TOOL_FAILURES[key] for key in (*details, error) if key in TOOL_FAILURES), None)
     return say(reason) if reason else ""

@@ -10,7 +10,7 @@ What tools found is worded for people in short Markdown; a result of another sha
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, cast
@@ -131,7 +131,7 @@ class Offline:
         question, since = _newest(request.messages)
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
         if answers:
-            text = "\n\n".join(_results(answers, since))
+            text = "\n\n".join(map(describe_answer, answers))
         else:
             asked = asked_for(people_words(question.text), asked_at(question.text))
             if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
@@ -267,19 +267,12 @@ def _call(asked: _Asked, messages: Sequence[Message]) -> ToolCall:
     return ToolCall(id=CallId(f"{NAME}_{count}"), name=asked[0], arguments=asked[1])
 
 
-def _results(answers: Sequence[ToolAnswer], since: Sequence[Message]) -> Iterator[str]:
-    """The tools' answers since the question, each in words, in the order asked."""
-    calls = [call for message in since if isinstance(message, AssistantMessage) for call in message.calls]
-    arguments = {call.id: call.arguments for call in calls}
-    return (describe_answer(answer, arguments.get(answer.call_id, {})) for answer in answers)
-
-
-def describe_answer(answer: ToolAnswer, arguments: Mapping[str, object]) -> str:
-    """One tool's answer in words, failures included; `arguments` are those of its call, empty if unknown."""
+def describe_answer(answer: ToolAnswer) -> str:
+    """One tool's answer in words, failures included."""
     try:
         if not answer.ok:
-            asked = next((value for value in arguments.values() if isinstance(value, str)), answer.name)
-            return f"`{asked}`: {tool_failure(json.loads(answer.content)['error'])}"
+            failed = json.loads(answer.content)
+            return tool_failure(failed["error"], failed["message"], f"{answer.name} {failed['error']}")
         return _WORDINGS[answer.name](answer.data)
     except (KeyError, TypeError, ValueError, AttributeError):
         return say(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])

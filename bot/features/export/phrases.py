@@ -15,7 +15,7 @@ _KEPT_IN_FILE = Sentence(
 )
 _KEPT_PARTLY_IN_FILE = Sentence(
     "KEPT_PARTLY_IN_FILE",
-    "I've kept {answers}, encrypted. The newest {count} are in the files; whoever runs me can give you all of them.",
+    "I've kept {answers}, encrypted. The newest {count} are in the files; ask the person who runs me for all.",
 )
 _KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
 _KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")

@@ -17,9 +17,7 @@ FEED_NO_ADDRESS = Sentence(
     "FEED_NO_ADDRESS", "That isn't a web address. It has to begin with https:// and mustn't contain a password."
 )
 FEED_REMOVED = Sentence("FEED_REMOVED", "I've stopped reading {name} and deleted its articles.")
-FEED_IS_SET = Sentence(
-    "FEED_IS_SET", "{name} is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS)."
-)
+FEED_IS_SET = Sentence("FEED_IS_SET", "{name} is in my settings. The person who runs me can remove it there.")
 FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which feeds I read.")
 NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")
 FEED_DENIED = Sentence("FEED_DENIED", "Its address leads somewhere I don't go, such as a private network.")

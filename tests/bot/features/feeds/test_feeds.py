@@ -430,7 +430,7 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         )
         assert (
             await told(aldis, "/feeds remove 2")
-            == "b.example is in my settings. Whoever runs me can remove it there (TOOLS__NEWS__FEEDS)."
+            == "b.example is in my settings. The person who runs me can remove it there."
         )
         assert await told(aldis, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
         assert "a.example" in await told(aldis, "/feeds remove 1")
