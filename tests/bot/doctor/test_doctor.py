@@ -496,13 +496,6 @@ async def test_a_number_with_which_somebody_else_came(practice: Practice) -> Non
     assert found.level == "warning"
 
 
-async def test_a_number_that_is_still_theirs(practice: Practice) -> None:
-    """Nothing to say."""
-    await pin(practice, BOB.uuid)
-    practice.given = {"ACCESS__ALLOWED": BOB.number or ""}
-    assert not [finding for finding in await practice.examine() if "another account" in finding.what]
-
-
 # What answers
 
 
@@ -653,13 +646,6 @@ async def test_a_folder_of_files_that_signal_cli_is_still_to_create_is_good(
     folder = accounts.parent.with_name(name)
     practice.given = {"SIGNAL__ATTACHMENTS": str(folder)}
     assert about(await practice.examine(), "files:", str(folder)).level == level
-
-
-async def test_a_bound_that_is_left_out_is_no_want(practice: Practice) -> None:
-    """Keys and addresses that could be set are named, how often a service is asked is not."""
-    advice = about(await practice.examine(), "tools: web_search").advice
-    assert "TOOLS__WEB_SEARCH__API_KEY" in advice
-    assert "PER_MONTH" not in advice
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from tests.waiting import eventually
 
 NOTICE = Notice(kind="key", subject="Tavily")
 WRONG = problem("search", "Tavily refuses the key", "correct it", notice=NOTICE)
-RIGHT = ok("search", "Tavily answers")
+RIGHT = ok("search", "Tavily answers", notice=NOTICE)
 
 
 @dataclass
@@ -87,6 +87,19 @@ async def test_what_is_found_is_told_and_shown(aldis: Harness, store: Store, clo
         await aldis.quiet()
     assert (outside.asked, len(aldis.transport.sent)) == (1, 2)
     assert checkups.ASK_SECONDS >= 3600
+
+
+async def test_what_is_over_is_told_anew_when_it_comes_back(aldis: Harness, store: Store, clock: SetClock) -> None:
+    """Nothing is told of what is well."""
+    outside = Outside()
+    loop = looking(store, clock, outside)
+    for found in (RIGHT, WRONG, RIGHT, WRONG):
+        outside.found = (found,)
+        await loop.ask()
+        await loop.tell()
+    await aldis.answered(3)
+    await aldis.quiet()
+    assert len(aldis.transport.sent) == 3
 
 
 async def test_what_begins_while_it_runs_is_told_soon(aldis: Harness, store: Store, clock: SetClock) -> None:
