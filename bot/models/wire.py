@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Annotated, TypeVar, cast
 
@@ -255,16 +254,13 @@ def _mended(text: str) -> dict[str, object]:
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """Returns how long the service wants to be left alone, however long that is; None if missing or unreadable.
+    """Returns how long the service wants to be left alone, however long that is; None if missing or no number.
 
-    A date is compared with the service's own clock (its Date header), so that ours does not matter.
-    Source: RFC 9110, 10.2.3; the OpenAI and Anthropic SDKs (retry-after-ms), 2026-11-21.
+    Source: RFC 9110, 10.2.3, whose dates no model server sends; the OpenAI and Anthropic SDKs (retry-after-ms),
+    2026-11-21.
     """
     milliseconds = _seconds(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    after = headers.get("retry-after")
-    return _seconds(after) if _seconds(after) is not None else _seconds_until(after, headers.get("date"))
+    return _seconds(headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
 
 
 def _seconds(value: str | None) -> float | None:
@@ -273,14 +269,6 @@ def _seconds(value: str | None) -> float | None:
     except ValueError:
         return None
     return max(0.0, seconds) if isfinite(seconds) else None
-
-
-def _seconds_until(then: str | None, now: str | None) -> float | None:
-    try:
-        pause = parsedate_to_datetime(then or "") - parsedate_to_datetime(now or "")
-    except (ValueError, TypeError):  # unreadable, or only one of them has a zone
-        return None
-    return max(0.0, pause.total_seconds())
 
 
 _STATUSES: Mapping[int, type[ProviderError]] = {

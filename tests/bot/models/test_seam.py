@@ -8,8 +8,6 @@ import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
@@ -303,9 +301,6 @@ async def test_a_bad_key(kind: str) -> None:
     assert raised.value.provider == provider.name
 
 
-NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
@@ -317,27 +312,17 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
         ({"retry_after": "inf"}, None),
         ({"retry_after": "soon"}, None),
         ({"retry_after_ms": "1500", "retry_after": "2"}, 1.5),
-        ({"retry_after": format_datetime(NOW + timedelta(seconds=40), usegmt=True)}, 40),
-        ({"retry_after": format_datetime(NOW - timedelta(days=1), usegmt=True)}, 0),
-        ({"retry_after": "Sat, 21 Nov 2026 12:00:40 -0000"}, None),
+        ({"retry_after": "Sat, 21 Nov 2026 12:00:40 GMT"}, None),
         ({}, None),
     ],
 )
 async def test_a_rate_limit(vendor: Vendor, headers: dict[str, str], seconds: float | None) -> None:
     """A rate limit says when to come back, as a number of seconds however absurd, or not at all; nothing waits here."""
-    vendor.fails(429, code="rate_limit_error", date=format_datetime(NOW, usegmt=True), **headers)
+    vendor.fails(429, code="rate_limit_error", **headers)
     with pytest.raises(Overloaded) as raised:
         await vendor.provider.complete(QUESTION)
     assert raised.value.retry_after_seconds == seconds
     assert len(vendor.server.requests) == 1
-
-
-async def test_a_date_without_the_services_clock(vendor: Vendor) -> None:
-    """Without the service's own time a date says nothing: ours may be wrong."""
-    vendor.fails(429, retry_after=format_datetime(NOW, usegmt=True), date="today")
-    with pytest.raises(Overloaded) as raised:
-        await vendor.provider.complete(QUESTION)
-    assert raised.value.retry_after_seconds is None
 
 
 @pytest.mark.parametrize(
