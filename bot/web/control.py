@@ -51,15 +51,15 @@ _BODY_SECONDS = 15.0
 _MAX_PATH_BYTES = 107
 """`sun_path` has 108 bytes with the zero at its end. Source: unix(7), Linux man-pages 6.9 (2024)."""
 
-_NOBODY = (errno.ENOENT, errno.ECONNREFUSED)
+_NOT_RUNNING = (errno.ENOENT, errno.ECONNREFUSED)
 """There is no socket, or only the one left behind by a killed process."""
 
 _UNTIMED = aiohttp.ClientTimeout()
 """The caller applies a deadline to all of it."""
 
 _NOT_TRUSTED = {
-    "nobody": "nobody of this label or uuid has a new safety number; without a name you see who has",
-    "changed_again": "the safety number has changed since you were told; look at the newest one, then repeat this",
+    "nobody": "no one with this label or uuid has a new safety number; without a name you see who has",
+    "changed_again": "the safety number has changed since you saw it; look at the newest one, then repeat this",
 }
 
 
@@ -168,7 +168,7 @@ def _verb(
         try:
             async with asyncio.timeout(_BODY_SECONDS):
                 body = await request.read()
-        except (TimeoutError, ConnectionError):  # nobody is asking any more; aiohttp would log that at great length
+        except (TimeoutError, ConnectionError):  # the verb has gone away; aiohttp would log that at great length
             return _refused("what it is asked for with has not come")
         try:
             return web.json_response(await answer(kind.model_validate_json(body or b"{}")))
@@ -204,7 +204,7 @@ async def trust_answer(identities: Identities, name: str | None, safety_number: 
 
 @asynccontextmanager
 async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
-    """Answers on a socket at this path while the block runs; assumes that nobody else is entitled to one there.
+    """Answers on a socket at this path while the block runs; assumes that no other process is entitled to one there.
 
     Raises:
         ConfigError: no socket can be created there.
@@ -245,7 +245,7 @@ async def ask_running(
     except FileNotFoundError:
         return None  # not even the folder exists
     except aiohttp.ClientConnectorError as error:
-        if error.os_error.errno in _NOBODY:
+        if error.os_error.errno in _NOT_RUNNING:
             return None
         raise StoreError(f"the running Aldis cannot be asked ({error.os_error.strerror})") from error
     except (aiohttp.ClientError, ValueError) as error:
@@ -271,10 +271,10 @@ async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> d
             answer = await response.json()
     if not isinstance(answer, dict):
         raise ValueError("no JSON object")  # noqa: TRY004  (it is what was read, not what was called with)
-    told = cast("dict[str, Any]", answer)
+    found = cast("dict[str, Any]", answer)
     if response.status != web.HTTPOk.status_code:
-        raise StoreError(str(told.get("error", f"the running Aldis refused ({response.status})")))
-    return told
+        raise StoreError(str(found.get("error", f"the running Aldis refused ({response.status})")))
+    return found
 
 
 def _bound(path: Path) -> socket.socket:

@@ -44,8 +44,8 @@ _CORRECT = f"correct them, then restart it: {command_line('restart')}"
 _BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
 
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
-"""Name endings that nobody can have in the public DNS. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
-on `.internal`; `.lan`, which many routers use, is nobody's top-level domain (2026-11)."""
+"""Name endings that the public DNS does not have. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
+on `.internal`; `.lan`, which many routers use, is no top-level domain (2026-11)."""
 
 
 class HealthPage:
@@ -91,13 +91,12 @@ class HealthPage:
         why the newest settings are not in use, mostly null. Without a store there are only the first two.
         """
         problems, backlogs = await self._look()
-        told = list(problems)
         if backlogs is None:
-            return {"ok": False, "problems": told}
+            return {"ok": False, "problems": list(problems)}
         inbox, outbox = backlogs
         return {
-            "ok": not told,
-            "problems": told,
+            "ok": not problems,
+            "problems": list(problems),
             "challenge": self._watchdog.challenge,
             "bridge": self._bridge(),
             "cells": None if (level := self._level()) is None else words_of_level(level),
@@ -166,7 +165,7 @@ class HealthPage:
             "an answer has been due to be sent for too long": self._seconds_since(unsent_at),
             "a reminder has been due for too long": unreminded_seconds,
         }
-        return [told for told, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
+        return [words for words, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
     async def metrics(self) -> str:
         """Returns the present figures; if the store fails, its own are left out."""
@@ -274,27 +273,16 @@ class HealthPages:
 
 
 def _held(repos: Repositories) -> list[str]:
-    """What waits for somebody to trust a new safety number: by label, because the page names nobody."""
+    """What waits until a new safety number is trusted: by label, because the page names no one."""
     labels = [one.label for one in repos.people.new_identities()]
-    found: list[str] = [
-        (
-            "the safety number of {label} has changed: nothing from them is read, and answers to "
-            "them are held, until the new one is trusted; ask them, then send /trust {label} in "
-            "Signal, or: {command}"
-        ).format(label=label, command=command_line(f"trust {label}"))
+    if not labels and (held := len(repos.holds.all())):
+        where = "1 conversation" if held == 1 else f"{held} conversations"
+        return [f"answers are held in {where}, because of safety numbers that the bridge has not reported yet"]
+    return [
+        f"the safety number of {label} has changed: nothing from them is read, and answers to them are held, until the "
+        f"new one is trusted; ask them, then send /trust {label} in Signal, or: {command_line(f'trust {label}')}"
         for label in labels
     ]
-    held = len(repos.holds.all())
-    if held and not labels:
-        found.append(
-            (f"answers are held in {held} conversation, because of safety numbers that the bridge has not reported yet")
-            if held == 1
-            else (
-                f"answers are held in {held} conversations, because of safety numbers that the bridge "
-                "has not reported yet"
-            )
-        )
-    return found
 
 
 @asynccontextmanager

@@ -168,7 +168,7 @@ async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) 
         wrong = await world.verb("trust", label, "--verified", "1" * 60)
         assert (wrong.status, "fingerprint/safety number are correct" in wrong.stderr) == (2, True)
         nobody = await world.verb("trust", "beef1234")
-        assert (nobody.status, "nobody of this label" in nobody.stderr) == (2, True)
+        assert (nobody.status, "no one with this label" in nobody.stderr) == (2, True)
         right = await world.verb("trust", label, "--verified", *key.safety_number.split())
         assert right.status == 0, right.stderr
         assert signal.key(ALICE).level == "TRUSTED_VERIFIED"
@@ -203,7 +203,7 @@ async def test_what_is_held_survives_a_kill_and_is_trusted_while_nothing_runs(wo
     label = listed.stdout.split()[0]
     assert signal.key(ALICE).safety_number in listed.stdout
     wrong = await world.verb("trust", "beef1234")
-    assert (wrong.status, "nobody of this label" in wrong.stderr) == (2, True)
+    assert (wrong.status, "no one with this label" in wrong.stderr) == (2, True)
     done = await world.verb("trust", label)
     assert (done.status, signal.key(ALICE).level) == (0, "TRUSTED_UNVERIFIED"), done.stderr
     async with world.running():

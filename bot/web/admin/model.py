@@ -223,12 +223,12 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
         return []
     chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
     names = dict.fromkeys([chosen] if chosen else []) | dict.fromkeys(looked.names[:_MAX_LISTED])
-    told = {name: looked.told.get(name, NOTHING) for name in names}
+    said = {name: looked.told.get(name, NOTHING) for name in names}
     return [
         Offer(
             name=name,
-            window_tokens=told[name].window_tokens,
-            price=published_prices().of(name) or told[name].price,
+            window_tokens=said[name].window_tokens,
+            price=published_prices().of(name) or said[name].price,
             is_chosen=name == chosen,
         )
         for name in names

@@ -14,25 +14,16 @@ from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
 from tools import CATALOG, SearchOptions
 
 _ABOUT = {
-    "calculator": "Works sums out exactly.",
-    "weather": "Tells the weather of a place, now and for the next days, with air quality and pollen, also as a chart.",
-    "clock": "Tells the time anywhere in the world.",
-    "convert": "Converts units and currencies.",
     "web_search": "Searches the web, or Wikipedia where no search service is set up.",
     "verify_news": "Gathers evidence for and against a claim by several searches.",
     "twitter": "Searches posts on X.",
-    "wikipedia": "Reads articles of Wikipedia.",
     "markets": "Looks up prediction markets: what traders think is likely.",
     "news": "Searches what the news feeds of your choice have reported.",
-    "web_fetch": "Reads web pages and PDFs.",
-    "images": "Draws pictures.",
     "db_query": "Looks things up in your own databases, without changing anything.",
     "mcp": "Offers what MCP servers of your choice can do.",
-    "remind": "Reminds people of something, once or again and again.",
-    "remember": "Remembers what people want remembered about themselves.",
     "predictions": "Records what people predict, and how often they were right.",
 }
-"""What a group of tools does; of one that is not listed, the first sentence that models are given is shown."""
+"""What a group of tools does whose line in the catalogue has no summary."""
 _KEY_PAGES = {
     "Brave Search": "https://api-dashboard.search.brave.com",
     "Tavily": "https://app.tavily.com",
@@ -158,16 +149,18 @@ async def _values(ask: Ask) -> dict[str, object]:
 def _row(group: ToolGroup) -> Row:
     return Row(
         group=group,
-        about=_ABOUT.get(group.name) or _first_sentence(group),
+        about=_about(group),
         cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
         asks=any(tool.spec.effects != "none" for tool in group.tools),
     )
 
 
-def _first_sentence(group: ToolGroup) -> str:
-    if group.tools:
-        return group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "."
-    return CATALOG[group.name].summary if group.name in CATALOG else ""
+def _about(group: ToolGroup) -> str:
+    """What the tools do: a sentence of ours, else the first one that models are given."""
+    summary = CATALOG[group.name].summary if group.name in CATALOG else ""
+    if summary or group.name in _ABOUT:
+        return summary or _ABOUT[group.name]
+    return group.tools[0].spec.description.partition(". ")[0].rstrip(".") + "." if group.tools else ""
 
 
 async def _switch(ask: Ask) -> str:

@@ -315,7 +315,7 @@ async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Pat
         known_identities=[Identity(person=ALICE, is_trusted=False, key="2", safety_number="11111 22222")]
     )
     async with listening(control_of(store, clock, well, transport), path):
-        with pytest.raises(StoreError, match="has changed since you were told"):
+        with pytest.raises(StoreError, match="has changed since you saw it"):
             await ask_running(path, "trust", {"name": label})
         [suspect] = (await ask_running(path, "trust", {}) or {})["suspects"]
         assert suspect == {
@@ -325,7 +325,7 @@ async def test_a_new_safety_number_is_listed_and_trusted(store: Store, path: Pat
             "safety_number": "11111 22222",
             "since": NOON.isoformat(timespec="seconds"),
         }
-        with pytest.raises(StoreError, match="nobody of this label or uuid"):
+        with pytest.raises(StoreError, match="no one with this label or uuid"):
             await ask_running(path, "trust", {"name": "beef1234"})
         transport.refuses = CallRefused("make sure the number is correct")
         with pytest.raises(StoreError, match="make sure the number is correct"):
