@@ -33,7 +33,7 @@ ROOMS = {
     "bot/formatting": (1012, 800),
     "bot/media": (2770, 1700),
     "bot/models": (4406, 2900),
-    "bot/web": (3513, 2300),
+    "bot/web": (3494, 2300),
     "bot/doctor": (1791, 900),
     "store": (7117, 3900),
     "tools": (12629, 7000),
