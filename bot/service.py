@@ -15,14 +15,11 @@ from bot.features.feeds.poller import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.safety_numbers.service import Identities
 from bot.features.summaries.service import SummaryWorker
-from bot.loops.checkups import Checkups
-from bot.loops.intake.loop import Intake
-from bot.loops.invitations import Invitations
-from bot.loops.maintenance import Maintenance
-from bot.loops.membership import Membership
-from bot.loops.sender.loop import Sender
-from bot.loops.watchdog import Watchdog
-from bot.loops.worker.loop import Worker
+from bot.loops.intake import Intake
+from bot.loops.maintenance import Maintenance, Membership
+from bot.loops.sender import Sender
+from bot.loops.watchdog import Checkups, Watchdog
+from bot.loops.worker import Worker
 from bot.settings import Settings
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control, answering, socket_path
@@ -49,7 +46,6 @@ class Service:
     intake: Intake
     sender: Sender
     membership: Membership
-    invitations: Invitations
     maintenance: Maintenance
     reminder_scheduler: ReminderScheduler
     summary_worker: SummaryWorker
@@ -71,7 +67,7 @@ class Service:
             ConfigError: the bridge says that it will never work, or the control socket cannot be created.
         """
         async with answering(self.control.app, socket_path(self.settings.store.path)):
-            loops = (self.watchdog, self.identities, self.checkups, self.invitations)
+            loops = (self.watchdog, self.identities, self.checkups)
             watching = [asyncio.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
             try:
                 await self._loop(stop, self.intake.run, hurry)

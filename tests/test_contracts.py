@@ -21,8 +21,7 @@ HOMES = {
     "PIL": ["bot.media.pictures"],
     "aiohttp": [
         "bot.web",
-        # Their libraries stand on it, and let its errors through.
-        "bot.signal.rest_api.clients",
+        # Its library stands on it, and lets its errors through.
         "bot.models.openai",
     ],
     "aiosqlite": ["store.database"],
@@ -38,7 +37,9 @@ HOMES = {
     "httpx": [
         "tools.connections",
         "tools.web.addresses",
-        "bot.signal.detect",
+        "bot.signal.bridges",
+        "bot.signal.rest_api.client",
+        "bot.signal.rest_api.transport",
         "bot.doctor.http",
         "bot.features.attestation.service",
     ],
@@ -66,14 +67,9 @@ HOMES = {
     "protego": ["tools.web.robots"],
     "selectolax": ["bot.media.pages"],
     "webencodings": ["bot.media.texts"],
-    "signalbot": [
-        "bot.signal.rest_api.clients",
-        "bot.signal.rest_api.requests",
-        "bot.signal.rest_api.transport",
-    ],
     "simpleeval": ["tools.calculator.tool"],
     "wcwidth": ["bot.formatting.graphemes", "tools.text"],
-    "websockets": ["bot.signal.rest_api.clients", "bot.signal.rest_api.websocket"],
+    "websockets": ["bot.signal.rest_api.transport"],
 }
 """The modules that import a library, or the folder with them: swapping the library is a change there and nowhere else.
 All of Aldis uses pydantic."""

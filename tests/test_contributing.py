@@ -189,7 +189,7 @@ async def test_the_recipe_for_a_transport(tmp_path: Path) -> None:
         radio.heard.put_nowait("/status")
         assert "Aldis" in await radio.said.get()
         stop.set()
-    assert not radio.is_open
+    assert not radio.stream.is_open
 
 
 def test_the_recipe_for_a_migration() -> None:

@@ -170,8 +170,8 @@ def test_only_aldis_reaches_the_socket_of_signal_cli() -> None:
     assert script.endswith('"$$@"')
 
 
-def test_bridge_runs_in_the_mode_that_signalbot_takes() -> None:
-    """Signalbot refuses every other mode."""
+def test_bridge_runs_in_the_mode_that_is_wanted() -> None:
+    """Aldis refuses every other mode."""
     assert composed("compose.rest-api.yaml")["services"]["signal-api"]["environment"]["MODE"] == "json-rpc"
 
 

@@ -17,7 +17,7 @@ from bot.doctor.findings import problem
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
-from bot.signal.bridge_versions import Release
+from bot.signal.protocol import Release, StreamState
 from bot.unanswered import Unanswered
 from bot.web.health import HealthPage, HealthPages
 from store import Store
@@ -42,7 +42,7 @@ def promtool(*arguments: str, stdin: str | None = None) -> subprocess.CompletedP
 @pytest.fixture
 async def exposition(store: Store, clock: SetClock) -> str:
     """The page of an Aldis of which everything is known."""
-    transport = FakeTransport(is_open=True, heard_at=88.0)
+    transport = FakeTransport(stream=StreamState(is_open=True, heard_at=88.0))
     transport.known_release = Release(bridge="signal_cli", version="0.14.8")
     counts = Counts()
     Unanswered(counts)

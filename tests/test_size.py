@@ -27,8 +27,8 @@ ROOMS = {
     "bot/chat": (9040, 7350),
     "bot/commands": (2394, 1100),
     "bot/features": (4441, 3400),
-    "bot/loops": (3098, 1600),
-    "bot/signal": (5329, 2900),
+    "bot/loops": (2585, 1600),
+    "bot/signal": (4430, 2900),
     "bot/terminal": (579, 350),
     "bot/formatting": (1012, 800),
     "bot/media": (2770, 1700),
@@ -47,13 +47,13 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (388, 280)
-TEST_LINES = (90301, 50000)
+MODULES = (356, 280)
+TEST_LINES = (90228, 50000)
 SENTENCES = (400, 550)
 DOCS_WORDS = (17296, 18000)
-SETTINGS = (141, 120)
-PACKAGES = (31, 26)
-TRANSPORT_MEMBERS = (35, 14)
+SETTINGS = (140, 120)
+PACKAGES = (30, 26)
+TRANSPORT_MEMBERS = (14, 14)
 TOOL_FIELDS = (14, 14)
 OTHER_LINES = (1343, 1425)
 """HTML, JavaScript, CSS and SQL."""
@@ -67,7 +67,7 @@ LONG = {
     "bot/app/__init__.py:build_service",
     "bot/app/wiring.py:__init__",
     "bot/app/wiring.py:service",
-    "bot/loops/worker/loop.py:__init__",
+    "bot/loops/worker.py:__init__",
 }
 """Functions that are longer still; the list only shrinks."""
 

@@ -14,7 +14,7 @@ from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
 from bot.events import TERMINAL_PERSON
-from bot.loops.intake.strangers import Admission
+from bot.loops.intake import Admission
 from bot.media.speech import Speech
 from bot.settings import Settings
 from bot.trust.secrets import Secrets, passwords_in

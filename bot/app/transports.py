@@ -14,12 +14,11 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
-from bot.signal.accounts import NO_ACCOUNT, UNNAMED, Choice, choice_of
-from bot.signal.bridge_versions import Bridge
-from bot.signal.detect import NOT_BY_HTTP, bridge_at
+from bot.signal.bridges import NOT_BY_HTTP, bridge_at
+from bot.signal.directory import NO_ACCOUNT, UNNAMED, Choice, choice_of
 from bot.signal.profiles import ProfileClient
-from bot.signal.protocol import Linking, Transport
-from bot.signal.signal_cli.lines import is_socket
+from bot.signal.protocol import Bridge, Linking, SignalTransport
+from bot.signal.signal_cli.rpc import is_socket
 from bot.web.admin.world import Wait
 
 _log = logging.getLogger(__name__)
@@ -49,7 +48,7 @@ def log_waits() -> OnWait:
 
 async def signal_transport(
     settings: Settings, on_wait: OnWait | None = None, *, is_being_set_up: bool = False
-) -> Transport:
+) -> SignalTransport:
     """The transport to Signal; waits until the bridge answers and has an account.
 
     While Aldis `is_being_set_up`, it also waits until somebody has selected an account, if that is not clear.
@@ -86,7 +85,7 @@ async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[t
         await link.aclose()
 
 
-def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport:
+def transport(settings: Settings, bridge: Bridge, account: Account) -> SignalTransport:
     """The transport for an account over this bridge."""
     signal = settings.signal
     if bridge == "signal_cli":
@@ -97,7 +96,7 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
             account,
             name=signal.name,
             attachments=signal.attachments,
-            notes_of=_notes_of(settings),
+            takes_notes=settings.signal.note_to_self,
             send_seconds=signal.send_timeout_seconds,
         )
     from bot.signal.rest_api.transport import RestApi
@@ -106,7 +105,7 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
         signal.url,
         account,
         name=signal.name,
-        notes_of=_notes_of(settings),
+        takes_notes=settings.signal.note_to_self,
         send_seconds=signal.send_timeout_seconds,
     )
 
@@ -114,10 +113,10 @@ def transport(settings: Settings, bridge: Bridge, account: Account) -> Transport
 def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     """Links an account through this bridge."""
     if bridge == "signal_cli":
-        from bot.signal.signal_cli.linking import SignalCliLinking
+        from bot.signal.signal_cli.account import SignalCliLinking
 
         return SignalCliLinking(settings.signal.url)
-    from bot.signal.rest_api.linking import RestApiLinking
+    from bot.signal.rest_api.account import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
 
@@ -125,17 +124,12 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
 def profile_over(settings: Settings, bridge: Bridge, account: Account) -> ProfileClient:
     """Access to an account's profile through this bridge."""
     if bridge == "signal_cli":
-        from bot.signal.signal_cli.profile import SignalCliProfile
+        from bot.signal.signal_cli.account import SignalCliProfile
 
         return SignalCliProfile(settings.signal.url, account)
-    from bot.signal.rest_api.profile import RestApiProfile
+    from bot.signal.rest_api.account import RestApiProfile
 
     return RestApiProfile(settings.signal.url, account)
-
-
-def _notes_of(settings: Settings) -> str | None:
-    """The name of Aldis's device if the account is a person's own; else None."""
-    return settings.signal.device_name if settings.signal.note_to_self else None
 
 
 async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:

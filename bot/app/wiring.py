@@ -46,14 +46,11 @@ from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import Identities
 from bot.features.summaries.service import Summaries, SummaryWorker
 from bot.i18n import phrases
-from bot.loops.checkups import Checkups
-from bot.loops.intake.loop import Intake
-from bot.loops.invitations import Invitations
-from bot.loops.maintenance import Maintenance
-from bot.loops.membership import Membership
-from bot.loops.sender.loop import Sender
-from bot.loops.watchdog import Watchdog
-from bot.loops.worker.loop import Worker
+from bot.loops.intake import Intake
+from bot.loops.maintenance import Maintenance, Membership
+from bot.loops.sender import Sender
+from bot.loops.watchdog import Checkups, Watchdog
+from bot.loops.worker import Worker
 from bot.media.attachments import AttachmentReader
 from bot.media.feeds import FeedReader
 from bot.media.sandbox import Sandbox
@@ -115,7 +112,7 @@ class Parts:
         self._lessons = lessons or ModelLessons()
         self._known = models.known_models(settings, self._lessons)
         self._room = ContextRoom(self._lessons, models.server_of(settings))
-        self._counts.watch("unanswered_not_a_frame", lambda: transport.unreadable_frames)
+        self._counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
         self._pairing = pairing or Pairing()
         self._allowed = policies.access_list(settings, realm)
         self._budget = Budget(
@@ -150,9 +147,8 @@ class Parts:
         """All of them together; `more` are sources of tools known only while it runs."""
         settings = self._settings
         menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more, known=self._known)
-        minutes = settings.signal.round_trip_minutes
         self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
-        watchdog = Watchdog(self._transport, self._counts, round_trip_seconds=60 * minutes or None, clock=self._clock)
+        watchdog = Watchdog(self._transport, self._counts, clock=self._clock)
         checkups = self._checkups(watchdog, lambda: intake.access)
         health = HealthPage(
             self._store,
@@ -168,8 +164,9 @@ class Parts:
         identities = identities_of(
             settings, self._transport, self._store, self._clock, lambda: intake.access, counts=self._counts
         )
-        invitations = Invitations(self._transport, self._allowed)
-        intake = self._intake(watchdog, identities.notice, invitations.notice)
+        membership = Membership(self._transport, self._store, self._clock, self._allowed)
+        intake = self._intake(identities.notice, membership.notice)
+        membership.on_groups = intake.learn_groups
         watchdog.on_answer = intake.wake
         summary_worker = self._summary_worker(provider)
         toolbox = equipment.toolbox(
@@ -186,8 +183,7 @@ class Parts:
             worker=self._worker(self._agent(provider, toolbox), menu, intake, identities, summary_worker.note),
             intake=intake,
             sender=self._sender(identities.notice),
-            membership=Membership(self._transport, self._store, self._clock),
-            invitations=invitations,
+            membership=membership,
             maintenance=Maintenance(
                 self._store,
                 self._clock,
@@ -401,9 +397,7 @@ class Parts:
             account=self._transport.account,
         )
 
-    def _intake(
-        self, watchdog: Watchdog, on_untrusted: Callable[[PersonId], None], on_group_change: Callable[[ChatId], None]
-    ) -> Intake:
+    def _intake(self, on_untrusted: Callable[[PersonId], None], on_group_change: Callable[[ChatId], None]) -> Intake:
         return Intake(
             self._transport,
             self._store,
@@ -414,7 +408,6 @@ class Parts:
             admission=policies.admission(self._settings, self._pairing, self._callers)
             if self._realm == "signal"
             else None,
-            on_confirmation=watchdog.on_confirmation,
             on_untrusted=on_untrusted,
             on_group_change=on_group_change,
         )

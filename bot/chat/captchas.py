@@ -5,7 +5,7 @@ import re
 from bot.clock import Clock
 from bot.errors import CallRefused
 from bot.metrics import Counts
-from bot.signal.protocol import Transport
+from bot.signal.protocol import Receipts, Transport
 from store import Store
 
 PAGE = "https://signalcaptchas.org/challenge/generate.html"
@@ -48,7 +48,7 @@ class Captchas:
             StoreError: it was accepted, but the waiting messages go out only at their scheduled time.
         """
         solution = solution_in(pasted)
-        if solution is None:
+        if solution is None or not isinstance(self._transport, Receipts):
             raise CallRefused(NO_LINK)
         await self._transport.submit_challenge(solution)
         self._counts.add("captchas_solved")

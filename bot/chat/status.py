@@ -10,7 +10,7 @@ A status whose send is in doubt is not edited further: the outbox never sends it
 and sends the answer as a new message if none came. A receipt that comes later still tells where the status is: it is
 then removed, or turned into the answer if that has not arrived yet.
 A turn that repeats another after an edit shows no status: it will edit the earlier answer instead.
-Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender.delivery`).
+Left to others: the rows and what is in doubt (`store.outbox`), how an edit is sent (`bot.loops.sender`).
 
 Reactions: an emoji on each message being answered, while it waits and while its turn runs.
 

@@ -17,7 +17,7 @@ from bot import app, logs
 from bot.errors import Disconnected, LinkRefused
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.signal.accounts import UNNAMED, takes_numberless
+from bot.signal.directory import UNNAMED, takes_numberless
 from bot.signal.protocol import MAX_LINK_CODES, Linking
 from bot.web.admin.world import Wait
 

@@ -137,7 +137,7 @@ class _Runs:
                     try:
                         await aldis.run(stop.requested, stop.hurried)
                     finally:
-                        if transport.heard_at is not None:
+                        if transport.stream.heard_at is not None:
                             self._former = None  # however this run ends, its settings work
 
     async def _refresh(self) -> None:

@@ -34,7 +34,7 @@ from bot.i18n.language import Language, use_language
 from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
-from bot.signal.protocol import Contact, Group, Transport
+from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
 from store import InboxId, Repositories, Scope, StoreError
 
 _log = logging.getLogger(__name__)
@@ -95,17 +95,17 @@ class Audience:
         self._allowed = allowed
 
     async def contacts(self) -> tuple[Contact, ...] | None:
-        """Returns the people; None if the bridge does not answer within seconds, because other commands wait for this
-        one.
-        """
+        """Returns the people; None if the bridge does not answer within seconds: other commands wait for this one."""
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
-                return await self.transport.contacts()
+                return await self.transport.contacts() if isinstance(self.transport, Identities) else ()
         except (Disconnected, TimeoutError):
             return None
 
     async def groups(self) -> tuple[KnownGroup, ...] | None:
         """Returns the groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
+        if not isinstance(self.transport, Groups):
+            return ()
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 joined, invited = await self.transport.groups(), await self.transport.invitations()
@@ -117,9 +117,10 @@ class Audience:
         """Returns the ids of the groups that Aldis is in no more, in order; None as for `contacts`."""
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
-                return tuple(sorted(await self.transport.former_groups()))
+                left = await self.transport.former_groups() if isinstance(self.transport, Groups) else ()
         except (Disconnected, TimeoutError):
             return None
+        return tuple(sorted(left))
 
     def _known(self, group: Group) -> KnownGroup:
         allowed = self._allowed()

@@ -38,7 +38,7 @@ from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, Se
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.signal.protocol import Transport
+from bot.signal.protocol import Groups, Transport
 from bot.unanswered import Unanswered
 from store import ConversationId, InboxId, Repositories, Store, StoreError, StoreFull, StoreInUse, TurnId, UrgentItem
 
@@ -282,13 +282,12 @@ class UrgentItems:
         return {message.target} if known is None else known.names
 
     async def _is_by_member(self, edit: Edited) -> bool:
-        """Whether an edit in a group comes from one of its members; also if the bridge does not tell.
+        """Whether an edit in a group comes from one of its members, which signal-cli does not check; also if unknown.
 
-        signal-cli hands on no message of anybody else, but every edit: whoever has left could go on asking there.
         Source: signal-cli 0.14.6, `IncomingMessageHandler.getGroupContext` (2026-11-26).
         """
         chat = edit.message.chat
-        if not chat.is_group:
+        if not chat.is_group or not isinstance(self._transport, Groups):
             return True
         now, author = time.monotonic(), edit.message.author
         if self._outside.get((chat, author), 0.0) > now:

@@ -17,12 +17,11 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.signal.accounts import UNNAMED, Choice, choice_of
-from bot.signal.bridge_versions import Bridge, Release, warnings
-from bot.signal.detect import bridge_at
+from bot.signal.bridges import bridge_at, warnings
+from bot.signal.directory import UNNAMED, Choice, choice_of
 from bot.signal.json import text_in
-from bot.signal.protocol import Contact, Group, Transport
-from bot.signal.rest_api.about import check_about
+from bot.signal.protocol import Bridge, Contact, Group, Release, SignalTransport
+from bot.signal.rest_api.client import check_about
 from bot.signal.signal_cli.rpc import Rpc
 from store import Store
 
@@ -149,7 +148,7 @@ def _no_account(choice: Choice, wanted: str | None) -> Finding:
     return problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)
 
 
-async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding]]:
+async def _asked(transport: SignalTransport) -> tuple[BridgeState | None, list[Finding]]:
     try:
         contacts, groups = await transport.contacts(), await transport.groups()
         return BridgeState(contacts=contacts, groups=groups, invitations=await transport.invitations()), []
@@ -157,7 +156,7 @@ async def _asked(transport: Transport) -> tuple[BridgeState | None, list[Finding
         return None, [problem("account", f"it does not list its contacts and groups: {error}", _BRIDGE_LOG)]
 
 
-async def _receiving(transport: Transport) -> Finding:
+async def _receiving(transport: SignalTransport) -> Finding:
     """Whether messages would come, without fetching any."""
     try:
         await transport.check_receiving()

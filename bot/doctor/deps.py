@@ -7,9 +7,8 @@ from bot.events import Account
 from bot.media.sandbox import Sandbox
 from bot.models.base import Provider
 from bot.settings import BudgetSettings, ProviderName
-from bot.signal.bridge_versions import Bridge
 from bot.signal.profiles import ProfileClient
-from bot.signal.protocol import Linking, Transport
+from bot.signal.protocol import Bridge, Linking, SignalTransport
 from tools import ToolDeps
 
 
@@ -18,7 +17,7 @@ class Deps:
     """How the parts are made that only `bot.app` names, so that the doctor can look at them."""
 
     linking: Callable[[Bridge], Linking]
-    transport: Callable[[Bridge, Account], Transport]
+    transport: Callable[[Bridge, Account], SignalTransport]
     profile: Callable[[Bridge, Account], ProfileClient]
     provider: Callable[[ProviderName], Provider]
     """With the model that answers unless another is chosen."""

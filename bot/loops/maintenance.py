@@ -1,5 +1,7 @@
-"""Maintenance: regular clean-up. Removes what has expired, puts abandoned claims back, deletes settled rows and old
-turns, and folds the write-ahead log into the database, so that what was removed has left the disk.
+"""Maintenance: regular clean-up, and what the bridge says of groups.
+
+Clean-up removes what has expired, puts abandoned claims back, deletes settled rows and old turns, and folds the
+write-ahead log into the database, so that what was removed has left the disk.
 
 It also stores the state of the clocks, so that own time continues after a restart; a step of the machine's clock is
 logged when it counts (`bot.clock`).
@@ -9,12 +11,16 @@ Left to others: the daily work of the queues (`bot.loops.worker`, `bot.loops.sen
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
 
+from bot.access.access import EVERYBODY, AccessList, accepts
 from bot.chat.edits import Revisions
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
+from bot.errors import CallRefused, ConfigError, TransportError
+from bot.events import ChatId
 from bot.logs import describe_error
+from bot.signal.protocol import Group, Groups, Transport
 from store import Repositories, Store, StoreError, StoreInUse
 
 _log = logging.getLogger(__name__)
@@ -26,6 +32,11 @@ _REMEMBERED = timedelta(days=45)
 """How long the ids of settled messages are kept to recognise a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 552 (2026)."""
 _MAX_WAIT = timedelta(days=1)
+_GROUPS_EVERY_SECONDS = 600.0
+"""Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
+_PAUSE_SECONDS = 5.0
+_MAX_GROUPS = 500
+_MAX_JOINS = 20
 
 _HELD = timedelta(days=14)
 """How long an answer waits for a new safety number to be trusted: as long as signal-cli keeps such people's messages.
@@ -182,3 +193,87 @@ class Maintenance:
                 await work()
             except Exception as error:  # noqa: BLE001  (it is tried again the next time)
                 _log.error("maintenance failed: %s", describe_error(error))
+
+
+class Membership:
+    """The loop that asks the bridge for groups, now and then, and when something depends on it.
+
+    Who is in a group decides who may write (`on_groups`), and which receipts can prove a send to it: until the bridge
+    answers, receipts of people who may be strangers prove none. An account that was added to a group without a shared
+    profile is only invited, and nothing of that group arrives until it accepts; it does where the operator's list lets
+    people write. `pause_seconds` passes between two looks, however many changes there are.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        allowed: AccessList,
+        *,
+        pause_seconds: float = _PAUSE_SECONDS,
+    ) -> None:
+        self._bridge = transport if isinstance(transport, Groups) else None
+        self._store = store
+        self._clock = clock
+        self._allowed = allowed
+        self._pause_seconds = pause_seconds
+        self.on_groups: Callable[[Sequence[Group]], None] = lambda _: None
+        """Called with the groups of the account whenever the bridge has given them."""
+
+    def notice(self, chat: ChatId) -> None:
+        """Notes that a group changed: Aldis may have been invited to it."""
+        if not self._allowed.groups.isdisjoint({chat.id, EVERYBODY}):
+            self._store.wakeups["members"].set()
+
+    async def run(self) -> None:
+        """Looks regularly; ends only by cancellation, or at once where there are no groups."""
+        wakeup, failures = self._store.wakeups["members"], 0
+        while self._bridge is not None:
+            wakeup.clear()
+            try:
+                await self.look()
+                failures = 0
+            except Exception as error:  # noqa: BLE001  (it only leaves some sends in doubt; nothing else fails)
+                words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
+                _log.warning("the groups are unknown for now (%s); receipts of their members prove nothing", words)
+                failures += 1
+            await asyncio.sleep(self._pause_seconds * 2 ** min(failures, 4))
+            await is_set_within(wakeup, _GROUPS_EVERY_SECONDS if not failures else 0)
+
+    async def look(self) -> None:
+        """Accepts invitations to listed groups, and stores who is in the groups with conversations.
+
+        No one is left in a group that Aldis was removed from.
+
+        Raises:
+            TransportError, ConfigError: the bridge does not answer.
+            StoreError: it could not be stored.
+        """
+        if self._bridge is None:
+            return
+        if self._allowed.groups and not self._allowed.note_to_self:
+            await self._join(self._bridge)
+        asked_at = self._clock.now()
+        groups = await self._bridge.groups()
+        self.on_groups(groups)
+        for group in groups[:_MAX_GROUPS]:
+            if group.is_complete:
+                await self._store.transaction(lambda repos, group=group: self._keep(repos, group, asked_at))
+        left = [ChatId.group(group) for group in await self._bridge.former_groups()]
+        if left:
+            await self._store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
+
+    async def _join(self, bridge: Groups) -> None:
+        wanted = [one.id for one in await bridge.invitations() if accepts(one, self._allowed)]
+        for group in wanted[:_MAX_JOINS]:
+            try:
+                await bridge.join(group)
+                _log.info("accepted an invitation to a group of ACCESS__GROUPS")
+            except CallRefused as error:
+                _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
+
+    def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
+        people = [ChatId.direct(person) for person in group.members]
+        if repos.members.keep(ChatId.group(group.id), people, listed_at=asked_at):
+            repos.attempts.reconcile(now=self._clock.now())

@@ -375,9 +375,6 @@ class SignalSettings(SettingsGroup):
     """What people see of an answer that takes long: nothing, its status, or also its words as they arrive."""
     delete_answers: bool = False
     """Whether Aldis also deletes its answer when somebody deletes the message that it answers."""
-    round_trip_minutes: int = Field(default=0, ge=0, le=1440)
-    """How often, in minutes, a note to self tests that messages still arrive; 0 means never. Needs another device of
-    the account."""
     note_to_self: bool = False
     """Whether the account is your own: Aldis then answers your Note to Self and reads nothing else that arrives."""
     new_safety_numbers: Annotated[Literal["ask", "accept"], Lowered] = "ask"

@@ -1,25 +1,42 @@
-"""What a message carries besides text and files, in words: contacts, places on the map, polls and stickers.
+"""The content of a message: mentions in its text, its quote and files, and in words what else it carries.
 
-Each line is for the model, and made of text that people chose: names are kept short and on one line. Tolerant, like all
-reading of frames. Left to others: text, mentions and files (`envelope`, `files`).
+Each line about a contact, a place or a poll is for the model, and made of text that people chose: names are kept short
+and on one line. Tolerant, like all reading of frames. Left to others: what kind of frame it is (`envelope`).
 
-Source: signal-cli 0.14.6, `JsonSharedContact`, `JsonPollCreate`, `JsonPollVote`, `JsonPollTerminate`, `JsonSticker`,
-`ListStickerPacksCommand`; Signal-Android, `SignalPlace` (2026-11-21).
+Source: signal-cli 0.14.6, `org.asamk.signal.json` (2026-11-21); Signal-Android, `SignalPlace` (2026-11-21).
 """
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from bot.signal.json import Json, as_object, as_whole, items_in, line_of, object_in, text_in, whole_in
+from bot.events import Attachment, NamedPerson, PersonId, Quote, SentId
+from bot.signal.files import attachment_in, quoted_picture_in
+from bot.signal.json import (
+    Json,
+    as_object,
+    as_whole,
+    items_in,
+    line_of,
+    name_of,
+    object_in,
+    person_in,
+    text_in,
+    whole_in,
+)
+
+MENTION_SIGN = "\ufffc"
+"""The placeholder for a native mention; its position and length (1) count UTF-16 code units."""
+
+_SCHEME = re.compile(r"\w+:/+")
+"""What turns a name into an address: the person who is mentioned chose it, and it ends up among another one's words."""
 
 _MAX_ITEMS = 20
 """For contacts, and for the options of a poll; Signal's apps allow ten options."""
-
+_MAX_QUOTED_FILES = 4
+"""How many files of a quoted message are looked at: Signal's own apps name one."""
 _MAX_LINE_CHARS = 300
 _MAX_EMOJI_CHARS = 16
-
-Stickers = Mapping[tuple[str, int | None], str]
-"""The emoji of stickers, by pack and number."""
 
 _PLACE = re.compile(
     r"https://maps\.google\.com/maps\?(?:[\w%.,=-]+&)?q=(?P<latitude>-?\d{1,2}(?:\.\d{1,15})?)(?:,|%2C)"
@@ -29,7 +46,110 @@ _PLACE = re.compile(
 """Signal has no message type for places: Android sends the name, a picture of the map and this address."""
 
 _NAME_PARTS = ("prefix", "given", "middle", "family", "suffix")
-_ADDRESS_PARTS = ("street", "pobox", "neighborhood", "postcode", "city", "region", "country")
+
+Stickers = Mapping[tuple[str, int | None], str]
+"""The emoji of stickers, by pack and number."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Own:
+    """The account as others name it in mentions and quotes."""
+
+    number: str | None
+    uuid: PersonId | None
+    """None until the bridge has given it."""
+    name: str = "Aldis"
+
+    def is_me(self, person: PersonId | None, number: str) -> bool:
+        """Returns whether a person is the account itself: by UUID, or by number if that is known."""
+        return bool(number and number == self.number) or (person is not None and person == self.uuid)
+
+    @property
+    def id(self) -> str:
+        """The account's UUID, or its number as long as that is all that is known."""
+        return self.uuid or self.number or ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mention:
+    """A mention in a text, in UTF-16 code units, and how it is spelled out."""
+
+    start: int
+    length: int
+    written: str
+    is_me: bool
+    person: PersonId | None = None
+    """None if the bridge does not say who it is."""
+
+    @property
+    def others(self) -> tuple[NamedPerson, ...]:
+        """The person with the name used in the text; empty for the account itself, or an unknown person."""
+        person = None if self.is_me else self.person
+        return () if person is None else (NamedPerson(name=self.written.removeprefix("@"), person=person),)
+
+
+def mentions_in(parent: Json, own: Own) -> list[Mention]:
+    """Returns the mentions in a message or a quote; one without a position points nowhere."""
+    return [_mention(as_object(item), own) for item in items_in(parent, "mentions")]
+
+
+def _mention(item: Json, own: Own) -> Mention:
+    person, number = person_in(item, "uuid"), text_in(item, "number")
+    is_me = own.is_me(person, number)
+    unnamed = f"member-{person[:8] if person else 'unknown'}"
+    name = own.name if is_me else name_of(text_in(item, "name"), number) or unnamed
+    start = whole_in(item, "start")
+    return Mention(
+        start=-1 if start is None else start,
+        length=whole_in(item, "length") or 0,
+        written=f"@{_SCHEME.sub('', name)}",
+        is_me=is_me,
+        person=person,
+    )
+
+
+def with_names(text: str, mentions: list[Mention]) -> str:
+    """Returns the text with its placeholders spelled out; Aldis's own mention at the very beginning is left out.
+
+    A mention that does not point to a placeholder (or points to the same one again) changes nothing.
+    """
+    units = text.encode("utf-16-le")
+    written, end, addressed, is_blank = "", 0, False, True
+    for mention in sorted(mentions, key=lambda mention: mention.start):
+        start, stop = 2 * mention.start, 2 * (mention.start + mention.length)
+        if start < end or units[start:stop].decode("utf-16-le", "replace") != MENTION_SIGN:
+            continue
+        before = units[end:start].decode("utf-16-le", "replace")
+        # Looking at all of it again for each of thousands of mentions would block all chats for a second.
+        is_blank = is_blank and not before.strip()
+        leads = mention.is_me and is_blank
+        addressed, is_blank = addressed or leads, is_blank and leads
+        written += before + ("" if leads else mention.written)
+        end = stop
+    written += units[end:].decode("utf-16-le", "replace")
+    return written.lstrip(" \t\r\n,:") if addressed else written
+
+
+def quote_in(data: Json, own: Own) -> Quote | None:
+    """Returns the quote of a data message; None if it has none."""
+    quote = object_in(data, "quote")
+    sent_at = whole_in(quote, "id")
+    if sent_at is None:
+        return None
+    pictures = [quoted_picture_in(as_object(item)) for item in items_in(quote, "attachments")[:_MAX_QUOTED_FILES]]
+    return Quote(
+        sent_at=SentId(sent_at),
+        author=person_in(quote, "authorUuid"),
+        text=with_names(text_in(quote, "text"), mentions_in(quote, own)),
+        pictures=tuple(picture for picture in pictures if picture is not None),
+        has_unseen_files=None in pictures,
+    )
+
+
+def attachments_in(data: Json) -> tuple[Attachment, ...]:
+    """Returns the files of a data message."""
+    read = (attachment_in(as_object(item)) for item in items_in(data, "attachments"))
+    return tuple(attachment for attachment in read if attachment is not None)
 
 
 def extras_in(data: Json, text: str) -> tuple[str, ...]:
@@ -60,35 +180,24 @@ def stickers_in(packs: Iterable[Json]) -> Stickers:
 
 def _emoji(sticker: Json) -> str:
     """A sticker's emoji; empty if its pack has letters there, which would be words of its maker."""
-    told = line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)
-    return "" if any(map(str.isalpha, told)) else told
+    emoji = line_of(text_in(sticker, "emoji"), _MAX_EMOJI_CHARS)
+    return "" if any(map(str.isalpha, emoji)) else emoji
 
 
 def _contact(contact: Json) -> str:
     name = object_in(contact, "name")
     full = " ".join(filter(None, (_short(name, part) for part in _NAME_PARTS)))
-    told = (
+    parts = (
         full or _short(name, "nickname"),
         _short(contact, "organization"),
-        *_values(contact, "phone", "phone"),
-        *_values(contact, "email", "email"),
-        *(_address(as_object(item)) for item in items_in(contact, "address")[:_MAX_ITEMS]),
+        *(
+            f"{what} {_short(as_object(item), 'value')}"
+            for what in ("phone", "email")
+            for item in items_in(contact, what)
+        ),
     )
-    known = "; ".join(filter(None, told))
+    known = "; ".join(list(filter(None, parts))[:_MAX_ITEMS])
     return line_of(f"a contact: {known}", _MAX_LINE_CHARS) if known else ""
-
-
-def _values(contact: Json, field: str, what: str) -> Iterable[str]:
-    """The phone numbers or addresses of a contact, each with its kind."""
-    for item in map(as_object, items_in(contact, field)[:_MAX_ITEMS]):
-        value, kind = _short(item, "value"), _short(item, "label") or _short(item, "type").lower()
-        if value:
-            yield f"{what} {value} ({kind})" if kind else f"{what} {value}"
-
-
-def _address(item: Json) -> str:
-    parts = ", ".join(filter(None, (_short(item, part) for part in _ADDRESS_PARTS)))
-    return f"address {parts}" if parts else ""
 
 
 def _places(text: str) -> Iterable[str]:
@@ -100,7 +209,7 @@ def _polls(data: Json) -> Iterable[str]:
     poll, vote = object_in(data, "pollCreate"), object_in(data, "pollVote")
     if poll:
         texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
-        options = (f"{number}. {_short(as_object(text), 'text')}" for number, text in enumerate(texts, 1))
+        options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))
         choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
         yield f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}"
     if vote:

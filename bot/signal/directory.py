@@ -1,24 +1,34 @@
-"""The lists of groups, contacts, keys, accounts and devices of either bridge.
+"""The lists of groups, contacts, keys and accounts of either bridge, and which account `SIGNAL__ACCOUNT` means.
 
 Tolerant about what people choose, strict if the answer as a whole is unreadable. Left to others: asking for the lists
-(`signal_cli`, `rest_api`).
+(`signal_cli`, `rest_api`), what to do if no account or several match (`bot.app`, the doctor).
 
-Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand`, `ListIdentitiesCommand` and `ListDevicesCommand`
-in `org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
+Source: signal-cli 0.14.6, `ListGroupsCommand`, `ListContactsCommand` and `ListIdentitiesCommand` in
+`org.asamk.signal.commands`; signal-cli-rest-api, commit a08db23, `src/client/client.go` (2026-11-21).
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
+from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import Disconnected
-from bot.events import Account, PersonId
-from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in, whole_in
+from bot.events import Account
+from bot.invocation import command_line
+from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in
 from bot.signal.profiles import AccountProfile
-from bot.signal.protocol import Contact, Group, Identity
+from bot.signal.protocol import Contact, Group, Identity, Linking
 
-_PHONE = 1
 _SAFETY_NUMBER_CHARS = 71
 """Twelve groups of five digits."""
+
+
+NO_ACCOUNT = f"no account is linked yet; link one with: {command_line('link')}"
+"""A line for the operator as long as the bridge has none."""
+UNNAMED = (
+    "the bridge has an account without a phone number and does not report its uuid; put "
+    "the uuid there (`signal-cli -o json listAccounts` shows it), or let Aldis talk to "
+    "signal-cli's own daemon"
+)
 
 
 def entries(answer: object) -> tuple[Json, ...]:
@@ -32,40 +42,24 @@ def entries(answer: object) -> tuple[Json, ...]:
     return tuple(as_object(item) for item in cast("list[object]", answer))
 
 
-def groups_in(answer: object, *, id_field: str) -> tuple[Group, ...]:
-    """Returns the groups of a list that the account is in; `id_field` holds the id as in envelopes.
+def groups_in(answer: object) -> tuple[Group, ...]:
+    """Returns the groups of a list that the account is in.
 
     Raises:
         Disconnected: as `entries`.
     """
-    return tuple(_group(entry, id_field) for entry in entries(answer) if text_in(entry, id_field) and _is_member(entry))
+    return tuple(_group(entry) for entry in entries(answer) if _is_member(entry) and _group_id(entry))
 
 
-def invitations_in(answer: object, *, id_field: str, account: Account) -> tuple[Group, ...]:
-    """Returns the groups of a list that the account is invited to and not in; `id_field` as for `groups_in`.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
-    return tuple(
-        _group(entry, id_field)
-        for entry in entries(answer)
-        if text_in(entry, id_field) and not _is_member(entry) and _is_invited(entry, account)
-    )
-
-
-def former_groups_in(answer: object, *, id_field: str, account: Account) -> frozenset[str]:
-    """Returns the ids of the groups of a list that the account was in and is not any more; `id_field` as for
-    `groups_in`.
+def other_groups_in(answer: object, *, account: Account) -> tuple[tuple[Group, ...], frozenset[str]]:
+    """Returns the groups of a list that the account is not in: those it is invited to, and the ids of the others.
 
     Raises:
         Disconnected: as `entries`.
     """
-    return frozenset(
-        text_in(entry, id_field)
-        for entry in entries(answer)
-        if text_in(entry, id_field) and not _is_member(entry) and not _is_invited(entry, account)
-    )
+    others = [entry for entry in entries(answer) if not _is_member(entry) and _group_id(entry)]
+    invited = [entry for entry in others if _is_invited(entry, account)]
+    return tuple(map(_group, invited)), frozenset(_group_id(entry) for entry in others if entry not in invited)
 
 
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
@@ -152,26 +146,20 @@ def _is_own(entry: Json, account: Account) -> bool:
     return account.is_called(text_in(entry, "number")) or account.is_called(text_in(entry, "uuid"))
 
 
-def device_named(answer: object, name: str) -> int | None:
-    """Returns the only other device of an account with this name; None if there is none, or several.
-
-    The first device is the phone itself, whatever its name.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
-    named = [whole_in(entry, "id") for entry in entries(answer) if text_in(entry, "name") == name]
-    further = [device for device in named if device not in {None, _PHONE}]
-    return further[0] if len(further) == 1 else None
+def _group_id(entry: Json) -> str:
+    """The id of a group as in envelopes, for which signal-cli-rest-api has another field."""
+    return text_in(entry, "internal_id") or text_in(entry, "id")
 
 
-def _group(entry: Json, id_field: str) -> Group:
-    members = _members(entry)
+def _group(entry: Json) -> Group:
+    listed = items_in(entry, "members")
+    found = (person_in(as_object(member), "uuid") for member in listed)
+    members = frozenset(member for member in found if member is not None)
     return Group(
-        id=text_in(entry, id_field),
+        id=_group_id(entry),
         name=name_of(text_in(entry, "name")) or "",
         members=members,
-        is_complete=len(members) == len(items_in(entry, "members")) > 0,
+        is_complete=len(members) == len(listed) > 0,
     )
 
 
@@ -183,11 +171,6 @@ def _is_invited(entry: Json, account: Account) -> bool:
     """Whether the account is among the invited; signal-cli-rest-api has another name for the field."""
     invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
     return any(_is_own(as_object(one), account) for one in invited)
-
-
-def _members(entry: Json) -> frozenset[PersonId]:
-    members = (person_in(as_object(member), "uuid") for member in items_in(entry, "members"))
-    return frozenset(member for member in members if member is not None)
 
 
 def _contact(entry: Json) -> Contact | None:
@@ -204,3 +187,44 @@ def _profile_name(profile: Json) -> str:
     given = text_in(profile, "givenName") or text_in(profile, "given_name")
     family = text_in(profile, "familyName") or text_in(profile, "lastname")
     return f"{given} {family}".strip()
+
+
+# Which account is meant
+
+
+def takes_numberless(uri: str) -> bool:
+    """Whether a linking code can be scanned by an account without a phone number: the bridge says so in the code.
+
+    Source: https://github.com/AsamK/signal-cli/issues/2122 (2026-09-17); other programs also write `nopni2`.
+    """
+    said = parse_qs(urlsplit(uri).query).get("capabilities", [""])[0]
+    return "nopni" in said.split(",")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """The accounts that a bridge has, and those of them that match."""
+
+    all: tuple[Account, ...]
+    meant: tuple[Account, ...]
+
+
+async def choice_of(linking: Linking, wanted: str | None) -> Choice:
+    """Returns a bridge's accounts, and those that match a number or a UUID; all of them if none is wanted.
+
+    A bridge that lists only numbers is asked for the UUID of each. A UUID can also match the only account that the
+    bridge has and cannot name.
+
+    Raises:
+        Disconnected: as `Linking.accounts`.
+    """
+    found = await linking.accounts()
+    if wanted is None:
+        return Choice(all=found, meant=found)
+    uuid = person_in({"": wanted}, "")
+    if uuid is not None and not any(account.is_called(wanted) for account in found):
+        found = tuple([await linking.identify(account) if account.name else account for account in found])
+        unnamed = [account for account in found if not account.name]
+        if len(unnamed) == 1 and not any(account.is_called(wanted) for account in found):
+            found = (*(account for account in found if account.name), Account(id=uuid))
+    return Choice(all=found, meant=tuple(account for account in found if account.is_called(wanted)))

@@ -1,20 +1,24 @@
 """Reads signal-cli's JSON: first the few fields that tell who a frame is from, and later its content.
 
-Both bridges pass on the same frames, so this module serves both. It is tolerant: whatever comes, `peek_envelope` and
-`event` return None instead of raising, so that no frame (any stranger can send one) ever stops the stream. Left to
-others: how frames travel (`signal_cli`, `rest_api`), who can write (`bot.access.access`), what is carried besides text
-(`contents`, `files`), what the account writes to itself (`notes`).
+Both bridges pass on the same frames, so this module serves both. It is tolerant: whatever comes, `FrameReader` returns
+None instead of raising, so that no frame (any stranger can send one) ever stops the stream. Two promises are kept here
+before a frame can be stored: a view-once message loses its content, and of what the owner of an account writes on
+another device only notes to self are read. Left to others: how frames travel (`signal_cli`, `rest_api`), who can write
+(`bot.access.access`), what a message carries (`contents`, `files`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its neighbours (2026-11-21).
 """
 
+import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from bot.errors import NotSent, Undeliverable
 from bot.events import (
-    Attachment,
+    Account,
     ChatId,
     Deleted,
     Edited,
@@ -23,7 +27,6 @@ from bot.events import (
     Incoming,
     Kind,
     PersonId,
-    Quote,
     Reacted,
     Receipt,
     SentId,
@@ -32,8 +35,18 @@ from bot.events import (
     is_stop_word,
     plain_command,
 )
-from bot.signal.contents import Stickers, extras_in, sticker_emoji
-from bot.signal.files import attachment_in, quoted_picture_in, repeats_text
+from bot.metrics import Counts
+from bot.signal.contents import (
+    Own,
+    Stickers,
+    attachments_in,
+    extras_in,
+    mentions_in,
+    quote_in,
+    sticker_emoji,
+    with_names,
+)
+from bot.signal.files import repeats_text
 from bot.signal.json import (
     Json,
     as_object,
@@ -46,31 +59,42 @@ from bot.signal.json import (
     text_in,
     whole_in,
 )
-from bot.signal.mentions import MENTION_SIGN, Own, mention_in, with_names
-from bot.signal.notes import note_in
-from bot.signal.view_once import without_content
+from bot.signal.protocol import StreamState
+from bot.unanswered import Unanswered
 
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{1,128}={0,2}")
 _CLASS_NAME = re.compile(r"[A-Za-z0-9_.$]{1,100}")
 _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«'‘`]?[/\uff0f\u2044\u2215][^\W\d_]|/\?\s*$)")
-"""A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address somebody (`Aldis,
-/help`)."""
+"""A slash and a letter, optionally after a mention (`￼ /help`) or one word that may address Aldis (`Aldis, /help`)."""
 
 _MAX_TARGETS = 500
 """How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
-
-_MAX_QUOTED_FILES = 4
-"""How many files of a quoted message are looked at: Signal's own apps name one."""
+_MAX_REMEMBERED = 256
 
 _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment")
 """Content of a data message that makes it none for Aldis. A story reply answers a story, and Aldis posts none."""
-
 _POLL_TALK = ("pollVote", "pollTerminate")
 """In a group others can see who voted and that a poll is over; in a direct chat it would be the person's own poll,
 which needs no answer."""
-
 _CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate", *_POLL_TALK)
 """What makes a data message a message even without text."""
+
+_ADDRESS = ("destination", "destinationNumber", "destinationUuid")
+_KEPT_OF_VIEW_ONCE = (
+    "timestamp",
+    "viewOnce",
+    "expiresInSeconds",
+    "isExpirationUpdate",
+    "groupInfo",
+    "mentions",
+    "reaction",
+    "remoteDelete",
+    "adminDelete",
+    *_ADDRESS,
+)
+"""The fields that stay, besides whom a quote quotes; anything else, known to signal-cli now or later, may be content.
+Mentions and the quote tell whether a group's message is for Aldis."""
+_KEPT_OF_QUOTE = ("id", "author", "authorNumber", "authorUuid")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,58 +104,163 @@ class _Opened:
     envelope: Envelope
     author: PersonId
     chat: ChatId
-    frame: Json
     source: Json
     data: Json
     own: Own
     stickers: Stickers
 
 
-def peek_envelope(raw: str, *, own: Own, takes_notes: bool = False, is_exclusive: bool = False) -> Envelope | None:
-    """Returns whom a frame is from, where it belongs and its kind; None if it is not an envelope for this account.
+class FrameReader:
+    """Reads the frames of one account; `name` is how Aldis's own mention is spelled out in a text.
 
-    `is_exclusive`: it is for this account, whatever account it names. With `takes_notes`, what the account writes to
-    itself gets the kind that it would have from anybody else, in the account's chat with itself.
+    With `takes_notes`, what the account writes to itself is a message like any other, and everything else that it
+    writes is the person's own affair. `is_exclusive` is set if only frames for this account arrive, whatever they call
+    it. `stream` counts the frames that are no envelope.
     """
-    frame = parse_frame(raw)
-    whole = object_in(frame, "envelope")
-    note: Json = note_in(whole, number=own.number, own_uuid=own.uuid) if takes_notes else {}
-    source = note or whole
-    sent_at = whole_in(source, "timestamp")
-    is_for_us = is_exclusive or text_in(frame, "account") in {"", own.number, own.uuid}
-    if sent_at is None or not is_for_us:
-        return None
-    author = person_in(source, "sourceUuid")
-    number = text_in(source, "sourceNumber") or None
-    group = _group(source)
-    if group is None:
-        return None
-    kept = without_content(raw, frame)
-    if kept is None:
-        return None
-    # A sync message reports what the account itself did on another device: Signal refuses it from anybody else.
-    from_self = whole.get("syncMessage") is not None or own.is_me(author, number or "")
-    kind = Kind.OTHER if from_self and not note else _kind(frame, source)
-    data = _data(source)
-    return Envelope(
-        account=own.id,
-        author=author,
-        number=number,
-        device=whole_in(source, "sourceDevice") or 0,
-        sent_at=SentId(sent_at),
-        kind=kind,
-        chat=_chat(group, author),
-        raw=kept,
-        from_self=from_self,
-        server_at=whole_in(source, "serverReceivedTimestamp"),
-        waited_ms=_waited_ms(source),
-        expires_in_seconds=_timer_seconds(data),
-        is_command=kind is Kind.MESSAGE and is_command(_words(data)),
-        group_revision=whole_in(object_in(data, "groupInfo"), "revision"),
-    )
+
+    def __init__(
+        self,
+        account: Account,
+        name: str,
+        *,
+        takes_notes: bool = False,
+        is_exclusive: bool = False,
+        stream: StreamState | None = None,
+    ) -> None:
+        self.own = Own(number=account.number, uuid=account.id, name=name)
+        self.takes_notes = takes_notes
+        self.stickers: Stickers = {}
+        """The emoji of the stickers that the bridge knows."""
+        self.stream = stream or StreamState()
+        self._unanswered = Unanswered(Counts())
+        self._is_exclusive = is_exclusive
+        self._owner: PersonId | None = None
+        """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
+        self._sent: deque[SentId] = deque(maxlen=_MAX_REMEMBERED)
+
+    def is_own_chat(self, chat: ChatId) -> bool:
+        """Returns whether it is the account's chat with itself."""
+        return not chat.is_group and chat.id in {self.own.uuid, self.own.number, self._owner}
+
+    def is_out_of_bounds(self, chat: ChatId) -> bool:
+        """Returns whether Aldis must stay out of a chat: if notes are answered, all other chats are the person's own
+        affair.
+        """
+        return self.takes_notes and not self.is_own_chat(chat)
+
+    def check_bounds(self, chat: ChatId) -> None:
+        """Checks that a message does not go to a chat that Aldis must stay out of.
+
+        Raises:
+            Undeliverable: it would go to another person.
+            NotSent: the account's own id is not known yet, so neither is whose chat it is.
+        """
+        if self.is_out_of_bounds(chat):
+            if (self.own.uuid or self._owner) is None and not chat.is_group:
+                raise NotSent("SIGNAL__NOTE_TO_SELF: the account's own id is not known before its next note")
+            raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to other people")
+
+    def remember(self, sent: SentId) -> None:
+        """Remembers the time of something that Aldis has sent: if it comes back, it is no question."""
+        self._sent.append(sent)
+
+    def envelope(self, raw: str) -> Envelope | None:
+        """Returns the frame as an envelope; None, counted and logged without its text, if it is none."""
+        envelope = self._peek(raw)
+        if envelope is None:
+            self.pass_over()
+        elif envelope.from_self and envelope.kind is not Kind.OTHER:
+            self._owner = envelope.author
+            if envelope.sent_at in self._sent:
+                return replace(envelope, kind=Kind.OTHER)
+        return envelope
+
+    def pass_over(self) -> None:
+        """Counts a frame that is no envelope."""
+        self.stream.unreadable += 1
+        self._unanswered.note("not_a_frame")
+
+    def event(self, envelope: Envelope) -> Event | None:
+        """Returns the content of an envelope; None if it is nothing for Aldis or unreadable.
+
+        What the account itself did on another device is nothing, except for a sign that our own message arrived there,
+        and for a note to self if `envelope` has taken it as a message.
+        """
+        frame = parse_frame(envelope.raw)
+        source = object_in(frame, "envelope")
+        if envelope.from_self and envelope.kind is Kind.OTHER:
+            return _own_receipt(envelope, source, self.own)
+        if envelope.from_self:
+            source = _note_in(source, replace(self.own, uuid=None))
+        if envelope.kind is Kind.UNDECRYPTABLE:
+            return _undecryptable(envelope, frame)
+        read = _READERS.get(envelope.kind)
+        if read is None or envelope.author is None or envelope.chat is None:
+            return None
+        return read(
+            _Opened(
+                envelope=envelope,
+                author=envelope.author,
+                chat=envelope.chat,
+                source=source,
+                data=_data(source),
+                own=self.own,
+                stickers=self.stickers,
+            )
+        )
+
+    def lacks_emoji(self, envelope: Envelope) -> bool:
+        """Returns whether it is a sticker whose emoji is unknown."""
+        event = self.event(envelope) if '"sticker"' in envelope.raw else None
+        return isinstance(event, Incoming) and event.sticker and event.sticker_emoji is None
+
+    def _peek(self, raw: str) -> Envelope | None:
+        """Returns whom a frame is from, where it belongs and its kind; None if it is not an envelope for this account.
+
+        A note to self gets the kind that it would have from another person, in the account's chat with itself.
+        """
+        own, frame = self.own, parse_frame(raw)
+        whole = object_in(frame, "envelope")
+        note: Json = _note_in(whole, own) if self.takes_notes else {}
+        source = note or whole
+        sent_at, group = whole_in(source, "timestamp"), _group(source)
+        is_for_us = self._is_exclusive or text_in(frame, "account") in {"", own.number, own.uuid}
+        kept = _without_view_once(raw, frame)
+        if sent_at is None or not is_for_us or group is None or kept is None:
+            return None
+        author = person_in(source, "sourceUuid")
+        number = text_in(source, "sourceNumber") or None
+        # A sync message reports what the account itself did on another device: Signal refuses it from all others.
+        from_self = whole.get("syncMessage") is not None or own.is_me(author, number or "")
+        kind = Kind.OTHER if from_self and not note else _kind(frame, source)
+        data = _data(source)
+        return Envelope(
+            account=own.id,
+            author=author,
+            number=number,
+            device=whole_in(source, "sourceDevice") or 0,
+            sent_at=SentId(sent_at),
+            kind=kind,
+            chat=None if author is None else ChatId.group(group) if group else ChatId.direct(author),
+            raw=kept,
+            from_self=from_self,
+            server_at=whole_in(source, "serverReceivedTimestamp"),
+            waited_ms=_waited_ms(source),
+            expires_in_seconds=_timer_seconds(data),
+            is_command=kind is Kind.MESSAGE and is_command(_words(data)),
+            group_revision=whole_in(object_in(data, "groupInfo"), "revision"),
+        )
 
 
-def _waited_ms(source: Mapping[str, object]) -> int | None:
+def is_command(text: str) -> bool:
+    """Returns whether a message with this text is a command to Aldis, or may stop what it is doing."""
+    return _COMMAND.match(plain_command(text)) is not None or is_stop_word(text)
+
+
+# The head of a frame
+
+
+def _waited_ms(source: Json) -> int | None:
     """Returns how long Signal's server kept it; None if the bridge does not say.
 
     Source: signal-cli 0.14.6, JsonMessageEnvelope; the second time is 0 if the server did not give it.
@@ -140,43 +269,52 @@ def _waited_ms(source: Mapping[str, object]) -> int | None:
     return None if not received or not delivered else max(0, delivered - received)
 
 
-def is_command(text: str) -> bool:
-    """Whether a message with this text is a command to Aldis, or may stop what it is doing."""
-    return _COMMAND.match(plain_command(text)) is not None or is_stop_word(text)
+def _note_in(source: Json, own: Own) -> Json:
+    """Returns the envelope as if the account had sent the note as an ordinary message; empty if it is no note to
+    self.
 
-
-def event(envelope: Envelope, *, own: Own, stickers: Stickers | None = None) -> Event | None:
-    """Returns the content of an envelope; None if it is nothing for Aldis or unreadable. `stickers` are the known ones.
-
-    What the account itself did on another device is nothing, except for a sign that our own message arrived there, and
-    for a note to self if `peek_envelope` has taken it as a message.
+    Linked to a person's own phone, Aldis sees a copy of all that the person sends. Source: `JsonSyncDataMessage`.
     """
-    frame = parse_frame(envelope.raw)
-    source = object_in(frame, "envelope")
-    if envelope.from_self and envelope.kind is Kind.OTHER:
-        return _own_receipt(envelope, source, own)
-    if envelope.from_self:
-        source = note_in(source, number=own.number, own_uuid=None)
-    if envelope.kind is Kind.UNDECRYPTABLE:
-        return _undecryptable(envelope, frame)
-    read = _READERS.get(envelope.kind)
-    if read is None or envelope.author is None or envelope.chat is None:
+    sent = object_in(object_in(source, "syncMessage"), "sentMessage")
+    author, edit = person_in(source, "sourceUuid"), object_in(sent, "editMessage")
+    if author is None or own.uuid not in {None, author}:
+        return {}
+    if sent.get("groupInfo") is not None or object_in(edit, "dataMessage").get("groupInfo"):
+        return {}
+    if sent.get("destinationUuid") is not None:  # then the number does not count
+        is_to_self = person_in(sent, "destinationUuid") == author
+    else:
+        is_to_self = bool(own.number) and own.number in {text_in(sent, field) for field in _ADDRESS}
+    if not is_to_self:
+        return {}
+    rest = {field: value for field, value in source.items() if field != "syncMessage"}
+    if edit:
+        return rest | {"editMessage": edit}
+    return rest | {"dataMessage": {field: value for field, value in sent.items() if field not in _ADDRESS}}
+
+
+def _without_view_once(raw: str, frame: Json) -> str | None:
+    """Returns the frame in a form that can be stored: unchanged, except without view-once content.
+
+    `frame` is `raw`, parsed. None if the rest cannot be written because it is nested too deeply.
+    """
+    if "viewOnce" not in raw:
+        return raw
+    try:
+        cleared = _cleared(frame)
+        return raw if cleared == frame else json.dumps(cleared)
+    except RecursionError:
         return None
-    return read(
-        _Opened(
-            envelope=envelope,
-            author=envelope.author,
-            chat=envelope.chat,
-            frame=frame,
-            source=source,
-            data=_data(source),
-            own=own,
-            stickers=stickers or {},
-        )
-    )
 
 
-# The kind
+def _cleared(parent: Json) -> Json:
+    """Returns an object without the content of view-once messages, wherever in an envelope they are."""
+    if parent.get("viewOnce") is not True:
+        places = ("envelope", "dataMessage", "editMessage", "syncMessage", "sentMessage")
+        return {**parent, **{place: _cleared(object_in(parent, place)) for place in places if object_in(parent, place)}}
+    kept = {field: parent[field] for field in _KEPT_OF_VIEW_ONCE if field in parent}
+    quote = object_in(parent, "quote")
+    return kept | ({"quote": {field: quote[field] for field in _KEPT_OF_QUOTE if field in quote}} if quote else {})
 
 
 def _kind(frame: Json, source: Json) -> Kind:
@@ -199,11 +337,8 @@ def _data_kind(data: Json) -> Kind:
         return Kind.REACTION
     if data.get("isExpirationUpdate") is True:
         return Kind.TIMER
-    return Kind.MESSAGE if _says_something(data) else Kind.OTHER
-
-
-def _says_something(data: Json) -> bool:
-    return bool(_words(data).strip()) or any(data.get(part) for part in _CONTENT)
+    says_something = bool(_words(data).strip()) or any(data.get(part) for part in _CONTENT)
+    return Kind.MESSAGE if says_something else Kind.OTHER
 
 
 def _words(data: Json) -> str:
@@ -225,16 +360,9 @@ def _group(source: Json) -> str | None:
     info = _data(source).get("groupInfo")
     if info is None and not any(place.get("groupId") for place in places):
         return ""
-    group = text_in(as_object(info), "groupId") or next(
-        filter(None, (text_in(place, "groupId") for place in places)), ""
-    )
+    ids = [text_in(place, "groupId") for place in (as_object(info), *places)]
+    group = next(filter(None, ids), "")
     return group if _GROUP_ID.fullmatch(group) else None
-
-
-def _chat(group: str, author: PersonId | None) -> ChatId | None:
-    if author is None:
-        return None
-    return ChatId.group(group) if group else ChatId.direct(author)
 
 
 # The content
@@ -243,22 +371,20 @@ def _chat(group: str, author: PersonId | None) -> ChatId | None:
 def _message(opened: _Opened) -> Incoming:
     data, own = opened.data, opened.own
     text = _words(data)
-    mentions = [mention_in(as_object(item), own) for item in items_in(data, "mentions")]
-    # Signal-cli 0.13.22 to 0.13.24 lost the list of mentions (https://github.com/AsamK/signal-cli/issues/1940).
-    lost = not mentions and opened.chat.is_group and text.startswith(MENTION_SIGN)
+    mentions = mentions_in(data, own)
     view_once = data.get("viewOnce") is True
     quote = object_in(data, "quote")
-    files = () if view_once else _attachments(data)
+    files = () if view_once else attachments_in(data)
     return Incoming(
         author=opened.author,
         name=name_of(text_in(opened.source, "sourceName"), opened.envelope.number or ""),
         chat=opened.chat,
         sent_at=opened.envelope.sent_at,
-        text=text.lstrip(MENTION_SIGN).lstrip() if lost else with_names(text, mentions),
-        mentions_me=lost or any(mention.is_me for mention in mentions),
+        text=with_names(text, mentions),
+        mentions_me=any(mention.is_me for mention in mentions),
         mentioned=tuple(named for mention in mentions for named in mention.others),
-        quote=_quote(quote, own),
-        quotes_me=bool(quote) and own.is_me(person_in(quote, "authorUuid"), _number_of(quote, "author")),
+        quote=quote_in(data, own),
+        quotes_me=bool(quote) and own.is_me(person_in(quote, "authorUuid"), text_in(quote, "authorNumber")),
         attachments=tuple(file for file in files if not repeats_text(file, text)),
         text_files=tuple(file for file in files if repeats_text(file, text)),
         sticker=bool(data.get("sticker")),
@@ -293,7 +419,7 @@ def _reacted(opened: _Opened) -> Reacted | None:
     target, emoji = whole_in(reaction, "targetSentTimestamp"), text_in(reaction, "emoji")
     if target is None or not emoji:
         return None
-    target_author, number = person_in(reaction, "targetAuthorUuid"), _number_of(reaction, "targetAuthor")
+    target_author, number = person_in(reaction, "targetAuthorUuid"), text_in(reaction, "targetAuthorNumber")
     is_mine = opened.own.is_me(target_author, number)
     if target_author is None and is_mine:
         target_author = opened.own.uuid
@@ -332,7 +458,7 @@ def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
     if source.get("receiptMessage") is not None:
         return _confirmed_by(envelope.author, source)
     read = [as_object(item) for item in items_in(object_in(source, "syncMessage"), "readMessages")]
-    of_own = [item for item in read if own.is_me(person_in(item, "senderUuid"), _number_of(item, "sender"))]
+    of_own = [item for item in read if own.is_me(person_in(item, "senderUuid"), text_in(item, "senderNumber"))]
     targets = _targets([item.get("timestamp") for item in of_own])
     return Receipt(author=envelope.author, what="read", targets=targets) if targets else None
 
@@ -363,33 +489,3 @@ _READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {
     Kind.TIMER: _timer,
     Kind.RECEIPT: lambda opened: _confirmed_by(opened.author, opened.source),
 }
-
-
-# The parts of a message
-
-
-def _quote(quote: Json, own: Own) -> Quote | None:
-    sent_at = whole_in(quote, "id")
-    if sent_at is None:
-        return None
-    mentions = [mention_in(as_object(item), own) for item in items_in(quote, "mentions")]
-    text = with_names(text_in(quote, "text"), mentions)
-    files = [as_object(item) for item in items_in(quote, "attachments")[:_MAX_QUOTED_FILES]]
-    pictures = [quoted_picture_in(file) for file in files]
-    return Quote(
-        sent_at=SentId(sent_at),
-        author=person_in(quote, "authorUuid"),
-        text=text,
-        pictures=tuple(picture for picture in pictures if picture is not None),
-        has_unseen_files=None in pictures,
-    )
-
-
-def _attachments(data: Json) -> tuple[Attachment, ...]:
-    read = (attachment_in(as_object(item)) for item in items_in(data, "attachments"))
-    return tuple(attachment for attachment in read if attachment is not None)
-
-
-def _number_of(item: Json, field: str) -> str:
-    """The phone number of `author` or `targetAuthor`: older versions have it only in the field without `Number`."""
-    return text_in(item, f"{field}Number") or text_in(item, field)

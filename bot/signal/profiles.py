@@ -1,15 +1,26 @@
 """The seam to the account's own profile: name, about text, picture, and the user name by which others find it.
 
-Left to others: asking either bridge (`bot.signal.signal_cli.profile`, `bot.signal.rest_api.profile`), opening a
-given picture (`bot.media.attachments`).
+The user names that accounts have taken stand in a file beside the store, because Signal reports a link only when its
+name is taken. Nothing in it is secret, because links are made to be shared; no backup contains it.
+Left to others: asking either bridge (`signal_cli`, `rest_api`), opening a given picture (`bot.media.attachments`).
 
 Source: signal-cli 0.14.6, `UpdateProfileCommand`, `UpdateAccountCommand` and `AccountHelper`; the limits as signal-cli
 0.13.14 had them on a mock of Signal's server (2026-11-23).
 """
 
+import logging
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
+
+from pydantic import TypeAdapter, ValidationError
+
+from bot.errors import ConfigError
+from bot.settings.file import write_atomically
+
+_log = logging.getLogger(__name__)
 
 MAX_NAME_BYTES = 128
 """As in Signal's apps."""
@@ -104,7 +115,7 @@ class ProfileClient(Protocol):
 
         Raises:
             Disconnected: as `change`.
-            UsernameRefused: somebody else has it, or Signal does not allow it.
+            UsernameRefused: another account has it, or Signal does not allow it.
             CallRefused: it is not taken; the message says why.
         """
         ...
@@ -120,3 +131,45 @@ class ProfileClient(Protocol):
     async def aclose(self) -> None:
         """Closes the connections; it is not used afterwards."""
         ...
+
+
+_names = TypeAdapter(dict[str, Username | None])
+
+
+def usernames_path(store: Path) -> Path:
+    """Returns the path of the file, beside the database."""
+    return store.with_name(f"{store.name}-usernames")
+
+
+class UsernameFile:
+    """The name with its link by account, None if it was given up. Its methods block on the disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Mapping[str, Username | None]:
+        """Returns all that is known; empty if there is no file, or it cannot be read."""
+        try:
+            return _names.validate_json(self._path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValidationError):
+            _log.warning("%s cannot be read; set the user name again to see its link", self._path.name)
+            return {}
+
+    def keep(self, account: str, username: Username | None) -> None:
+        """Records that the account has this user name from now on, or none; if the disk fails, only the link is
+        lost.
+        """
+        known = _names.dump_json({**self.read(), account: username})
+        try:
+            write_atomically(self._path, known.decode())
+        except ConfigError as error:
+            _log.warning("%s", error)
+
+    def forget(self) -> None:
+        """Forgets everything: a user name was changed without saying for which account."""
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError as error:
+            _log.warning("%s cannot be removed: %s", self._path.name, error.strerror)

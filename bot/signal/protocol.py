@@ -1,15 +1,15 @@
 """The seam to wherever people write: envelopes come in, replies go out.
 
-Its double, `bot.terminal.transport`, ships with Aldis.
+`Transport` is what every way to people has; Signal's also have `Receipts`, `Groups` and `Identities`, which code asks
+for by `isinstance`. The double, `bot.terminal.transport`, ships with Aldis and has none of the three.
 """
 
 from collections import deque
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Removal, Reply, SentId
-from bot.signal.bridge_versions import Release
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,7 +66,7 @@ class Group:
     """Base64, in its exact case: what follows `group:` in a `ChatId`."""
     name: str
     members: frozenset[PersonId]
-    """Everybody in it, including the account itself; empty if the bridge does not tell."""
+    """All members, the account itself included; empty if the bridge does not give them."""
     is_complete: bool = True
     """Whether the bridge gives the UUID of every member."""
 
@@ -83,7 +83,7 @@ class Contact:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Identity:
-    """Somebody's identity key, as the bridge knows it."""
+    """A person's identity key, as the bridge knows it."""
 
     person: PersonId
     is_trusted: bool
@@ -95,12 +95,51 @@ class Identity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MissedRecipient:
-    """Somebody whom a send to a group missed although it reached others."""
+    """A person whom a send to a group missed although it reached others."""
 
     person: PersonId | None
-    """None if the bridge does not tell."""
+    """None if the bridge does not say who."""
     reason: str
     """`untrusted`, `unregistered`, `no_keys`, `rate_limit` or `network`."""
+
+
+Bridge = Literal["signal_cli", "rest_api"]
+BRIDGE_NAMES: dict[Bridge, str] = {"signal_cli": "signal-cli", "rest_api": "signal-cli-rest-api"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Release:
+    """A running bridge."""
+
+    bridge: Bridge
+    version: str
+    """As it reports itself; empty or "unset" if it does not know."""
+
+    @property
+    def name(self) -> str:
+        """Its name for people, with its version."""
+        name = BRIDGE_NAMES[self.bridge]
+        return f"{name} {self.version}" if self.version else f"{name} of unknown version"
+
+
+@dataclass(kw_only=True, slots=True)
+class StreamState:
+    """How a transport's stream of envelopes is, as far as can be known; the transport keeps it up to date."""
+
+    is_open: bool = False
+    heard_at: float | None = None
+    """When it last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock; None before."""
+    has_next: bool = False
+    """Whether another envelope arrived together with the last one; those are stored together."""
+    unreadable: int = 0
+    """How many frames were no envelope for this account, since the start."""
+    keeps_messages: bool = True
+    """Whether Signal keeps what people send while no stream is open.
+
+    If not, those messages are lost, and so the stream is the last thing to end at a stop.
+    """
+    max_pause_seconds: float = 5.0
+    """The longest pause before a broken stream is opened again."""
 
 
 class Transport(Protocol):
@@ -117,63 +156,8 @@ class Transport(Protocol):
         ...
 
     @property
-    def has_receipts(self) -> bool:
-        """Whether delivery receipts come back, so that an unknown send can be reconciled by waiting for one."""
-        ...
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a stream of envelopes is open, as far as can be told."""
-        ...
-
-    @property
-    def heard_at(self) -> float | None:
-        """When the stream last gave a sign of life (a frame, a keep-alive, a pong), on `time.monotonic`'s clock.
-
-        None before the first sign of this run.
-        """
-        ...
-
-    @property
-    def unreadable_frames(self) -> int:
-        """How many frames were no envelope for this account, since the start."""
-        ...
-
-    @property
-    def has_next(self) -> bool:
-        """Whether another envelope arrived together with the last one, so that asking for it does not wait.
-
-        Envelopes that arrived together are stored together.
-        """
-        ...
-
-    @property
-    def keeps_messages(self) -> bool:
-        """Whether Signal keeps what people send while no stream is open.
-
-        If not, those messages are lost, and so the stream is the last thing to end at a stop.
-        """
-        ...
-
-    @property
-    def max_pause_seconds(self) -> float:
-        """The longest pause before a broken stream is opened again.
-
-        Short if what arrives in the meantime is lost; trying costs the bridge next to nothing.
-        """
-        ...
-
-    @property
-    def challenge(self) -> str | None:
-        """The token of the captcha that Signal wants solved before it sends more; None if it wants none.
-
-        Meant for the operator's eyes, never for a log.
-        """
-        ...
-
-    @property
-    def missed(self) -> deque[MissedRecipient]:
-        """The last few people whom sends have missed, oldest first; the reader takes them out."""
+    def stream(self) -> StreamState:
+        """The state of its stream of envelopes."""
         ...
 
     def envelopes(self) -> AsyncGenerator[Envelope]:
@@ -185,14 +169,6 @@ class Transport(Protocol):
         Raises:
             Disconnected: the connection cannot be opened, or broke.
             ConfigError: the server's answer means that it will never work (unknown account, wrong mode).
-        """
-        ...
-
-    async def check_receiving(self) -> None:
-        """Checks that `envelopes` would open a stream, without opening one: what arrives over it would be lost.
-
-        Raises:
-            Disconnected, ConfigError: as `envelopes`.
         """
         ...
 
@@ -226,7 +202,7 @@ class Transport(Protocol):
         ...
 
     async def remove(self, removal: Removal) -> SentId:
-        """Deletes one of our own messages for everybody. Repeating it does no harm.
+        """Deletes one of our own messages for all readers. Repeating it does no harm.
 
         Returns the id of the deletion itself: phones confirm it like a message, and its receipt must not be taken for
         that of another send.
@@ -239,13 +215,13 @@ class Transport(Protocol):
         ...
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Shows or hides that Aldis is typing; failures are only logged, because nobody waits for it."""
+        """Shows or hides that Aldis is typing; failures are only logged."""
         ...
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Puts an emoji on somebody's message, or removes it; a refusal is only logged.
+        """Puts an emoji on a message, or removes it; a refusal is only logged.
 
         Returns Signal's id of the reaction, which phones confirm like a message; None if the bridge does not report it.
 
@@ -268,86 +244,37 @@ class Transport(Protocol):
         """Deletes the bridge's copy of a file if the bridge can; failures are only logged."""
         ...
 
-    async def receipt(self, *envelopes: Envelope) -> None:
-        """Tells the author that these messages of theirs were read; failures are only logged."""
-        ...
-
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Shows a step of the running turn, if the transport has a place for it."""
         ...
 
-    async def is_linked(self) -> bool:
-        """Whether the bridge still has the account.
+    async def aclose(self) -> None:
+        """Closes the connections; the transport is not used afterwards."""
+        ...
 
-        Raises:
-            Disconnected: the bridge cannot be asked.
+
+@runtime_checkable
+class Receipts(Protocol):
+    """What Signal says of messages after they were sent, and what the account says of those that it has read.
+
+    With a transport that has none, a send of unknown outcome cannot be reconciled by waiting for a receipt.
+    """
+
+    @property
+    def missed(self) -> deque[MissedRecipient]:
+        """The last few people whom sends have missed, oldest first; the reader takes them out."""
+        ...
+
+    @property
+    def challenge(self) -> str | None:
+        """The token of the captcha that Signal wants solved before it sends more; None if it wants none.
+
+        Meant for the operator's eyes, never for a log.
         """
         ...
 
-    async def release(self) -> Release | None:
-        """Returns the bridge and its version; None if there is no bridge.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def groups(self) -> tuple[Group, ...]:
-        """Returns the groups that the account is in.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def invitations(self) -> tuple[Group, ...]:
-        """Returns the groups that the account is invited to and has not joined; until it does, nothing of them arrives.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def former_groups(self) -> frozenset[str]:
-        """Returns the ids of groups that the account has left or was removed from, as long as the bridge knows them.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def join(self, group: str) -> None:
-        """Accepts the invitation to the group of this id; its members can see that.
-
-        Raises:
-            CallRefused: the bridge refuses it, for example because the invitation was withdrawn.
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def contacts(self) -> tuple[Contact, ...]:
-        """Returns the people that the account knows, with number and UUID.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def identities(self) -> tuple[Identity, ...]:
-        """Returns the keys of everybody that the bridge knows.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-        """
-        ...
-
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        """Trusts the key that this person has now; with a safety number only if it matches, and then as compared.
-
-        Raises:
-            Disconnected: the bridge cannot be asked.
-            CallRefused: it refuses, and says why.
-        """
+    async def receipt(self, *envelopes: Envelope) -> None:
+        """Shows the author that these messages of theirs were read; failures are only logged."""
         ...
 
     async def submit_challenge(self, captcha: str) -> None:
@@ -359,21 +286,80 @@ class Transport(Protocol):
         """
         ...
 
-    async def note_to_self(self, text: str) -> SentId:
-        """Sends a message to the account itself, to see whether anything of it comes back on the stream.
 
-        Raises:
-            NotSent, SendUnknown, Undeliverable: as `send`.
+@runtime_checkable
+class Groups(Protocol):
+    """The groups of the account. All raise `Disconnected` if the bridge cannot be asked."""
+
+    async def groups(self) -> tuple[Group, ...]:
+        """Returns the groups that the account is in."""
+        ...
+
+    async def invitations(self) -> tuple[Group, ...]:
+        """Returns the groups that the account is invited to and has not joined; until it does, nothing of them
+        arrives.
         """
         ...
 
-    async def aclose(self) -> None:
-        """Closes the connections; the transport is not used afterwards."""
+    async def former_groups(self) -> frozenset[str]:
+        """Returns the ids of groups that the account has left or was removed from, as long as the bridge knows
+        them.
+        """
+        ...
+
+    async def join(self, group: str) -> None:
+        """Accepts the invitation to the group of this id; its members can see that.
+
+        Raises:
+            CallRefused: the bridge refuses it, for example because the invitation was withdrawn.
+        """
         ...
 
 
+@runtime_checkable
+class Identities(Protocol):
+    """The account at its bridge, and the people it knows. All raise `Disconnected` if the bridge cannot be asked."""
+
+    async def is_linked(self) -> bool:
+        """Returns whether the bridge still has the account."""
+        ...
+
+    async def release(self) -> Release:
+        """Returns the bridge and its version."""
+        ...
+
+    async def check_receiving(self) -> None:
+        """Checks that `envelopes` would open a stream, without opening one: what arrives over it would be lost.
+
+        Raises:
+            ConfigError: as `Transport.envelopes`.
+        """
+        ...
+
+    async def contacts(self) -> tuple[Contact, ...]:
+        """Returns the people that the account knows, with number and UUID."""
+        ...
+
+    async def identities(self) -> tuple[Identity, ...]:
+        """Returns the keys of all people that the bridge knows."""
+        ...
+
+    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
+        """Trusts the key that this person has now; with a safety number only if it matches, and then as compared.
+
+        Raises:
+            CallRefused: the bridge refuses it, and says why.
+        """
+        ...
+
+
+@runtime_checkable
+class SignalTransport(Transport, Receipts, Groups, Identities, Protocol):
+    """A transport with all that Signal has."""
+
+
 MAX_LINK_CODES = 15
-"""How many codes are shown, each good for about a minute: somebody who has scanned none of them has gone away."""
+"""How many codes are shown, each good for about a minute: a person who has scanned none of them has gone away."""
 
 
 class Linking(Protocol):

@@ -10,7 +10,6 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.a
 """
 
 import re
-from collections import deque
 from collections.abc import Collection, Mapping
 from http import HTTPStatus
 
@@ -58,10 +57,6 @@ _UNTRUSTED_SENTENCE = re.compile(r"untrusted", re.IGNORECASE)
 _TAIL_CHARS = 400
 """The part of a long sentence that says what happened: before it comes the file itself, as base64."""
 
-NO_CHALLENGE = "Signal wants no captcha solved"
-
-_MAX_MISSED = 1000
-
 _REASONS: Mapping[str, str] = {
     **_HOPELESS,
     UNTRUSTED: "untrusted",
@@ -77,11 +72,6 @@ _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 def is_unauthorized(words: str) -> bool:
     """Whether signal-cli's sentence says that Signal's server does not know this device any more."""
     return _UNAUTHORIZED.search(words) is not None
-
-
-def no_misses() -> deque[MissedRecipient]:
-    """Returns the queue in which a transport keeps the people whom its sends have missed."""
-    return deque(maxlen=_MAX_MISSED)
 
 
 def missed_recipient(kind: str, person: PersonId | None) -> MissedRecipient:

@@ -20,7 +20,7 @@ from typing import TextIO
 from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock, MachineClock
-from bot.errors import TooSlow, Undeliverable
+from bot.errors import TooSlow, Undeliverable, Unfetchable
 from bot.events import (
     TERMINAL_PERSON,
     WHOLE_ANSWER,
@@ -39,8 +39,7 @@ from bot.events import (
 )
 from bot.invocation import command_line
 from bot.signal.envelope import is_command
-from bot.signal.plain import PlainTransport
-from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolStarted
+from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, StreamState, ToolStarted
 from bot.terminal.streams import Once, PipedInput, PromptInput, TerminalWriter, cells
 from tools import shorten
 
@@ -56,7 +55,7 @@ _ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
 
 
-class Terminal(PlainTransport):
+class Terminal:
     """One conversation of one person with standard input and output.
 
     `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
@@ -65,8 +64,7 @@ class Terminal(PlainTransport):
     """
 
     account = ACCOUNT
-    max_pause_seconds = 0.0
-    """Its stream ends for good, so nothing is opened again."""
+    number: str | None = None
 
     def __init__(
         self,
@@ -92,19 +90,13 @@ class Terminal(PlainTransport):
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
         self._painted = stdout.isatty() and can_draw
         self._last_sent_at = 0
-        self.heard_at = None
-        """When the last message was read; see `Transport.heard_at`."""
+        self.stream = StreamState(is_open=True)
         self._current: Envelope | None = None
         self._answered = asyncio.Event()
         self._over = asyncio.Event()
         self._indicated = False
         self.failed = False
         """Whether any reply reported a failure or could not be written."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether messages can still come."""
-        return not self._over.is_set()
 
     @property
     def has_left(self) -> bool:
@@ -135,12 +127,11 @@ class Terminal(PlainTransport):
         while not self._over.is_set() and (envelope := await self._unanswered()) is not None:
             yield envelope
             await self._answered.wait()
-        self._over.set()
+        self._end()
 
     def stop_receiving(self) -> None:
         """Stops taking messages; `envelopes` ends at once."""
-        self._over.set()
-        self._answered.set()
+        self._end()
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the message in the envelope, or None if it is not from this transport."""
@@ -201,9 +192,14 @@ class Terminal(PlainTransport):
             await self._hide_indicator()
             await self._note(line)
 
-    async def note_to_self(self, text: str) -> SentId:  # noqa: ARG002 - there is nobody to send it to
-        """Sends nothing, but returns a time for it."""
-        return self._next_sent_at()
+    async def react(self, *_: object, **__: object) -> None:
+        """Does nothing: lines cannot be marked, and no file is kept."""
+
+    async def attachment(self, *_: object, **__: object) -> bytes:
+        """Has none to return."""
+        raise Unfetchable("no file comes this way")
+
+    discard = react
 
     async def aclose(self) -> None:
         """Stops taking messages; an open prompt is removed, and further output begins on a new line."""
@@ -213,6 +209,11 @@ class Terminal(PlainTransport):
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             await self._note("")
+
+    def _end(self) -> None:
+        self.stream.is_open = False
+        self._over.set()
+        self._answered.set()
 
     @property
     def _waiting(self) -> bool:
@@ -225,7 +226,7 @@ class Terminal(PlainTransport):
             text = await self._line()
             if text is None:
                 return None
-            self.heard_at = time.monotonic()
+            self.stream.heard_at = time.monotonic()
             self._current = self._envelope(text)
             self._answered.clear()
         return self._current
@@ -279,8 +280,7 @@ class Terminal(PlainTransport):
 
     def _give_up(self) -> None:
         self.failed = True
-        self._over.set()
-        self._answered.set()
+        self._end()
 
     async def _hide_indicator(self) -> None:
         if self._indicated:

@@ -30,7 +30,8 @@ from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
-from bot.signal.bridge_versions import Concern, Release
+from bot.signal.bridges import Concern
+from bot.signal.protocol import Release
 from bot.version import build
 from bot.web.listening import serving_on
 from store import Repositories, Store, StoreError, Waiting

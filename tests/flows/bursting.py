@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 from bot.chat.agent import Agent
 from bot.cli.main import main
 from bot.loops.maintenance import Maintenance
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from tools.calculator.tool import Calculator
 
 _answer, _event = Agent.answer, FrameReader.event

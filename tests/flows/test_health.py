@@ -10,7 +10,7 @@ from typing import Any
 import aiohttp
 
 from bot.loops.watchdog import CAPTCHA, CLOSED
-from bot.signal.accounts import NO_ACCOUNT
+from bot.signal.directory import NO_ACCOUNT
 from tests.flows.processes import Ended, started
 from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message

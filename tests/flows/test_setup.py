@@ -12,8 +12,7 @@ import aiohttp
 import pytest
 from PIL import Image
 
-from bot.signal.profiles import Username
-from bot.signal.usernames import UsernameFile, usernames_path
+from bot.signal.profiles import Username, UsernameFile, usernames_path
 from bot.web.admin.audit import audit_path
 from tests.flows.consoles import Console, watched
 from tests.ports import free_port

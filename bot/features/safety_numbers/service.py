@@ -25,7 +25,7 @@ from bot.events import ChatId, PersonId
 from bot.features.safety_numbers import phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
-from bot.signal.protocol import Contact, Identity, Transport
+from bot.signal.protocol import Contact, Identity, SignalTransport, Transport
 from store import NewIdentity, Repositories, Store
 
 _log = logging.getLogger(__name__)
@@ -90,7 +90,8 @@ class Identities:
         admins: Admins,
         accepts: bool,
     ) -> None:
-        self._transport = transport
+        self._account = transport.account
+        self._signal = transport if isinstance(transport, SignalTransport) else None
         self._store = store
         self._clock = clock
         self._counts = counts
@@ -179,14 +180,14 @@ class Identities:
             else (*suspects, *await self._store.read(lambda repos: self._all(repos, known)))
         )
         suspect = next((one for one in those if name.lower() in {one.label, one.person}), None)
-        if suspect is None:
+        if suspect is None or self._signal is None:
             return TrustResult(kind="nobody")
         if suspect.person == by:
             return TrustResult(kind="own", suspect=suspect)
         is_news = (suspect.label, suspect.since) not in {(one.label, one.since) for one in before}
         if safety_number is None and is_news:
             return TrustResult(kind="changed_again", suspect=suspect)
-        await self._transport.trust(suspect.person, safety_number=safety_number)
+        await self._signal.trust(suspect.person, safety_number=safety_number)
         others = [one.person for one in suspects if one.person != suspect.person]
 
         def trusted(repos: Repositories) -> None:
@@ -203,10 +204,12 @@ class Identities:
         return TrustResult(kind="trusted", suspect=suspect)
 
     async def _ask(self) -> _Known:
-        identities = await self._transport.identities()
-        groups = await self._transport.groups() if await self.holds_anything() else ()
+        if self._signal is None:
+            return _Known(keys={}, untrusted={}, contacts={}, members={})
+        identities = await self._signal.identities()
+        groups = await self._signal.groups() if await self.holds_anything() else ()
         untrusted = {one.person: one for one in identities if not one.is_trusted}
-        contacts = await self._transport.contacts() if untrusted else ()
+        contacts = await self._signal.contacts() if untrusted else ()
         return _Known(
             keys={one.person: one for one in identities},
             untrusted=untrusted,
@@ -252,7 +255,8 @@ class Identities:
         accepted: set[PersonId] = set()
         for person in sorted(set(people) - verified):
             try:
-                await self._transport.trust(person)
+                if self._signal is not None:
+                    await self._signal.trust(person)
             except CallRefused:
                 _log.error("a new safety number was not accepted: the bridge refuses it")
             else:
@@ -322,10 +326,6 @@ class Identities:
             self._noticed[person] += 1
             if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
                 del self._noticed[person]
-
-    @property
-    def _account(self) -> str:
-        return self._transport.account
 
 
 def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:

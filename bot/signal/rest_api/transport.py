@@ -1,73 +1,76 @@
-"""Signal by an existing signal-cli-rest-api (mode json-rpc): a websocket comes in, signalbot's client sends out.
+"""Signal by an existing signal-cli-rest-api (mode json-rpc): a websocket comes in, HTTP requests go out.
 
-Of signalbot only the HTTP clients are used. Its pipeline is not: it goes deaf on a frame that it does not know, and for
-good when the server closes in order, and it holds what arrived in memory. Even so this bridge is best effort: it loses
-what arrives while no websocket is open, and part of a burst; `signal_cli` does not.
+This bridge is best effort: it loses what arrives while no websocket is open, and part of a burst; `signal_cli` does
+not. Left to others: what frames mean (`envelope`), styles (`styled`), when to connect again (intake), what to do about
+a send of unknown outcome (sender), what a refusal means (`client`).
 
-Left to others: what frames mean (`envelope`), styles (`styled`), when to connect
-again (intake), what to do about a send of unknown outcome (sender), the form of a request (`requests`).
-
-Source: signalbot 2.2.1; signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
+Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """
 
 import asyncio
+import base64
 import logging
-from collections.abc import AsyncGenerator, Mapping
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Literal
 
-from signalbot._generated import Receipt, RemoteDeleteRequest, SendReactionRequest, TypingIndicatorRequest
-from signalbot._generated.api.receipt_type import ReceiptType
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import CallRefused, ConfigError, Disconnected, SendUnknown, TransportError
-from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId, Styled
+from bot.errors import ConfigError, Disconnected, SendUnknown, SentUnnamed, TransportError
+from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.invocation import command_line
-from bot.signal.bridge_versions import Release
-from bot.signal.directory import (
-    accounts_in,
-    contacts_in,
-    former_groups_in,
-    groups_in,
-    identities_in,
-    invitations_in,
-)
-from bot.signal.files import check_size
-from bot.signal.json import as_object, text_in
-from bot.signal.protocol import Contact, Group, Identity
-from bot.signal.rest_api.about import check_about
-from bot.signal.rest_api.clients import (
+from bot.signal.directory import accounts_in
+from bot.signal.files import check_size, data_uri
+from bot.signal.json import Json, as_object, as_whole, items_in, parse_frame, person_in, text_in
+from bot.signal.protocol import Release, StreamState
+from bot.signal.rest_api.client import (
     CONNECT_SECONDS,
     BridgeRefusal,
-    Clients,
-    as_disconnected,
-    as_fetched,
-    as_log,
+    Client,
+    Method,
     as_outcome,
-    file_path,
+    challenge_in,
+    check_about,
 )
-from bot.signal.rest_api.errors import challenge_in
-from bot.signal.rest_api.requests import message_of, recipient_of
-from bot.signal.rest_api.send_results import parse_sent_id
-from bot.signal.rest_api.websocket import Connection, frames_of, open_websocket
-from bot.signal.send_errors import NO_CHALLENGE
-from bot.signal.signal_bridge import SignalBridge
+from bot.signal.rest_api.styled import styled_text
+from bot.signal.send_errors import failure, missed_recipient
+from bot.signal.signal_bridge import Listed, SignalBridge
 
 _log = logging.getLogger(__name__)
 
 MAX_PAUSE_SECONDS = 0.6
 """The pause between two attempts to reach the bridge: together with `CONNECT_SECONDS` less than the two seconds within
 which Aldis must be back after the bridge."""
+MAX_FRAME_BYTES = 4 * 1024 * 1024
+_MAX_FRAMES_AHEAD = 1024
+"""How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
+_PINGS_IN_SILENCE = 20
+"""How many pings are sent in the time after which an unresponsive websocket is given up, so that a bridge that was gone
+without a word is noticed with the next one."""
+_MAX_SUCCESS_BYTES = 1024 * 1024
+"""For the body of a successful send: one line for each member of a group that it missed."""
+_MAX_DIGITS = 20
+
+
+class _Connection(ClientConnection):
+    """A websocket that reports every sign of life: a frame, a ping or a pong."""
+
+    on_data: Callable[[], None] = staticmethod(lambda: None)
+
+    def data_received(self, data: bytes) -> None:
+        """Reports whatever arrives."""
+        self.on_data()
+        super().data_received(data)
 
 
 class RestApi(SignalBridge):
-    """A `Transport` over the bridge at `url` for an account.
+    """A `SignalTransport` over the bridge at `url` for an account.
 
     The deadlines are in seconds: `silence` for a websocket that does not answer pings, `send` for a message or a file,
-    `call` for anything else. For `name` and `notes_of` see `SignalBridge`.
+    `call` for anything else. For `name` and `takes_notes` see `SignalBridge`.
     """
-
-    keeps_messages = False
-    max_pause_seconds = MAX_PAUSE_SECONDS
 
     def __init__(
         self,
@@ -75,50 +78,42 @@ class RestApi(SignalBridge):
         account: Account,
         *,
         name: str = "Aldis",
-        notes_of: str | None = None,
+        takes_notes: bool = False,
         silence_seconds: float = 20,
         send_seconds: float = 60,
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
     ) -> None:
-        super().__init__(account, name=name, notes_of=notes_of)
+        stream = StreamState(keeps_messages=False, max_pause_seconds=MAX_PAUSE_SECONDS)
+        super().__init__(account, stream, name=name, takes_notes=takes_notes)
         self._name = account.name
         """The account's name in addresses."""
-        self.is_open = False
-        self._connection: Connection | None = None
+        self._connection: _Connection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
         self._is_stopping = False
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
-        self._clients = Clients(url, account.name, connect_seconds)
+        self._client = Client(url, connect_seconds=connect_seconds)
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
-
-    @property
-    def heard_at(self) -> float | None:
-        """When the last sign of life came over a websocket; see `Transport.heard_at`."""
-        return self._connection.heard_at if self._connection else None
 
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the frames of one connection; see `Transport.envelopes`.
 
-        What the bridge has to say of the account is asked beside the reading, for what waits at the bridge is dropped.
+        Whether the bridge has the account is asked beside the reading, for what waits at the bridge is dropped.
         """
-        check_about(as_object(await self._ask("/v1/about")))
+        check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
         async with self._websocket() as websocket:
-            looking = asyncio.create_task(self._look_up())
+            looking = asyncio.create_task(self._check_account())
             looking.add_done_callback(lambda task: self._end_if_failed(task, websocket))
             try:
-                if self._notes_of is not None:
-                    await asyncio.wait([looking], timeout=self._call_seconds)
-                async for raw in frames_of(websocket):
-                    envelope = self._reader.envelope(raw)
+                async for raw in _frames_of(websocket):
+                    envelope = await self._read(raw)
                     if envelope is not None:
-                        await self._heard(raw, envelope)
                         yield envelope
                 if looking.done():
                     looking.result()
@@ -126,123 +121,114 @@ class RestApi(SignalBridge):
                 looking.cancel()
                 await asyncio.wait([looking])
 
-    def _end_if_failed(self, looking: asyncio.Task[None], websocket: Connection) -> None:
+    @asynccontextmanager
+    async def _websocket(self) -> AsyncGenerator[_Connection]:
+        try:
+            websocket = await connect(
+                f"ws{self._client.url.removeprefix('http')}/v1/receive/{self._name}",
+                open_timeout=self._call_seconds,
+                ping_interval=self._silence_seconds / _PINGS_IN_SILENCE,
+                ping_timeout=self._silence_seconds,
+                close_timeout=1,
+                max_size=MAX_FRAME_BYTES,
+                max_queue=_MAX_FRAMES_AHEAD,
+                proxy=None,
+                create_connection=_Connection,
+            )
+        except (WebSocketException, OSError, TimeoutError) as error:
+            raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error
+        assert isinstance(websocket, _Connection)  # noqa: S101  (what was asked for, to the type checker)
+        self._connection = websocket
+        websocket.on_data = self._note_life
+        self._note_life()
+        try:
+            _log.info("connected to signal-cli-rest-api")
+            self.stream.is_open = True
+            yield websocket
+        finally:
+            self.stream.is_open = False
+            await websocket.close()
+
+    def _note_life(self) -> None:
+        self.stream.heard_at = time.monotonic()
+
+    def _end_if_failed(self, looking: asyncio.Task[None], websocket: _Connection) -> None:
         """Closes the websocket of an account that the bridge does not have: it would stay silent."""
         if not looking.cancelled() and looking.exception() is not None:
             self._closing = asyncio.create_task(websocket.close())
 
-    async def check_receiving(self) -> None:
-        """Checks that the bridge has the right mode and the account; see `Transport.check_receiving`."""
-        check_about(as_object(await self._ask("/v1/about")))
-        await self._check_account()
-
     def stop_receiving(self) -> None:
         """Closes the websocket in order, and hands out what has arrived; see `Transport.stop_receiving`."""
-        if not self._is_stopping and self._connection is not None and self.is_open:
+        if not self._is_stopping and self._connection is not None and self.stream.is_open:
             self._closing = asyncio.create_task(self._connection.close())
         self._is_stopping = True
-
-    async def _check_account(self) -> None:
-        """Checks that the bridge has the account; otherwise there would just be silence."""
-        if not await self.is_linked():
-            raise ConfigError(
-                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
-                f" link it with `{command_line('link')}`"
-            )
-
-    async def _look_up(self) -> None:
-        """Checks the account, and asks who it is.
-
-        A bridge that does not answer this is no reason to stay away: what arrives in the meantime would be lost.
-        """
-        try:
-            await self._check_account()
-        except Disconnected as error:
-            _log.warning("signal-cli-rest-api does not say whether it has the account: %s", error)
-        if self._notes_of is not None:
-            await self._learn_own_device(self._ask(f"/v1/devices/{self._name}"))
-
-    async def _ask(self, path: str) -> object:
-        return await self._clients.ask(path, timeout_seconds=self._call_seconds)
-
-    async def _told(self, path: str) -> object:
-        """Like `_ask`, once the stream has shown that this is a bridge: its refusals may pass.
-
-        Raises:
-            Disconnected: it did not tell.
-        """
-        try:
-            return await self._ask(path)
-        except ConfigError as error:
-            raise Disconnected(str(error)) from error
-
-    @asynccontextmanager
-    async def _websocket(self) -> AsyncGenerator[Connection]:
-        with as_disconnected():
-            websocket = await open_websocket(
-                self._clients.receive_uri, open_seconds=self._call_seconds, silence_seconds=self._silence_seconds
-            )
-        self._connection = websocket
-        try:
-            _log.info("connected to signal-cli-rest-api")
-            self.is_open = True
-            yield websocket
-        finally:
-            self.is_open = False
-            await websocket.close()
 
     # Outgoing
 
     async def send(self, reply: Reply) -> SentId:
         """Sends one message; see `Transport.send`."""
         ready = await self._ready(reply)
-        message = message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
-        in_group = reply.chat.is_group
-        async with self._sending(in_group=in_group):
-            sent_id = parse_sent_id(await self._clients.plain.send(message), self.missed, in_group=in_group)
-        self._reader.remember(sent_id)
-        return sent_id
+        message = _message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
+        return await self._send("POST", "/v2/send", message, in_group=reply.chat.is_group, is_message=True)
 
     async def remove(self, removal: Removal) -> SentId:
-        """Deletes one of our own messages for everybody; see `Transport.remove`."""
+        """Deletes one of our own messages; see `Transport.remove`."""
         self._check_target(removal.chat, removal.target)
-        request = RemoteDeleteRequest(recipient=self._recipient(removal.chat), timestamp=removal.target)
-        async with self._sending(in_group=removal.chat.is_group):
-            sent_id = parse_sent_id(await self._clients.plain.remove(self._name, request), self.missed, in_group=True)
+        body = {"recipient": self._recipient(removal.chat), "timestamp": removal.target}
+        return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, in_group=removal.chat.is_group)
+
+    async def _send(self, method: Method, path: str, body: Json, *, in_group: bool, is_message: bool = False) -> SentId:
+        """Sends something, notes whether Signal wants a captcha, and returns the id of what was sent."""
+        try:
+            with as_outcome(is_group=in_group):
+                answer = await self._client.call(
+                    method,
+                    path,
+                    body,
+                    timeout_seconds=self._send_seconds,
+                    max_bytes=_MAX_SUCCESS_BYTES,
+                    is_sending=True,
+                )
+        except TransportError as error:
+            if isinstance(error.__cause__, BridgeRefusal):
+                self.challenge = challenge_in(error.__cause__) or self.challenge
+            raise
+        sent_id = self._sent_id(answer, may_miss_all=is_message and not in_group)
+        self.challenge = None
         self._reader.remember(sent_id)
         return sent_id
 
-    async def note_to_self(self, text: str) -> SentId:
-        """Sends a message to the account itself; see `Transport.note_to_self`."""
-        return await self.send(Reply(chat=ChatId.direct(self.account), content=Styled(text=text)))
+    def _sent_id(self, body: bytes, *, may_miss_all: bool) -> SentId:
+        """The id in a successful answer, which lists failures, one for each recipient.
+
+        Up to 0.100, and in bridges built from older source, it is a single object instead of a list.
+        """
+        answer = parse_frame('{"sent": ' + body.decode("utf-8", "replace") + "}")
+        sent = as_object(next(iter(items_in(answer, "sent")), answer.get("sent")))
+        errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
+        if errors and may_miss_all:
+            raise failure([text_in(error, "reason") for error in errors])
+        if errors:
+            _log.warning("a message did not reach %d members of a group", len(errors))
+        for error in errors:
+            self.missed.append(missed_recipient(text_in(error, "reason"), person_in(error, "uuid")))
+        at = str(sent.get("timestamp"))
+        is_number = at.isascii() and at.isdecimal() and len(at) <= _MAX_DIGITS
+        sent_at = as_whole(int(at)) if is_number else None
+        if sent_at is None:
+            raise SentUnnamed("signal-cli-rest-api has sent it, and does not give its timestamp")
+        return SentId(sent_at)
 
     def _recipient(self, chat: ChatId) -> str:
-        return self._name if self._reader.is_own_chat(chat) else recipient_of(chat)
+        """A person's UUID, or a group's id in this bridge's form: the id of the envelopes, in base64 once more."""
+        if self._reader.is_own_chat(chat):
+            return self._name
+        return f"group.{base64.b64encode(chat.id.encode()).decode()}" if chat.is_group else chat.id
 
-    @asynccontextmanager
-    async def _sending(self, *, in_group: bool) -> AsyncGenerator[None]:
-        """Applies the deadline of a send, translates its failure, and notes whether Signal wants a captcha."""
-        try:
-            with as_outcome(is_group=in_group):
-                async with asyncio.timeout(self._send_seconds):
-                    yield
-        except TransportError as error:
-            if isinstance(error.__cause__, BridgeRefusal):
-                self.challenge = challenge_in(error.__cause__.body) or self.challenge
-            raise
-        self.challenge = None
-
-    async def typing(self, chat: ChatId, *, started: bool) -> None:
-        """Shows or hides that Aldis is typing; see `Transport.typing`."""
-        if not self._shows_typing(chat):
-            return
-        messages = self._clients.messages
-        tell = messages.start_typing if started else messages.stop_typing
-        revision = self._sessions.revision(chat)
-        with as_log("a typing indicator", logging.DEBUG):
-            async with asyncio.timeout(self._call_seconds):
-                await tell(TypingIndicatorRequest(recipient=recipient_of(chat)))
-            self._sessions.complete(chat, revision)
+    async def _type(self, chat: ChatId, *, started: bool) -> bool:
+        path = f"/v1/typing-indicator/{self._name}"
+        body = {"recipient": self._recipient(chat)}
+        return await self._tell("PUT" if started else "DELETE", path, body, level=logging.DEBUG)
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
@@ -250,108 +236,146 @@ class RestApi(SignalBridge):
         """Puts an emoji on a message, or removes it; see `Transport.react`."""
         if not self._may_mark(chat, sent_at):
             return None
-        reaction = SendReactionRequest(
-            recipient=self._recipient(chat), target_author=author, timestamp=sent_at, reaction=emoji
-        )
+        body = {
+            "recipient": self._recipient(chat),
+            "target_author": author,
+            "timestamp": sent_at,
+            "reaction": emoji,
+        }
+        path = f"/v1/reactions/{self._name}"
         try:
             with as_outcome(is_group=chat.is_group):
-                async with asyncio.timeout(self._call_seconds):
-                    if removed:
-                        gone = reaction.model_dump(exclude_none=True, by_alias=True)
-                        await self._clients.plain.do("delete", f"/v1/reactions/{self._name}", gone)
-                    else:
-                        await self._clients.reactions.react(reaction)
+                await self._client.call("DELETE" if removed else "POST", path, body, timeout_seconds=self._call_seconds)
         except SendUnknown:
             raise
         except TransportError as error:
             _log.info("a reaction failed: %s", error)
         return None
 
-    async def receipt(self, *envelopes: Envelope) -> None:
-        """Tells the author that these messages were read; in a group, too, this goes to the author alone."""
-        for envelope in envelopes:
-            if envelope.author is None or not self._tells_reading(envelope):
-                continue
-            receipt = Receipt(receipt_type=ReceiptType.READ, recipient=envelope.author, timestamp=envelope.sent_at)
-            with as_log("a read receipt"):
-                async with asyncio.timeout(self._call_seconds):
-                    await self._clients.receipts.send(receipt)
+    async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
+        for name in names:
+            body = {"receipt_type": "read", "recipient": author, "timestamp": name}
+            await self._tell("POST", f"/v1/receipts/{self._name}", body)
 
     # Files
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:  # noqa: ARG002
         """Returns the content of a file, whichever chat it came in; see `Transport.attachment`."""
         check_size(attachment.size_bytes, max_bytes)
-        with as_fetched():
-            async with asyncio.timeout(self._send_seconds):
-                return await self._clients.plain.bytes_at(file_path(attachment.id), max_bytes=max_bytes)
+        path = f"/v1/attachments/{attachment.id}"
+        return await self._client.file(path, timeout_seconds=self._send_seconds, max_bytes=max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
         """Deletes the bridge's copy of a file; see `Transport.discard`."""
-        with as_log("the deletion of a file"):
-            async with asyncio.timeout(self._call_seconds):
-                await self._clients.plain.do("delete", file_path(attachment.id))
+        await self._tell("DELETE", f"/v1/attachments/{attachment.id}", None)
 
     # The account
 
+    async def check_receiving(self) -> None:
+        """Checks that the bridge has the right mode and the account; see `Identities.check_receiving`."""
+        check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
+        if not await self.is_linked():
+            raise ConfigError(
+                "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
+                f" link it with `{command_line('link')}`"
+            )
+
+    async def _check_account(self) -> None:
+        """Checks the account; a bridge that does not answer this is no reason to stay away."""
+        try:
+            await self.check_receiving()
+        except Disconnected as error:
+            _log.warning("signal-cli-rest-api does not say whether it has the account: %s", error)
+
     async def is_linked(self) -> bool:
-        """Whether the bridge still has the account; see `Transport.is_linked`."""
-        accounts = accounts_in(await self._told("/v1/accounts"))
+        """Returns whether the bridge still has the account; see `Identities.is_linked`."""
+        accounts = accounts_in(await self._ask("/v1/accounts"))
         # An account without a number is listed without a name.
         return any(account.is_called(self._name) or account.name == (self.number or "") for account in accounts)
 
     async def release(self) -> Release:
-        """Returns the bridge's version, not that of the signal-cli in it; see `Transport.release`."""
-        return Release(bridge="rest_api", version=text_in(as_object(await self._told("/v1/about")), "version"))
-
-    async def groups(self) -> tuple[Group, ...]:
-        """Returns the groups that the account is in; see `Transport.groups`."""
-        return groups_in(await self._told(f"/v1/groups/{self._name}?expand=true"), id_field="internal_id")
-
-    async def invitations(self) -> tuple[Group, ...]:
-        """Returns the groups that the account is invited to; see `Transport.invitations`."""
-        listed = await self._told(f"/v1/groups/{self._name}?expand=true")
-        return invitations_in(listed, id_field="internal_id", account=self._account)
-
-    async def former_groups(self) -> frozenset[str]:
-        """Returns the groups that the account is in no more; see `Transport.former_groups`."""
-        listed = await self._told(f"/v1/groups/{self._name}?expand=true")
-        return former_groups_in(listed, id_field="internal_id", account=self._account)
+        """Returns the bridge's version, not that of the signal-cli in it; see `Identities.release`."""
+        return Release(bridge="rest_api", version=text_in(as_object(await self._ask("/v1/about")), "version"))
 
     async def join(self, group: str) -> None:
-        """Accepts an invitation; see `Transport.join`."""
-        await self._do("post", f"/v1/groups/{self._name}/{recipient_of(ChatId.group(group))}/join", {})
-
-    async def contacts(self) -> tuple[Contact, ...]:
-        """Returns the people that the account knows; see `Transport.contacts`."""
-        found = await self._told(f"/v1/contacts/{self._name}?all_recipients=true")
-        return contacts_in(found, account=self._account)
-
-    async def identities(self) -> tuple[Identity, ...]:
-        """Returns the keys of everybody that the bridge knows; see `Transport.identities`."""
-        return identities_in(await self._told(f"/v1/identities/{self._name}"))
+        """Accepts an invitation; see `Groups.join`."""
+        path = f"/v1/groups/{self._name}/{self._recipient(ChatId.group(group))}/join"
+        await self._client.do("POST", path, {}, timeout_seconds=self._send_seconds)
 
     async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        """Trusts the key that this person has now; see `Transport.trust`."""
+        """Trusts the key that this person has now; see `Identities.trust`."""
         how = {"trust_all_known_keys": True} if safety_number is None else {"verified_safety_number": safety_number}
-        await self._do("put", f"/v1/identities/{self._name}/trust/{person}", how)
-
-    async def submit_challenge(self, captcha: str) -> None:
-        """Hands in the solution of a captcha; see `Transport.submit_challenge`."""
-        if self.challenge is None:
-            raise CallRefused(NO_CHALLENGE)
-        solution = {"challenge_token": self.challenge, "captcha": captcha}
-        await self._do("post", f"/v1/accounts/{self._name}/rate-limit-challenge", solution)
-        self.challenge = None
-
-    async def _do(self, method: Literal["put", "post"], path: str, body: Mapping[str, object]) -> None:
-        try:
-            await self._clients.do(method, path, body, timeout_seconds=self._send_seconds)
-        except ConfigError as error:
-            raise Disconnected(str(error)) from error
+        path = f"/v1/identities/{self._name}/trust/{person}"
+        await self._client.do("PUT", path, how, timeout_seconds=self._send_seconds)
 
     async def aclose(self) -> None:
         """Closes the connections; the transport is not used afterwards."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
-        await self._clients.sessions.close()
+        await self._client.aclose()
+
+    # Requests
+
+    async def _solve(self, challenge: str, captcha: str) -> None:
+        path = f"/v1/accounts/{self._name}/rate-limit-challenge"
+        body = {"challenge_token": challenge, "captcha": captcha}
+        await self._client.do("POST", path, body, timeout_seconds=self._send_seconds)
+
+    async def _list(self, what: Listed) -> object:
+        more = {"groups": "?expand=true", "contacts": "?all_recipients=true", "identities": ""}[what]
+        return await self._ask(f"/v1/{what}/{self._name}{more}")
+
+    async def _ask(self, path: str) -> object:
+        """Asks, once the stream has shown that this is a bridge: its refusals may pass, too."""
+        try:
+            return await self._client.ask(path, timeout_seconds=self._call_seconds)
+        except ConfigError as error:
+            raise Disconnected(str(error)) from error
+
+    async def _tell(self, method: Method, path: str, body: Json | None, *, level: int = logging.INFO) -> bool:
+        """Makes a request whose failure is only logged; returns whether it succeeded."""
+        try:
+            await self._client.call(method, path, body, timeout_seconds=self._call_seconds)
+        except (BridgeRefusal, ValueError, httpx.HTTPError, TimeoutError) as error:
+            _log.log(level, "%s of %s failed: %s", method, path.split("/")[2], type(error).__name__)
+            return False
+        return True
+
+
+async def _frames_of(websocket: _Connection) -> AsyncGenerator[str]:
+    """Yields the frames until the bridge closes in order. Pings bound the wait for each."""
+    while True:
+        try:
+            raw = await websocket.recv(decode=False)
+        except ConnectionClosedOK:
+            return
+        except WebSocketException as error:
+            raise Disconnected(f"the websocket broke: {type(error).__name__}") from error
+        yield raw.decode("utf-8", "replace")
+
+
+def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, object]:
+    """Returns the message to send; in the account's own chat, one that makes a notification.
+
+    An edit has no files, and must repeat the quote and everything else, or it is gone.
+    The bridge does not know voice notes: one is sent as a file that can be played.
+    """
+    text, is_styled = styled_text(reply.content)
+    quoted, files = reply.quote, [data_uri(file) for file in reply.files]
+    mentions = [
+        {"author": mention.person, "start": mention.start, "length": mention.length} for mention in reply.mentions
+    ]
+    message = {
+        "number": account,
+        "recipients": [recipient],
+        "message": text,
+        "text_mode": "styled" if is_styled else "normal",
+        "notify_self": recipient == account and reply.edits is None,
+        "base64_attachments": files or None,
+        "mentions": mentions or None,
+        "quote_timestamp": quoted.sent_at if quoted else None,
+        "quote_author": quoted.author if quoted else None,
+        "quote_message": quoted.text if quoted else None,
+        "edit_timestamp": None if files else reply.edits,
+    }
+    return {field: value for field, value in message.items() if value is not None}

@@ -24,10 +24,9 @@ from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused, NotS
 from bot.events import Account
 from bot.logs import describe_error
 from bot.settings import Settings
-from bot.signal.accounts import takes_numberless
-from bot.signal.bridge_versions import Bridge
-from bot.signal.detect import bridge_at
-from bot.signal.protocol import MAX_LINK_CODES, Linking
+from bot.signal.bridges import bridge_at
+from bot.signal.directory import takes_numberless
+from bot.signal.protocol import MAX_LINK_CODES, Bridge, Linking
 from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
 from bot.web.admin.world import World
 

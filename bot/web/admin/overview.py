@@ -38,7 +38,7 @@ async def _values(ask: Ask) -> dict[str, object]:
     except (Disconnected, StoreError) as error:
         tasks.insert(0, Task(level="problem", what=f"Something does not answer: {error}"))
         today, suspects = None, ()
-    wants_captcha = running.transport.challenge is not None
+    wants_captcha = getattr(running.transport, "challenge", None) is not None
     return {
         "tasks": tasks,
         "today": today,
@@ -60,7 +60,7 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
             what = f"Aldis does not answer yet: {world.waits.words}."
             yield Task(level="warning", what=what, path=path, button=button)
         return
-    if running.transport.challenge is not None:
+    if getattr(running.transport, "challenge", None) is not None:
         what = "Signal wants a captcha solved before it sends anything."
         yield Task(level="problem", what=what, path="#captcha-title", button="Solve it")
     state = await running.health.running_state()

@@ -8,7 +8,7 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from aiohttp import web
@@ -18,6 +18,7 @@ from bot.doctor.checkup import examine
 from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
+from bot.signal.protocol import Identities
 from bot.version import described_build
 from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
 
@@ -81,12 +82,10 @@ class Upkeep:
         return {"findings": self._findings, "has_key": ask.settings.store.key_path.is_file()}
 
     async def _values(self, ask: Ask) -> dict[str, object]:
-        release = None
-        if ask.world.running is not None:
-            try:
-                release = await ask.world.running.transport.release()
-            except Disconnected:
-                release = None
+        release, bridge = None, ask.world.running and ask.world.running.transport
+        if isinstance(bridge, Identities):
+            with suppress(Disconnected):
+                release = await bridge.release()
         return {
             **await self._done_values(ask),
             "release": release.name if release else None,

@@ -20,9 +20,8 @@ from bot.events import PersonId
 from bot.features.safety_numbers.service import Identities
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
-from bot.signal.profiles import Username
+from bot.signal.profiles import Username, UsernameFile, usernames_path
 from bot.signal.protocol import Transport
-from bot.signal.usernames import UsernameFile, usernames_path
 from bot.web.health import HealthPage
 from store import Store
 

@@ -14,7 +14,7 @@ from bot.errors import NotSent, Rejected, SendUnknown
 from bot.events import SentId
 from bot.i18n import phrases
 from bot.models.base import Request
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from store import Store, open_store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness

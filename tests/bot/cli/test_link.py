@@ -8,8 +8,8 @@ import pytest
 
 from bot.cli import link as linking
 from bot.signal.protocol import MAX_LINK_CODES, Linking
-from bot.signal.rest_api.linking import RestApiLinking
-from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.rest_api.account import RestApiLinking
+from bot.signal.signal_cli.account import SignalCliLinking
 from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi

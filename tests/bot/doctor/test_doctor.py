@@ -27,11 +27,10 @@ from bot.models.anthropic import Anthropic
 from bot.models.base import Provider
 from bot.models.offline import Offline
 from bot.settings import ProviderName, Settings
-from bot.signal.bridge_versions import Bridge
-from bot.signal.protocol import Linking, Transport
-from bot.signal.rest_api.linking import RestApiLinking
+from bot.signal.protocol import Bridge, Linking, Transport
+from bot.signal.rest_api.account import RestApiLinking
 from bot.signal.rest_api.transport import RestApi
-from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.signal_cli.account import SignalCliLinking
 from bot.signal.signal_cli.transport import SignalCli as SignalCliTransport
 from store import open_store
 from tests.cells import sandbox

@@ -31,15 +31,15 @@ from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import Identities
 from bot.features.summaries.service import SummaryWorker
-from bot.loops.intake.loop import Intake
+from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
-from bot.loops.sender.loop import Sender
-from bot.loops.worker.loop import Worker
+from bot.loops.sender import Sender
+from bot.loops.worker import Worker
 from bot.media.speech import Speech
 from bot.models.base import Completion, OnText, Request
 from bot.models.capabilities import Capabilities
 from bot.settings import BudgetSettings, HistorySettings, Settings
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from bot.signal.protocol import Group
 from store import Store
 from tests.bot.chat.turn_helpers import Scripted, says, settings_with

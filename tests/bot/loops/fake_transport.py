@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field, replace
 
-from bot.errors import CallRefused, NotUploaded, Unfetchable
+from bot.errors import CallRefused, Disconnected, NotUploaded, Unfetchable
 from bot.events import (
     Attachment,
     ChatId,
@@ -21,8 +21,7 @@ from bot.events import (
     SentId,
 )
 from bot.formatting.split import is_long
-from bot.signal.bridge_versions import Release
-from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress
+from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress, Release, StreamState
 from tests.waiting import WAIT_SECONDS
 
 ACCOUNT = "+15550100001"
@@ -57,13 +56,11 @@ class FakeTransport:
 
     streams: list[list[Envelope | Exception]] = field(default_factory=list[list[Envelope | Exception]])
     sends: list[Callable[[], SentId] | Exception] = field(default_factory=list[Callable[[], SentId] | Exception])
-    """How the next sends go, deletions and notes to self among them; afterwards all go well."""
-    has_receipts: bool = True
-    keeps_messages: bool = True
-    max_pause_seconds: float = 60.0
+    """How the next sends go, deletions among them; afterwards all go well."""
+    stream: StreamState = field(default_factory=lambda: StreamState(is_open=True, max_pause_seconds=60.0))
+    """Open at first, for stories without a stream of their own."""
     sent: list[Reply] = field(default_factory=list[Reply])
     removed: list[Removal] = field(default_factory=list[Removal])
-    notes: list[str] = field(default_factory=list[str])
     read: list[SentId] = field(default_factory=list[SentId])
     typed: list[tuple[ChatId, bool]] = field(default_factory=list[tuple[ChatId, bool]])
     reactions: list[tuple[ChatId, PersonId, SentId, str, bool]] = field(
@@ -81,13 +78,8 @@ class FakeTransport:
     closed: int = 0
     account: str = ACCOUNT
     number: str | None = None
-    is_open: bool = True
-    """Open at first, for stories without a stream of their own."""
-    has_next: bool = False
     come_together: bool = False
     """Whether all of a stream is there as soon as it is opened."""
-    heard_at: float | None = None
-    unreadable_frames: int = 0
     known_release: Release | None = None
     challenge: str | None = None
     linked: bool | Exception = True
@@ -118,20 +110,20 @@ class FakeTransport:
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         self.opened += 1
-        self.is_open = True
+        self.stream.is_open = True
         try:
             items = self.streams.pop(0) if self.streams else []
             for number, item in enumerate(items, 1):
                 if isinstance(item, Exception):
                     raise item
-                self.has_next = self.come_together and number < len(items)
+                self.stream.has_next = self.come_together and number < len(items)
                 yield item
             if not self.streams:
                 await self._note()
                 await self.stopping.wait()
         finally:
             self.closed += 1
-            self.is_open = False
+            self.stream.is_open = False
 
     async def check_receiving(self) -> None:
         pass
@@ -157,9 +149,6 @@ class FakeTransport:
     async def remove(self, removal: Removal) -> SentId:
         return await self._went_out(lambda: self.removed.append(removal))
 
-    async def note_to_self(self, text: str) -> SentId:
-        return await self._went_out(lambda: self.notes.append(text))
-
     async def _went_out(self, remember: Callable[[], None]) -> SentId:
         if self.gate is not None:
             await self.gate.wait()
@@ -169,9 +158,11 @@ class FakeTransport:
             raise how
         remember()
         await self._note()
-        return SentId(1000 + len(self.sent) + len(self.removed) + len(self.notes)) if how is None else how()
+        return SentId(1000 + len(self.sent) + len(self.removed)) if how is None else how()
 
-    async def release(self) -> Release | None:
+    async def release(self) -> Release:
+        if self.known_release is None:
+            raise Disconnected("the bridge does not say")
         return self.known_release
 
     async def is_linked(self) -> bool:

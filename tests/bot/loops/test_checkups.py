@@ -12,8 +12,8 @@ from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.troubles import ModelTroubles
 from bot.errors import BadKey, NoSuchModel, Overloaded, Rejected
-from bot.loops import checkups
-from bot.loops.checkups import Checkups
+from bot.loops import watchdog
+from bot.loops.watchdog import Checkups
 from bot.messages import AssistantMessage, Text
 from bot.models.base import Completion, Stop, Usage
 from store import Store
@@ -86,7 +86,7 @@ async def test_what_is_found_is_told_and_shown(aldis: Harness, store: Store, clo
         await loop.tell()
         await aldis.quiet()
     assert (outside.asked, len(aldis.transport.sent)) == (1, 2)
-    assert checkups.ASK_SECONDS >= 3600
+    assert watchdog.ASK_SECONDS >= 3600
 
 
 async def test_what_is_over_is_told_anew_when_it_comes_back(aldis: Harness, store: Store, clock: SetClock) -> None:

@@ -14,8 +14,9 @@ from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.event_json import load_envelope
 from bot.events import Envelope, Event, Kind
-from bot.loops.intake.loop import MAX_HOLD_SECONDS, Intake
+from bot.loops.intake import MAX_HOLD_SECONDS, Intake
 from bot.metrics import Counts
+from bot.signal.protocol import StreamState
 from bot.unanswered import REASONS
 from store import InboxId, Repositories, Store, StoreFull, TurnId
 from tests.bot.loops.fake_transport import FakeTransport, envelope
@@ -190,8 +191,8 @@ async def test_whatever_ends_a_stream_the_next_is_opened(store: Store, clock: Se
     async with running(intake):
         await transport.until(lambda: transport.read == [5])
         assert (transport.opened, transport.closed) == (2, 1)
-        assert transport.is_open
-    assert not transport.is_open
+        assert transport.stream.is_open
+    assert not transport.stream.is_open
 
 
 async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: SetClock) -> None:
@@ -218,7 +219,9 @@ async def test_pauses_grow_no_longer_than_the_transport_can_bear(
     With pauses that grow for ever this would last for hours.
     """
     failures: list[list[Envelope | Exception]] = [[Disconnected("refused")] for _ in range(20)]
-    transport = FakeTransport(streams=[*failures, [envelope("back", 7)]], max_pause_seconds=0.001)
+    transport = FakeTransport(
+        streams=[*failures, [envelope("back", 7)]], stream=StreamState(is_open=True, max_pause_seconds=0.001)
+    )
     intake = intake_of(transport, store, clock)
     intake._pause_factor = 1.0
     async with running(intake):
@@ -232,7 +235,9 @@ async def test_a_stream_that_brought_something_makes_no_pause_longer(
 ) -> None:
     """However it ended: whoever was heard is there. With pauses that grow this would last for hours."""
     brought: list[list[Envelope | Exception]] = [[envelope("hi", number), end] for number in range(1, 31)]
-    transport = FakeTransport(streams=[*brought, [envelope("back", 99)]], max_pause_seconds=1e9)
+    transport = FakeTransport(
+        streams=[*brought, [envelope("back", 99)]], stream=StreamState(is_open=True, max_pause_seconds=1e9)
+    )
     async with running(intake_of(transport, store, clock)):
         await transport.until(lambda: transport.read[-1:] == [99])
     assert transport.opened == 31

@@ -16,8 +16,8 @@ from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
 from bot.event_json import load_envelope
 from bot.events import Envelope, Kind, PersonId, SentId
-from bot.loops.intake.loop import Intake
-from bot.loops.intake.strangers import Admission
+from bot.loops.intake import Admission, Intake
+from bot.loops.maintenance import Membership
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.protocol import Group
@@ -25,6 +25,7 @@ from bot.unanswered import REASONS
 from store import ConversationId, Repositories, Store, StoreError
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope
 from tests.conftest import NOON
+from tests.waiting import eventually
 
 NUMBER = "+15550100002"
 
@@ -67,7 +68,6 @@ class Door:
     pairing: Pairing | None = None
     callers: Callers | None = None
     counts: Counts = field(default_factory=Counts)
-    members_seconds: float = 600
     intake: Intake = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,7 +80,6 @@ class Door:
             name="Aldis",
             pause_factor=0.0001,
             admission=Admission(quota=self.quota, pairing=self.pairing, callers=self.callers),
-            members_seconds=self.members_seconds,
         )
 
     async def take(self, *envelopes: Envelope) -> None:
@@ -110,7 +109,7 @@ def _together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 async def finished(intake: Intake) -> None:
     """Wait for what the intake does aside."""
-    await asyncio.gather(*intake._aside.tasks)
+    await asyncio.gather(*intake._aside)
 
 
 def names_kept(repos: Repositories) -> list[tuple[str | None, str | None]]:
@@ -181,7 +180,7 @@ async def test_a_crowd_of_strangers_gets_twenty_codes(store: Store, clock: SetCl
     """The others are told nothing, and what is under way at once is bounded by that."""
     door = Door(store, clock, pairing=Pairing())
     await door.take(*(envelope("hi", n, author=f"stranger{n}") for n in range(200)))
-    assert len(door.intake._aside.tasks) <= 20
+    assert len(door.intake._aside) <= 20
     await finished(door.intake)
     assert len(door.transport.sent) == 20
 
@@ -289,8 +288,13 @@ async def test_new_members_are_learned_while_the_stream_is_open(store: Store, cl
     """Again and again; a bridge that does not tell for once changes nothing, and who left is out."""
     transport = Harbour()
     transport.known = [garden("carol"), Disconnected("away"), garden("dave")]
-    door = Door(store, clock, transport, allowed=WELCOME, members_seconds=0.001)
-    await _run(door, lambda: transport.asked >= 4)
+    door = Door(store, clock, transport, allowed=WELCOME)
+    membership = Membership(transport, store, clock, WELCOME, pause_seconds=0.01)
+    membership.on_groups = door.intake.learn_groups
+    looking = asyncio.create_task(membership.run())
+    await eventually(lambda: transport.asked >= 3)
+    looking.cancel()
+    await asyncio.wait([looking])
     await door.take(envelope("hi", 1, author="dave"), envelope("hi", 2, author="carol"))
     assert (await door.count(), door.counts.all()["unanswered_not_allowed"]) == (1, 1)
 

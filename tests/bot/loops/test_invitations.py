@@ -11,7 +11,7 @@ from bot.access.access import AccessList, accepts
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import ChatId, PersonId
-from bot.loops.invitations import Invitations
+from bot.loops.maintenance import Membership
 from bot.signal.protocol import Group
 from store import Store
 from tests.bot.loops.fake_transport import FakeTransport
@@ -26,8 +26,10 @@ def group(id_: str, *people: PersonId) -> Group:
 
 
 @asynccontextmanager
-async def running(transport: FakeTransport, allowed: AccessList = LISTED) -> AsyncGenerator[Invitations]:
-    invitations = Invitations(transport, allowed, pause_seconds=0)
+async def running(
+    transport: FakeTransport, store: Store, clock: SetClock, allowed: AccessList = LISTED
+) -> AsyncGenerator[Membership]:
+    invitations = Membership(transport, store, clock, allowed, pause_seconds=0.01)
     task = asyncio.create_task(invitations.run())
     try:
         yield invitations
@@ -62,10 +64,10 @@ def test_which_invitation_is_accepted(groups: set[str], people: set[str], is_not
         assert accepts(group("G", ALICE, BOB), allowed) is expected
 
 
-async def test_who_was_invited_before_the_start_is_in_the_group_after_it() -> None:
+async def test_who_was_invited_before_the_start_is_in_the_group_after_it(store: Store, clock: SetClock) -> None:
     """And in no group that nobody has listed."""
     transport = FakeTransport(known_invitations=[group("other", ALICE), group("G", ALICE)])
-    async with running(transport):
+    async with running(transport, store, clock):
         await eventually(lambda: joined(transport) == {"G"})
         assert [one.id for one in transport.known_invitations] == ["other"]
 
@@ -73,7 +75,7 @@ async def test_who_was_invited_before_the_start_is_in_the_group_after_it() -> No
 async def test_who_is_invited_joins_when_the_group_tells_so(store: Store, clock: SetClock) -> None:
     """By the change of the group that comes in; a change of any other group asks the bridge for nothing."""
     transport = FakeTransport()
-    async with running(transport) as invitations:
+    async with running(transport, store, clock) as invitations:
         await eventually(lambda: transport.invitations_asked == 1)
         transport.known_invitations.append(group("G", ALICE))
         invitations.notice(ChatId("group:other"))
@@ -83,12 +85,14 @@ async def test_who_is_invited_joins_when_the_group_tells_so(store: Store, clock:
         await eventually(lambda: joined(transport) == {"G"})
 
 
-async def test_a_bridge_that_tells_nothing_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_bridge_that_tells_nothing_is_asked_again(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
     """An invitation that was withdrawn holds up no other one; no id of a group is logged."""
     transport = FakeTransport(directory_fails=Disconnected("gone"), closed_groups=frozenset({"secret"}))
     transport.known_invitations = [group("secret", ALICE), group("G", ALICE)]
     allowed = replace(LISTED, groups=frozenset({"G", "secret"}))
-    async with running(transport, allowed) as invitations:
+    async with running(transport, store, clock, allowed) as invitations:
         await eventually(lambda: transport.invitations_asked == 1)
         transport.directory_fails = None
         invitations.notice(ChatId("group:G"))
@@ -98,9 +102,9 @@ async def test_a_bridge_that_tells_nothing_is_asked_again(caplog: pytest.LogCapt
     assert "secret" not in caplog.text
 
 
-async def test_where_no_group_is_listed_nothing_is_asked() -> None:
+async def test_where_no_group_is_listed_nothing_is_joined(store: Store, clock: SetClock) -> None:
     """Nor where the account is a person's own."""
     transport = FakeTransport(known_invitations=[group("G", ALICE)])
     for allowed in (replace(LISTED, groups=frozenset()), replace(LISTED, note_to_self=True)):
-        await Invitations(transport, allowed).run()
+        await Membership(transport, store, clock, allowed).look()
     assert (transport.invitations_asked, joined(transport)) == (0, set())

@@ -17,11 +17,10 @@ from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.event_json import dump_value, load_envelope
 from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
-from bot.loops.intake.loop import Intake
-from bot.loops.intake.strangers import Admission
+from bot.loops.intake import Admission, Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from store import OutboxItem, Repositories, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.signal.bridges import OWN_ACCOUNT
@@ -51,7 +50,6 @@ class Owner:
     clock: SetClock
     desk: Desk = field(default_factory=Desk)
     counts: Counts = field(default_factory=Counts)
-    noticed: list[int] = field(default_factory=list[int])
     intake: Intake = field(init=False)
 
     def __post_init__(self) -> None:
@@ -63,7 +61,6 @@ class Owner:
             allowed=OWN,
             name="Aldis",
             admission=Admission(quota=Quota(LimitsSettings()), pairing=Pairing()),
-            on_confirmation=self.noticed.append,
         )
 
     async def take(self, frame: Frame) -> Envelope:
@@ -74,7 +71,7 @@ class Owner:
 
     async def finished(self) -> None:
         """What is done aside is done."""
-        while self.intake._aside.tasks:
+        while self.intake._aside:
             await asyncio.sleep(0)
 
     async def taken(self) -> list[str]:
@@ -184,7 +181,7 @@ async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
         envelope = desk.reader.envelope(json.dumps(frame))
         assert envelope is not None
         await intake.take(envelope)
-    while intake._aside.tasks:
+    while intake._aside:
         await asyncio.sleep(0)
     assert desk.discarded == [item["id"]]
 
@@ -254,7 +251,6 @@ async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:
     assert await owner.store.read(lambda repos: repos.outbox.rows(state)) == [("sending",)]
     await owner.take(envelopes.sync_read([at + 1]))
     assert await owner.store.read(lambda repos: repos.outbox.rows(state)) == [("sent",)]
-    assert owner.noticed == [at, at + 1]
 
 
 async def test_kinds_are_counted_without_being_looked_at(owner: Owner) -> None:

@@ -14,8 +14,7 @@ from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, use_language
-from bot.loops.sender.delivery import MAX_REMOVALS
-from bot.loops.sender.loop import _PLACES, Sender
+from bot.loops.sender import _PLACES, MAX_REMOVALS, Sender
 from bot.metrics import Counts
 from bot.signal.protocol import MissedRecipient
 from store import Repositories, Store, TurnId
@@ -253,7 +252,7 @@ async def unheard(store: Store, clock: SetClock) -> AsyncGenerator[FakeTransport
     await say(store, "one")
     async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown")
-        transport.is_open = False
+        transport.stream.is_open = False
         yield transport
 
 
@@ -264,7 +263,7 @@ async def test_while_nothing_can_be_heard_no_grace_runs(store: Store, clock: Set
             clock.move(60)
             await looked(store, clock)
         assert await states(store) == ["unknown"]
-        transport.is_open = True
+        transport.stream.is_open = True
         clock.move(80)
         await looked(store, clock)
         assert await states(store) == ["unknown"]
@@ -469,6 +468,12 @@ async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, cloc
         await come_to(store, "dead", "sent", "sent")
 
 
+class Mute(FakeTransport):
+    """A transport without receipts."""
+
+    receipt = None  # type: ignore[assignment]
+
+
 async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: SetClock) -> None:
     """It waits for the grace period; a transport without receipts repeats it at once."""
     await say(store, "one")
@@ -478,7 +483,7 @@ async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: Se
     async with running(sender):
         await come_to(store, "unknown")
     await store.transaction(lambda repos: repos.outbox.execute("UPDATE outbox SET state = 'sending'"))
-    transport = FakeTransport(has_receipts=False)
+    transport = Mute()
     sender = sender_of(transport, store, clock)
     await sender.recover()
     async with running(sender):

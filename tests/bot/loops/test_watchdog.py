@@ -7,25 +7,20 @@ from dataclasses import dataclass, field
 import pytest
 
 from bot.clock import SetClock
-from bot.errors import Disconnected, NotSent, SendUnknown, Undeliverable
-from bot.events import SentId
+from bot.errors import Disconnected
 from bot.loops.watchdog import (
     ADVISED,
-    ANSWER_SECONDS,
     CAPTCHA,
     CLOSED,
-    NOTE,
     SILENCE_SECONDS,
     SILENT,
-    UNHEARD,
     UNLINKED,
     UNREACHABLE,
     UNREADABLE,
-    UNSENT,
     Watchdog,
 )
 from bot.metrics import Counts
-from bot.signal.bridge_versions import Release
+from bot.signal.protocol import Release, StreamState
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.waiting import eventually
 
@@ -38,20 +33,19 @@ Problems = tuple[str, ...]
 class Watch:
     """A watchdog over a fake transport that is well, on a clock that stands still until it is moved."""
 
-    round_trip_seconds: float | None = None
-    transport: FakeTransport = field(default_factory=lambda: FakeTransport(is_open=True, heard_at=0.0))
+    transport: FakeTransport = field(
+        default_factory=lambda: FakeTransport(stream=StreamState(is_open=True, heard_at=0.0))
+    )
     counts: Counts = field(default_factory=Counts)
     now: float = 0.0
 
     def __post_init__(self) -> None:
-        self.watchdog = Watchdog(
-            self.transport, self.counts, round_trip_seconds=self.round_trip_seconds, seconds=lambda: self.now
-        )
+        self.watchdog = Watchdog(self.transport, self.counts, seconds=lambda: self.now)
 
     async def look(self, *, after: float = 60) -> Problems:
         """Let so many seconds pass, in which the stream gives signs of life, and look."""
         self.now += after
-        self.transport.heard_at = self.now
+        self.transport.stream.heard_at = self.now
         await self.watchdog.look()
         return self.watchdog.problems()
 
@@ -74,7 +68,7 @@ async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptu
         7.0,
         None,
     )
-    assert (caplog.records, watch.transport.notes) == ([], [])
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize(
@@ -89,7 +83,7 @@ async def test_where_all_is_well_there_is_nothing_to_say(caplog: pytest.LogCaptu
 )
 def test_a_stream_without_a_sign_of_life(heard_at: float | None, is_open: bool, problems: Problems) -> None:
     """Open is not enough: keep-alives have to come. A stream that is known to be closed is told as such alone."""
-    watch = Watch(transport=FakeTransport(is_open=is_open, heard_at=heard_at))
+    watch = Watch(transport=FakeTransport(stream=StreamState(is_open=is_open, heard_at=heard_at)))
     assert watch.watchdog.problems() == problems
 
 
@@ -130,7 +124,7 @@ async def test_only_the_last_hour_counts() -> None:
 
 async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() -> None:
     """Not before ten minutes, not where nothing could go out to tell it either, and not any more once it is over."""
-    watch = Watch(transport=FakeTransport(is_open=False))
+    watch = Watch(transport=FakeTransport(stream=StreamState(is_open=False)))
     for _ in range(10):
         await watch.look()
         assert not watch.watchdog.is_deaf
@@ -139,7 +133,7 @@ async def test_a_bridge_over_which_nothing_comes_is_called_deaf_after_a_while() 
     watch.transport.linked = Disconnected("away")
     await watch.look()
     assert not watch.watchdog.is_deaf
-    watch.transport.linked, watch.transport.is_open = True, True
+    watch.transport.linked, watch.transport.stream.is_open = True, True
     await watch.look(after=3600)
     assert not watch.watchdog.is_deaf
 
@@ -153,7 +147,7 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
 ) -> None:
     """It is back: nobody need wait any longer to open one."""
     watch, told = Watch(), []
-    watch.transport.linked, watch.transport.is_open = linked, is_open
+    watch.transport.linked, watch.transport.stream.is_open = linked, is_open
     watch.watchdog.on_answer = lambda: told.append(True)
     await watch.look()
     assert len(told) == answers
@@ -161,10 +155,10 @@ async def test_a_bridge_that_answers_while_no_stream_is_open_is_told(
 
 async def test_the_log_says_when_a_problem_begins_and_ends(caplog: pytest.LogCaptureFixture) -> None:
     """Once each."""
-    watch = Watch(transport=FakeTransport(is_open=False))
+    watch = Watch(transport=FakeTransport(stream=StreamState(is_open=False)))
     with caplog.at_level("INFO"):
         await watch.look()
-        watch.transport.is_open = True
+        watch.transport.stream.is_open = True
         await watch.look()
         said = [record.getMessage() for record in caplog.records]
     assert said == ["the stream of messages is not open", "over: the stream of messages is not open"]
@@ -197,62 +191,12 @@ async def test_a_problem_is_logged_when_it_begins_and_when_it_ends(caplog: pytes
     assert "token-of" not in caplog.text
 
 
-# The note to self
-
-
-async def test_a_note_that_is_seen_is_no_problem() -> None:
-    """One note in each interval; the sign of it may come before the bridge has said which time the note has."""
-    watch = Watch(round_trip_seconds=HOUR)
-    assert await watch.look(after=HOUR - 1) == ()
-    assert watch.transport.notes == []
-
-    def quick() -> SentId:
-        watch.watchdog.on_confirmation(77)
-        return SentId(77)
-
-    watch.transport.sends.append(quick)
-    assert await watch.look(after=1) == ()
-    assert watch.transport.notes == [NOTE]
-    assert await watch.look(after=HOUR - 1) == ()
-    assert len(watch.transport.notes) == 1
-    assert await watch.look(after=1) == ()
-    assert len(watch.transport.notes) == 2
-
-
-async def test_a_note_that_nobody_shows_is_a_problem_until_one_is_seen() -> None:
-    """Not before the time for it is over, not ended by signs of others, ended by a late sign or by the next note."""
-    watch = Watch(round_trip_seconds=HOUR)
-    watch.transport.sends += [lambda: SentId(1), lambda: SentId(2), lambda: SentId(3)]
-    assert await watch.look(after=HOUR) == ()
-    assert await watch.look(after=ANSWER_SECONDS) == ()
-    watch.watchdog.on_confirmation(99)
-    assert await watch.look(after=1) == (UNHEARD,)
-    watch.watchdog.on_confirmation(1)
-    assert await watch.look() == ()
-
-    assert await watch.look(after=HOUR) == ()
-    assert await watch.look(after=ANSWER_SECONDS + 1) == (UNHEARD,)
-    assert await watch.look(after=HOUR) == (UNHEARD,)
-    assert len(watch.transport.notes) == 3
-    watch.watchdog.on_confirmation(3)
-    assert await watch.look() == ()
-
-
-@pytest.mark.parametrize("error", [NotSent("no"), SendUnknown("?"), Undeliverable("never")])
-async def test_a_note_that_cannot_be_sent_is_a_problem(error: Exception) -> None:
-    """Until the next one goes out and is seen."""
-    watch = Watch(round_trip_seconds=HOUR)
-    watch.transport.sends.append(error)
-    assert await watch.look(after=HOUR) == (UNSENT,)
-    assert await watch.look(after=HOUR) == (UNSENT,)
-    watch.watchdog.on_confirmation(1001)
-    assert await watch.look() == ()
-
-
 async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
     """Aldis still hears; the log has one line for each advice, not one a minute, and none anew after a restart."""
     ADVISED.clear()
-    transport = FakeTransport(is_open=True, heard_at=0.0, known_release=Release(bridge="signal_cli", version="0.14.6"))
+    transport = FakeTransport(
+        stream=StreamState(is_open=True, heard_at=0.0), known_release=Release(bridge="signal_cli", version="0.14.6")
+    )
     watchdog = Watchdog(transport, Counts(), seconds=lambda: 0.0, clock=clock)
     assert (watchdog.concerns, watchdog.release_age_days) == ((), None)
     for _ in range(3):
@@ -266,7 +210,7 @@ async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplo
 
 async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
     """Once an hour, for a bridge is updated under a running Aldis; one that does not tell for once changes nothing."""
-    transport, now = FakeTransport(is_open=True, known_release=Release(bridge="signal_cli", version="0.14.6")), [0.0]
+    transport, now = FakeTransport(known_release=Release(bridge="signal_cli", version="0.14.6")), [0.0]
     watchdog = Watchdog(transport, Counts(), seconds=lambda: now[0], clock=clock)
     await watchdog.look()
     transport.known_release = Release(bridge="signal_cli", version="0.14.10")
@@ -283,7 +227,7 @@ async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
 
 async def test_it_looks_again_and_again_whatever_happens(caplog: pytest.LogCaptureFixture) -> None:
     """A bug in the watching is logged without its words, and does not end what is watched."""
-    transport = FakeTransport(is_open=True, linked=RuntimeError("a secret"))
+    transport = FakeTransport(linked=RuntimeError("a secret"))
     watchdog = Watchdog(transport, Counts(), look_seconds=0)
     running = asyncio.create_task(watchdog.run())
     await eventually(lambda: "the watchdog failed: RuntimeError" in caplog.text)

@@ -22,8 +22,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.event_json import dump_value, load_outgoing
 from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
-from bot.loops.worker.loop import Worker
-from bot.loops.worker.typing_indicator import _MAX_TYPING
+from bot.loops.worker import _MAX_TYPING, Worker
 from bot.metrics import Counts
 from bot.models.base import Completion, OnText, Request
 from store import Arrival, Repositories, Store

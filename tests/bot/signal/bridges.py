@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bot.events import Account, ChatId, Envelope, PersonId, Reply, Styled
-from bot.signal.protocol import Transport
+from bot.signal.protocol import SignalTransport, Transport
 from bot.signal.rest_api.transport import RestApi
 from bot.signal.signal_cli.transport import SignalCli
 from tests.servers import signal_cli, signal_rest_api
@@ -30,10 +30,10 @@ class Bridge:
     """A running double and the transports that a test made for it."""
 
     server: SignalServer
-    build: Callable[..., Transport]
-    transports: list[Transport] = field(default_factory=list[Transport])
+    build: Callable[..., SignalTransport]
+    transports: list[SignalTransport] = field(default_factory=list[SignalTransport])
 
-    def transport(self, account: Account = OWN_ACCOUNT, **more: Any) -> Transport:
+    def transport(self, account: Account = OWN_ACCOUNT, **more: Any) -> SignalTransport:
         """A transport to this server; it is closed with the bridge."""
         transport = self.build(self.server.url, account, **(PATIENT | more))
         self.transports.append(transport)
@@ -41,7 +41,7 @@ class Bridge:
 
 
 @asynccontextmanager
-async def bridge_to(server: SignalServer, build: Callable[..., Transport]) -> AsyncGenerator[Bridge]:
+async def bridge_to(server: SignalServer, build: Callable[..., SignalTransport]) -> AsyncGenerator[Bridge]:
     """A bridge to a running double, for the time of a test."""
     bridge = Bridge(server=server, build=build)
     try:

@@ -4,7 +4,7 @@ import pytest
 from aiohttp import web
 
 from bot.errors import ConfigError, Disconnected
-from bot.signal.detect import bridge_at
+from bot.signal.bridges import bridge_at
 from tests.servers.base import Seen, Server, hang
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi

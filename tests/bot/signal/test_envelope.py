@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import (
+    Account,
     Attachment,
     ChatId,
     Deleted,
@@ -28,11 +29,10 @@ from bot.events import (
     TimerChanged,
     Undecryptable,
 )
-from bot.signal.contents import stickers_in
-from bot.signal.envelope import Own, event, peek_envelope
+from bot.signal.contents import Own, Stickers, mentions_in, stickers_in, with_names
+from bot.signal.envelope import FrameReader
 from bot.signal.files import files_in
 from bot.signal.json import MAX_FRAME_CHARS
-from bot.signal.mentions import mention_in, with_names
 from tests.servers import envelopes
 from tests.servers.envelopes import (
     ACCOUNT,
@@ -64,6 +64,20 @@ NEVER = SentId(0)
 """Stands for the frame's own time, which the tests compare apart."""
 
 
+def reader(own: Own, **more: Any) -> FrameReader:
+    return FrameReader(Account(id=own.uuid, number=own.number), own.name, **more)
+
+
+def peek_envelope(raw: str, *, own: Own = OWN, **more: Any) -> Envelope | None:
+    return reader(own, **more).envelope(raw)
+
+
+def event(envelope: Envelope, *, own: Own = OWN, stickers: Stickers | None = None) -> Event | None:
+    reading = reader(own)
+    reading.stickers = stickers or {}
+    return reading.event(envelope)
+
+
 def said(text: str, *, chat: ChatId = DIRECT, **more: Any) -> Incoming:
     group_name = GROUP_NAME if chat == IN_GROUP else None
     known: dict[str, Any] = {"author": ALICE_ID, "name": "Alice", "sent_at": NEVER, "group_name": group_name} | more
@@ -84,10 +98,7 @@ HEART = Reacted(
     is_on_mine=True,
 )
 
-ROSE = (
-    "a contact: Rose Thorne; Seed bank; phone +15550100777 (mobile); email rose@garden.example (work); "
-    "address 1 Hedge Lane, 12345, Hamlet"
-)
+ROSE = "a contact: Rose Thorne; Seed bank; phone +15550100777; email rose@garden.example"
 
 BECOMES: dict[str, tuple[Kind, Event | None]] = {
     "admin_delete_group": (Kind.DELETE, Deleted(author=ALICE_ID, chat=IN_GROUP, target=SentId(1789999990000))),
@@ -133,8 +144,8 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     ),
     "long_text": (Kind.MESSAGE, said(LONG, text_files=(LONG_FILE,))),
     "long_text_old_signal_cli": (Kind.MESSAGE, said(LONG[:2000], attachments=(LONG_FILE,))),
-    "mention_group": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
-    "mention_missing_bug": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
+    "mention_group": (Kind.MESSAGE, said("\ufffc  what grows in shade?", chat=IN_GROUP)),
+    "mention_missing_bug": (Kind.MESSAGE, said("\ufffc  what grows in shade?", chat=IN_GROUP)),
     "pin_message": (Kind.OTHER, None),
     "poll_create": (
         Kind.MESSAGE,
@@ -288,7 +299,7 @@ def test_mentions_are_written_out(text: str, mentions: Any, becomes: str) -> Non
 def test_thousands_of_mentions_are_written_out_quickly() -> None:
     """Nobody else is answered while a message is read, and a stranger's is read as well."""
     count = 200_000
-    mentions = [mention_in(mention_of(ALDIS, 1_000_000 + place), OWN) for place in range(count)]
+    mentions = mentions_in({"mentions": [mention_of(ALDIS, 1_000_000 + place) for place in range(count)]}, OWN)
     began = time.process_time()
     assert with_names(" " * 1_000_000 + MENTION_SIGN * count + "go", mentions) == "go"
     assert time.process_time() - began < 20
@@ -311,19 +322,11 @@ def test_a_mention_is_mine_by_uuid_or_number(item: Frame, own: Own, mine: bool) 
 
 
 @pytest.mark.parametrize(
-    ("group", "text", "mine"), [(GROUP, "￼ hi", True), (GROUP, "hi ￼", False), (None, "￼ hi", False)]
-)
-def test_a_lost_mention_counts_in_a_group_at_the_beginning_alone(group: str | None, text: str, mine: bool) -> None:
-    """Versions that lose the list of mentions leave a placeholder: whom it means is only plausible there."""
-    assert heard(message(text, group=group)).mentions_me is mine
-
-
-@pytest.mark.parametrize(
     ("quote", "own", "mine"),
     [
         (quote_of(ALDIS, 7, "x"), OWN, True),
         ({"id": 7, "authorUuid": ALDIS.uuid}, OWN, True),
-        ({"id": 7, "author": ACCOUNT}, replace(OWN, uuid=None), True),
+        ({"id": 7, "authorNumber": ACCOUNT}, replace(OWN, uuid=None), True),
         ({"id": 7, "authorNumber": None, "author": None}, OWN, False),
         (quote_of(BOB, 7, "x"), OWN, False),
     ],
@@ -518,7 +521,7 @@ def test_a_view_once_frame_of_any_depth_is_no_danger() -> None:
     [
         ({"receiptMessage": {"isDelivery": True, "timestamps": [5, 6]}}, (5, 6)),
         ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid, "timestamp": 5}]}}, (5,)),
-        ({"syncMessage": {"readMessages": [{"sender": ACCOUNT, "timestamp": 5}]}}, (5,)),
+        ({"syncMessage": {"readMessages": [{"senderNumber": ACCOUNT, "timestamp": 5}]}}, (5,)),
         ({"syncMessage": {"readMessages": [{"senderUuid": ALICE.uuid, "timestamp": 5}]}}, ()),
         ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid}, "x", None]}}, ()),
         ({"syncMessage": {"sentMessage": data(5, "to somebody")}}, ()),
@@ -542,7 +545,7 @@ def test_another_device_of_the_account_confirms_what_is_our_own(content: Frame, 
         ({"contacts": [{"organization": " Seed\nbank "}, {}]}, ("a contact: Seed bank",)),
         (
             {"contacts": [{"name": "x", "phone": [{"value": "1", "label": "barn"}, {"value": None}, 5]}]},
-            ("a contact: phone 1 (barn)",),
+            ("a contact: phone 1",),
         ),
         ({"contacts": [{"name": {}, "email": "x", "address": [{"type": "HOME"}]}]}, ()),
         (

@@ -6,8 +6,8 @@ import pytest
 
 from bot.errors import CallRefused, Disconnected, Unfetchable, UsernameRefused
 from bot.signal.profiles import USERNAME, AccountProfile, ProfileChange, ProfileClient, ProfilePicture, is_line
-from bot.signal.rest_api.profile import RestApiProfile
-from bot.signal.signal_cli.profile import SignalCliProfile
+from bot.signal.rest_api.account import RestApiProfile
+from bot.signal.signal_cli.account import SignalCliProfile
 from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT
 from tests.servers.envelopes import ALDIS
 from tests.servers.signal_cli import SignalCli

@@ -6,8 +6,8 @@ import pytest
 
 from bot.errors import CallRefused, Disconnected
 from bot.signal.protocol import Linking
-from bot.signal.rest_api.linking import RestApiLinking
-from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.rest_api.account import RestApiLinking
+from bot.signal.signal_cli.account import SignalCliLinking
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer

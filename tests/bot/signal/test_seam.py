@@ -177,7 +177,7 @@ async def test_nothing_that_comes_stops_the_stream(bridge: Bridge, caplog: pytes
                 transport.event(seen[-1])
     assert len(seen) == 2 * len(frames) + len(broken) - 1
     if not isinstance(transport, RestApi):  # this bridge hands on nothing over a websocket that names no account
-        assert transport.unreadable_frames == len(broken) + 1
+        assert transport.stream.unreadable == len(broken) + 1
         assert "not answered: what the bridge sent was not an envelope" in caplog.text
     assert "xxx" not in caplog.text
 
@@ -186,7 +186,7 @@ async def test_a_clean_close_ends_the_envelopes(bridge: Bridge) -> None:
     """A proxy that is restarted closes in good order: the stream ends, and the intake can connect again."""
     transport = bridge.transport()
     async with Listening(transport) as stream:
-        await eventually(lambda: transport.is_open)
+        await eventually(lambda: transport.stream.is_open)
         await bridge.server.end_streams("close")
         # A socket knows no good order.
         with pytest.raises(StopAsyncIteration if bridge.server.url.startswith("http") else Disconnected):
@@ -375,7 +375,6 @@ async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
 async def test_receipts_confirm_what_was_sent(bridge: Bridge) -> None:
     """Delivery receipts come back by the stream with the id of the message: how an unknown send is reconciled."""
     transport = bridge.transport()
-    assert transport.has_receipts
     async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         sent_id = await transport.send(reply(chat=ALICE.chat))
@@ -522,7 +521,7 @@ async def test_a_removal_or_note_that_fails_is_told_as_what_it_is(
     assert len(bridge.server.removed) <= 1
     bridge.server.plans.append(plan)
     with pytest.raises(outcome) as told:
-        await transport.note_to_self("Aldis listens.")
+        await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
     assert type(told.value) is outcome
 
 
@@ -551,7 +550,7 @@ async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: B
         "direct": lambda: transport.send(reply()),
         "group": lambda: transport.send(reply(chat=IN_GROUP)),
         "removal": lambda: transport.remove(Removal(chat=ChatId(ALICE.chat), target=first)),
-        "note": lambda: transport.note_to_self("Aldis listens."),
+        "note": lambda: transport.send(reply("Aldis listens.", chat=ALDIS.chat)),
     }
     with pytest.raises(NotSent) as told:
         await sends[kind]()
@@ -886,19 +885,19 @@ async def test_every_sign_of_life_is_heard(bridge: Bridge) -> None:
 
     async def heard(seconds: float) -> bool:
         transport, before = bridge.transport(silence_seconds=seconds), bridge.server.streams_opened
-        assert transport.heard_at is None
+        assert transport.stream.heard_at is None
         async with Listening(transport) as stream:
             await bridge.server.connected(before + 1)
             await bridge.server.deliver(message("hi"))
             await stream.next()
-            at_message = transport.heard_at
+            at_message = transport.stream.heard_at
             assert at_message is not None
             quiet = asyncio.ensure_future(stream.next())
-            await eventually(lambda: transport.heard_at != at_message or quiet.done())
+            await eventually(lambda: transport.stream.heard_at != at_message or quiet.done())
             is_quiet = not quiet.done()  # on a slow machine nothing may be heard for so long that the stream ends
             quiet.cancel()
             await asyncio.gather(quiet, return_exceptions=True)
-        assert (transport.is_open, transport.heard_at is None) == (False, False)
+        assert (transport.stream.is_open, transport.stream.heard_at is None) == (False, False)
         return is_quiet
 
     assert await with_enough_time(heard, is_enough=bool)
@@ -941,7 +940,7 @@ async def test_an_account_that_gets_another_number_stays_linked(bridge: Bridge) 
 async def test_an_account_without_a_number(bridge: Bridge) -> None:
     """What comes for it, a mention of it and a note to self, and everything that it sends."""
     await bridge.server.change_number(None)
-    transport = bridge.transport(NUMBERLESS, notes_of=None)
+    transport = bridge.transport(NUMBERLESS)
     mention = {"uuid": ALDIS.uuid, "number": None, "name": "Aldis", "start": 0, "length": 1}
     async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
@@ -955,7 +954,7 @@ async def test_an_account_without_a_number(bridge: Bridge) -> None:
         await transport.send(reply(chat=IN_GROUP))
         await transport.receipt(envelope)
         await transport.react(ChatId(IN_GROUP), event.author, event.sent_at, "👀", removed=False)
-        await transport.note_to_self("Aldis listens.")
+        await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
         assert [contact.person for contact in await transport.contacts()] == [one.uuid for one in bridge.server.people]
         assert await transport.groups()
     server = bridge.server
@@ -1043,7 +1042,7 @@ async def test_a_note_to_self_is_seen_on_the_phone_or_not_at_all(bridge: Bridge,
     transport = bridge.transport()
     async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
-        sent_at = await transport.note_to_self("Aldis listens.")
+        sent_at = await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
         await bridge.server.deliver(message("after"))
         events = [transport.event(await stream.next()) for _ in range(1 + has_phone)]
     signs = [event.targets for event in events if isinstance(event, Receipt)]
@@ -1226,7 +1225,7 @@ async def test_a_picture_that_may_be_seen_only_once_leaves_no_copy_at_the_bridge
 
 async def test_a_note_to_self_comes_in_and_is_answered_there(bridge: Bridge) -> None:
     """The answer goes to the account alone, can be edited and deleted, and can have a reaction."""
-    transport = bridge.transport(notes_of="Aldis")
+    transport = bridge.transport(takes_notes=True)
     async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(envelopes.note("when do I sow beans?"))
@@ -1251,7 +1250,7 @@ async def test_a_note_to_self_comes_in_and_is_answered_there(bridge: Bridge) -> 
 async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat: str) -> None:
     """Whoever asks for it (a reminder, a broadcast, an answer from before): the transport is the last door."""
     frame = message("hi", author=ALICE, group=GROUP if chat == IN_GROUP else None)
-    transport, at = bridge.transport(notes_of="Aldis"), SentId(frame["envelope"]["timestamp"])
+    transport, at = bridge.transport(takes_notes=True), SentId(frame["envelope"]["timestamp"])
     with pytest.raises(Undeliverable):  # also before the stream is opened
         await transport.send(reply(chat=chat))
     async with Listening(transport, reads_on=True) as stream:
@@ -1267,22 +1266,21 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
         await transport.typing(ChatId(chat), started=True)
         await transport.react(ChatId(chat), PersonId(ALICE.uuid), at, "👀", removed=False)
         assert len(bridge.server.requests) == asked
-        await transport.note_to_self("Aldis listens.")
+        await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
     assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
 
 
 async def test_a_file_of_a_note_is_fetched(bridge: Bridge) -> None:
     """By the account's own address."""
     bridge.server.files["8841.jpg"] = b"x"
-    transport = bridge.transport(notes_of="Aldis")
+    transport = bridge.transport(takes_notes=True)
     assert await transport.attachment(ChatId(ALDIS.chat), came(), max_bytes=5) == b"x"
 
 
-@pytest.mark.parametrize("devices", [[(1, "phone"), (DEVICE, "Aldis")], [(1, "phone")]], ids=["device", "time"])
-async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge, devices: list[tuple[int, str]]) -> None:
-    """Known by the device that wrote it, or where the bridge does not tell which that is, by its time."""
-    bridge.server.devices, bridge.server.has_phone = devices, False
-    transport = bridge.transport(notes_of="Aldis")
+async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge) -> None:
+    """Known by its time."""
+    bridge.server.has_phone = False
+    transport = bridge.transport(takes_notes=True)
     async with Listening(transport, reads_on=True) as stream:
         await bridge.server.connected()
         await bridge.server.deliver(envelopes.note("hello", device=2))
@@ -1293,25 +1291,6 @@ async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge, devices: list[
         echo = await stream.next()
         assert (echo.sent_at, echo.kind, transport.event(echo)) == (sent_at, Kind.OTHER, None)
         assert (await stream.next()).kind is Kind.MESSAGE
-
-
-async def test_what_aldis_wrote_before_it_was_started_is_no_note(bridge: Bridge) -> None:
-    """Its device is known, whoever remembers what it sent."""
-    async with Listening(bridge.transport(notes_of="Aldis")) as stream:
-        await bridge.server.connected()
-        await bridge.server.deliver(envelopes.note("In April.", device=DEVICE))
-        await bridge.server.deliver(envelopes.note("In April?", device=2))
-        assert [(await stream.next()).kind for _ in range(2)] == [Kind.OTHER, Kind.MESSAGE]
-
-
-async def test_two_devices_of_the_same_name_are_told_apart_by_nobody(bridge: Bridge) -> None:
-    """Which of them Aldis is, is unknown then: no note is taken for its own by the name alone."""
-    bridge.server.devices = [(1, "Aldis"), (2, "Aldis"), (DEVICE, "Aldis")]
-    async with Listening(bridge.transport(notes_of="Aldis")) as stream:
-        await bridge.server.connected()
-        for device in (1, 2, DEVICE):
-            await bridge.server.deliver(envelopes.note("hi", device=device))
-            assert (await stream.next()).kind is Kind.MESSAGE
 
 
 async def test_progress_shows_nothing(bridge: Bridge) -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.signal.profiles import Username
-from bot.signal.usernames import UsernameFile, usernames_path
+from bot.signal.profiles import Username, UsernameFile, usernames_path
 
 LAMP = Username(name="lamp.39", link="https://signal.me/#eu/lamp")
 

@@ -38,7 +38,17 @@ from bot.events import (
     StyleRange,
 )
 from bot.invocation import VARIABLE
-from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted, Transport
+from bot.signal.protocol import (
+    Groups,
+    Identities,
+    ModelAnswered,
+    ModelFailed,
+    Progress,
+    Receipts,
+    ToolEnded,
+    ToolStarted,
+    Transport,
+)
 from bot.terminal.transport import Terminal, paint, progress_line, wrap
 from tests.waiting import WAIT_SECONDS
 
@@ -156,22 +166,19 @@ async def test_one_text_is_one_message_and_its_answer(desk: Desk) -> None:
     assert terminal.event(envelope) == Incoming(
         author=PersonId("you"), name=None, chat=ChatId("direct:maths"), sent_at=SentId(START_MS), text="What is 2+2?"
     )
-    await terminal.receipt(envelope)
     await terminal.send(answer_to(envelope, "4"))
     with pytest.raises(StopAsyncIteration):
         await given_by(envelopes)
-    assert (desk.out, desk.err, concrete.failed, terminal.has_receipts) == ("4\n", "", False, False)
+    assert (desk.out, desk.err, concrete.failed) == ("4\n", "", False)
 
 
 async def test_nobody_else_is_at_a_terminal(desk: Desk) -> None:
-    """No groups, no contacts, no captcha, an account that cannot be lost; a note to self is no word on the screen."""
+    """No groups, no contacts, no captcha, no account that could be lost."""
     terminal: Transport = desk.terminal(once="hello")
-    assert (await terminal.groups(), await terminal.contacts(), await terminal.is_linked()) == ((), (), True)
-    assert (terminal.challenge, terminal.heard_at) == (None, None)
+    assert not isinstance(terminal, Receipts | Groups | Identities)
+    assert terminal.stream.heard_at is None
     await given_by(terminal.envelopes())
-    assert terminal.heard_at is not None
-    first, second = await terminal.note_to_self("Aldis listens."), await terminal.note_to_self("Aldis listens.")
-    assert first < second
+    assert terminal.stream.heard_at is not None
     assert (desk.out, desk.err) == ("", "")
 
 

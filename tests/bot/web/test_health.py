@@ -19,6 +19,7 @@ from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.media.confinement import Level
 from bot.metrics import Counts
+from bot.signal.protocol import StreamState
 from bot.web.health import HealthPage, HealthPages, serve
 from bot.web.listening import MAX_CONNECTIONS
 from store import Store, open_store
@@ -34,7 +35,10 @@ TOO_LONG = "a message has been waiting for too long"
 
 def page_of(store: Store, clock: SetClock, counts: Counts, transport: FakeTransport | None = None) -> HealthPage:
     return HealthPage(
-        store, Watchdog(transport or FakeTransport(is_open=False), counts, seconds=lambda: 100.0), clock, counts
+        store,
+        Watchdog(transport or FakeTransport(stream=StreamState(is_open=False)), counts, seconds=lambda: 100.0),
+        clock,
+        counts,
     )
 
 
@@ -131,7 +135,7 @@ async def test_a_store_that_fails_is_a_problem(path: Path, clock: SetClock) -> N
 
 async def test_what_the_lookout_sees_stands_on_the_page(store: Store, clock: SetClock) -> None:
     """Its problems make Aldis ill, and the token of a captcha is there for the operator who has to hand it in."""
-    transport = FakeTransport(is_open=True, challenge="token-of-the-captcha")
+    transport = FakeTransport(stream=StreamState(is_open=True), challenge="token-of-the-captcha")
     async with asking(page_of(store, clock, Counts(), transport)) as http:
         status, state = await state_of(http)
         assert (status, state["problems"], state["challenge"]) == (503, [str(CAPTCHA)], "token-of-the-captcha")
@@ -151,7 +155,10 @@ async def figures_of(http: aiohttp.ClientSession) -> dict[str, float]:
 
 async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
     """Counts and gauges as Prometheus reads them; what is not known is left out; no word and no name anywhere."""
-    counts, transport = Counts(), FakeTransport(is_open=True, heard_at=88.0, challenge="token-of-the-captcha")
+    counts, transport = (
+        Counts(),
+        FakeTransport(stream=StreamState(is_open=True, heard_at=88.0), challenge="token-of-the-captcha"),
+    )
     for name in ("streams", "streams", "envelopes_message"):
         counts.add(name)
     await arrive(store)
@@ -227,7 +234,7 @@ async def test_what_hurts_and_what_is_used_up_are_figures(store: Store, clock: S
 
     page = HealthPage(
         store,
-        Watchdog(FakeTransport(is_open=True), Counts()),
+        Watchdog(FakeTransport(stream=StreamState(is_open=True)), Counts()),
         clock,
         Counts(),
         level=lambda: Level(landlock=4, seccomp=True),
@@ -258,7 +265,7 @@ async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, c
         figures = await figures_of(http)
         assert (figures["aldis_tasks"] >= 1, figures["aldis_ready"], figures["aldis_streams_total"]) == (True, 0, 0)
         assert "aldis_stream_open" not in figures
-        with pages.showing(page_of(store, clock, Counts(), FakeTransport(is_open=True))):
+        with pages.showing(page_of(store, clock, Counts(), FakeTransport(stream=StreamState(is_open=True)))):
             assert (await state_of(http))[0] == 200
         assert await state_of(http) == (503, {"ok": False, "problems": ["Aldis is stopping"]})
 
@@ -306,7 +313,7 @@ async def test_nothing_else_is_served(store: Store, clock: SetClock) -> None:
 
 async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, clock: SetClock) -> None:
     """With what to do, as long as it is so; what is held for nobody who is known is told, too."""
-    async with asking(page_of(store, clock, Counts(), FakeTransport(is_open=True))) as http:
+    async with asking(page_of(store, clock, Counts(), FakeTransport(stream=StreamState(is_open=True)))) as http:
         await store.transaction(lambda repos: repos.people.suspect("alice", "key-2", account="+15550100001", now=NOON))
         label = await store.read(lambda repos: repos.people.label("alice", account="+15550100001"))
         status, state = await state_of(http)

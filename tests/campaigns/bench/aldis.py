@@ -11,7 +11,7 @@ from pathlib import Path
 from bot import app, logs, settings
 from bot.errors import Unfetchable
 from bot.events import Attachment, ChatId, Envelope, Event, Incoming, Kind, PersonId, Removal, Reply, SentId
-from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Progress
+from bot.signal.protocol import Group, MissedRecipient, Progress, StreamState
 from tests.campaigns.bench import blocks
 from tools import CATALOG
 
@@ -24,16 +24,10 @@ class Pier:
 
     account = _ACCOUNT
     number = None
-    has_receipts = True
-    is_open = True
-    has_next = False
-    keeps_messages = True
-    max_pause_seconds = 0.0
-    problem = None
-    heard_at: float | None = None
     challenge: str | None = None
 
     def __init__(self) -> None:
+        self.stream = StreamState(is_open=True, max_pause_seconds=0.0)
         self.missed: deque[MissedRecipient] = deque()
         self.is_at_rest: Callable[[], bool] = lambda: True
         """Whether nothing is done any more about what was asked: who pauses before they ask again pauses for longer."""
@@ -82,30 +76,10 @@ class Pier:
     async def remove(self, removal: Removal) -> SentId:
         return SentId(next(self._milliseconds))
 
-    async def note_to_self(self, text: str) -> SentId:
-        return SentId(next(self._milliseconds))
-
-    @property
-    def unreadable_frames(self) -> int:
-        return 0
-
-    async def check_receiving(self) -> None: ...
-
     def stop_receiving(self) -> None:
         self._arriving.put_nowait(None)
 
-    async def identities(self) -> tuple[Identity, ...]:
-        return ()
-
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None: ...
-
     async def submit_challenge(self, captcha: str) -> None: ...
-
-    async def release(self) -> None:
-        """It has no version."""
-
-    async def is_linked(self) -> bool:
-        return True
 
     async def groups(self) -> tuple[Group, ...]:
         return ()
@@ -118,9 +92,6 @@ class Pier:
 
     async def join(self, group: str) -> None:
         raise AssertionError("nobody invites here")
-
-    async def contacts(self) -> tuple[Contact, ...]:
-        return ()
 
     async def typing(self, chat: ChatId, *, started: bool) -> None: ...
 

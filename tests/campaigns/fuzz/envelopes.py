@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.campaigns.fuzz import oracle
 from tests.campaigns.fuzz.json_trees import Mutator, places_in

@@ -14,9 +14,9 @@ from pathlib import Path
 from bot import app, settings
 from bot.event_json import load_envelope
 from bot.events import ChatId, Envelope, Incoming
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from bot.signal.protocol import Transport
-from bot.signal.rest_api.websocket import MAX_FRAME_BYTES
+from bot.signal.rest_api.transport import MAX_FRAME_BYTES
 from bot.signal.signal_cli.transport import SignalCli
 from store import InboxItem, Repositories, Store, open_store
 from tests.bot.signal import bridges

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.events import ChatId, Envelope, Event, Incoming, PersonId
-from bot.signal.frames import FrameReader
+from bot.signal.envelope import FrameReader
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.campaigns.fuzz import calculator, envelopes, models, oracle, settings, streams
 from tests.campaigns.fuzz.__main__ import main

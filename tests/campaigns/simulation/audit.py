@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 
-from bot.loops.sender.outcomes import MAX_RESENDS
+from bot.loops.sender import MAX_RESENDS
 from tests.campaigns.simulation.app import GRACE_SECONDS
 from tests.campaigns.simulation.record import Attempt, Confirmation, Inheritance, Utterance, Visible
 from tests.campaigns.simulation.scenario import WORD, Said, may_enter, words_in

@@ -29,8 +29,8 @@ from bot.events import (
     SentId,
     TimerChanged,
 )
-from bot.signal.protocol import Group, Identity, MissedRecipient, Progress
-from tests.campaigns.simulation.crashes import Life, Steps, never
+from bot.signal.protocol import Group, MissedRecipient, Progress, StreamState
+from tests.campaigns.simulation.crashes import Life, Steps
 from tests.campaigns.simulation.disk import Disk
 from tests.campaigns.simulation.record import Attempt, Confirmation, Record, SendFate, Utterance, Visible
 from tests.campaigns.simulation.scenario import Chat, Said, Scenario, Word, may_enter
@@ -366,37 +366,24 @@ class Line:
 
     account = ACCOUNT
     number = None
-    has_receipts = True
-    keeps_messages = True
-    max_pause_seconds = 5.0
-    has_next = False
-    heard_at = None
-    unreadable_frames = 0
-    problem = None
     challenge = None
 
     @property
     def missed(self) -> deque[MissedRecipient]:
         return deque()
 
-    async def identities(self) -> tuple[Identity, ...]:
-        return ()
-
-    async def trust(self, person: PersonId, *, safety_number: str | None = None) -> None:
-        raise AssertionError("nobody has a new safety number here")
-
     async def submit_challenge(self, captcha: str) -> None:
         raise AssertionError("Signal wants no captcha here")
 
     def __init__(self, network: Network, life: Life) -> None:
-        self.is_open = False
+        self.stream = StreamState()
         self._is_stopping = False
         self._network = network
         self._life = life
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         network = self._network
-        self.is_open = True
+        self.stream.is_open = True
         try:
             while (envelope := await network.next(lambda: self._is_stopping)) is not None:
                 await self._life.alive()
@@ -414,10 +401,7 @@ class Line:
                 if breaks:
                     raise Disconnected("the connection broke")
         finally:
-            self.is_open = False
-
-    async def check_receiving(self) -> None:
-        await self._life.alive()
+            self.stream.is_open = False
 
     def stop_receiving(self) -> None:
         self._is_stopping = True
@@ -495,12 +479,6 @@ class Line:
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         await self._life.alive()
 
-    async def release(self) -> None:
-        """It has no version."""
-
-    async def is_linked(self) -> bool:
-        return True
-
     async def groups(self) -> tuple[Group, ...]:
         await self._life.alive()
         return tuple(
@@ -518,12 +496,6 @@ class Line:
 
     async def join(self, group: str) -> None:
         raise AssertionError("nobody invites here")
-
-    async def contacts(self) -> tuple[()]:
-        return ()
-
-    async def note_to_self(self, text: str) -> SentId:
-        return await never()
 
     async def aclose(self) -> None:
         """Nothing is open."""

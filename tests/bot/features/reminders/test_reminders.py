@@ -18,7 +18,7 @@ from bot.features.reminders.service import MAX_REMINDERS, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
-from bot.loops.membership import Membership
+from bot.loops.maintenance import Membership
 from bot.metrics import Counts
 from bot.settings import LocaleSettings
 from bot.signal.protocol import Group

@@ -1,4 +1,4 @@
-"""signal-cli-rest-api with signalbot's client: what only this bridge does."""
+"""signal-cli-rest-api over HTTP: what only this bridge does."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -20,10 +20,10 @@ from bot.errors import (
     Untrusted,
 )
 from bot.events import Account, ChatId, PersonId, Removal, SentId
-from bot.signal.accounts import choice_of
+from bot.signal.directory import choice_of
 from bot.signal.protocol import Linking
-from bot.signal.rest_api.clients import MAX_ANSWER_BYTES
-from bot.signal.rest_api.linking import RestApiLinking
+from bot.signal.rest_api.account import RestApiLinking
+from bot.signal.rest_api.client import MAX_ANSWER_BYTES
 from bot.signal.rest_api.transport import RestApi
 from tests.bot.signal.bridges import (
     NUMBERLESS,

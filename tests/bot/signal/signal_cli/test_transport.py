@@ -18,7 +18,7 @@ from bot.errors import (
 )
 from bot.events import Account, Incoming
 from bot.signal.protocol import Linking
-from bot.signal.signal_cli.linking import SignalCliLinking
+from bot.signal.signal_cli.account import SignalCliLinking
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
@@ -77,16 +77,6 @@ async def test_stickers_may_not_be_known(server: signal_cli.SignalCli, bridge: B
     event = transport.event(envelope)
     assert isinstance(event, Incoming)
     assert (event.sticker, event.sticker_emoji) == (True, None)
-
-
-async def test_a_line_that_is_too_long_is_passed_over(server: signal_cli.SignalCli, bridge: Bridge) -> None:
-    """It is counted, costs a bounded amount of memory, and the next message arrives."""
-    await server.deliver_data('"' + "x" * 5_000_000 + '"')
-    await server.deliver(message("after"), message("and after"))
-    transport = bridge.transport()
-    await received(transport, 2)
-    assert isinstance(transport, SignalCli)
-    assert transport.unreadable_frames == 1
 
 
 @pytest.mark.parametrize(

@@ -18,13 +18,14 @@ see meanwhile (`typing_indicator`, `bot.chat.status`), sending it (`bot.loops.se
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
-from datetime import timedelta
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
-from bot.access.access import is_admin
-from bot.access.routing import Question, Verdict
+from bot.access.access import is_admin, may_ask
+from bot.access.routing import Command, Correction, Ignore, Question, Route, Talk, Verdict, route
+from bot.chat import prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.context import GroupContext
@@ -35,21 +36,217 @@ from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
-from bot.events import Edited, Incoming, Kind
+from bot.event_json import UnreadableEvent, load_envelope, read_event
+from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.logs import RepeatedWarning, describe_error
-from bot.loops.worker.questions import OpenedItem, Questions
-from bot.loops.worker.typing_indicator import TypingIndicator
 from bot.metrics import Counts
 from bot.settings import Settings
 from bot.signal.protocol import Progress, Transport
 from bot.trust.links import inert
 from bot.unanswered import Unanswered
-from store import Claim, InboxId, Repositories, Store, StoreError, StoreFull
+from store import Claim, ConversationId, InboxId, InboxItem, Repositories, Store, StoreError, StoreFull
 from tools import shorten
 
 _log = logging.getLogger(__name__)
+
+_TYPING_SECONDS = 8.0
+"""Signal hides the indicator after 15 s. Source: Signal-Android, TypingStatusRepository (2026)."""
+_TYPING_ENDS_SECONDS = 1.0
+"""How long the bridge may take to hide the indicator, which disappears by itself: neither the conversation nor a
+shutdown waits longer."""
+_MAX_TYPING = 50
+"""The limit of conversations that see it at the same time: it is renewed every few seconds, and the bridge has answers
+to send."""
+
+
+class TypingIndicator:
+    """Shows in conversations that Aldis is writing."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self._conversations = 0
+        """The number of conversations in which it is shown."""
+
+    @asynccontextmanager
+    async def show(self, chat: ChatId) -> AsyncGenerator[None]:
+        """Shows it until the block ends, unless it is shown in too many already."""
+        if self._conversations >= _MAX_TYPING:
+            yield
+            return
+        self._conversations += 1
+        is_shown = False
+
+        async def keep_typing() -> None:
+            nonlocal is_shown
+            while True:
+                is_shown = True
+                await self._transport.typing(chat, started=True)
+                await asyncio.sleep(_TYPING_SECONDS)
+
+        task = asyncio.create_task(keep_typing(), name="typing")
+        try:
+            yield
+        finally:
+            self._conversations -= 1
+            task.cancel()
+            await asyncio.wait([task])
+            if is_shown:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_TYPING_ENDS_SECONDS):
+                        await self._transport.typing(chat, started=False)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenedItem:
+    """A row of the inbox, read once."""
+
+    item: InboxItem
+    envelope: Envelope
+    event: Event | None
+    route: Route
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskedMessage:
+    """A message that waits for an answer."""
+
+    item: InboxId
+    """Its row of the inbox."""
+    message: Incoming
+    excuse: Sentence | None
+    """What the person is told instead of an answer; None: it will be answered."""
+    is_marked: bool
+    """Whether it gets an emoji while it is being answered; a reminder, which nobody wrote, does not."""
+    is_bare: bool
+    """Whether it is about the last thing said in its group."""
+
+
+_REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
+
+
+class Questions:
+    """Reads claims. `max_age_seconds` is how long a message may have waited and still be answered like a new one."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        unanswered: Unanswered,
+        *,
+        turns: Turns,
+        reactions: Reactions,
+        group_context: GroupContext,
+        authority: Authority,
+        max_age_seconds: float,
+    ) -> None:
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._unanswered = unanswered
+        self._turns = turns
+        self._reactions = reactions
+        self._group_context = group_context
+        self._authority = authority
+        self._max_age_seconds = max_age_seconds
+
+    async def open_all(self, claim: Claim) -> tuple[OpenedItem, ...]:
+        """The contents of a claim, in order, without unreadable rows."""
+        found = [await self.open(claim.conversation, item) for item in claim.items]
+        return tuple(opened for opened in found if opened is not None)
+
+    async def open(self, conversation: ConversationId, item: InboxItem) -> OpenedItem | None:
+        """The contents of an inbox row and where they go; None if the row is unreadable.
+
+        If its event cannot be read, nothing is answered: a bug with one message must not affect those that came with
+        it.
+        """
+        try:
+            envelope = load_envelope(item.envelope)
+        except UnreadableEvent:
+            return None
+        in_group = envelope.chat is not None and envelope.chat.is_group
+        always = in_group and (await self._turns.settings(conversation)).answers_always
+        try:
+            event = read_event(envelope, self._transport.event)
+            found = route(event, name=self._authority.name, answers_always=always)
+        except Exception as error:  # noqa: BLE001  (see above)
+            _log.error("message %d cannot be read: %s", item.id, describe_error(error))
+            event, found = None, Ignore(reason="unreadable")
+        return OpenedItem(item=item, envelope=envelope, event=event, route=found)
+
+    async def to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
+        """The messages of a claim to answer, in order; talk among others is overheard."""
+        now = self._clock.now()
+        asked: list[AskedMessage] = []
+        for one in opened:
+            item, envelope, found = one.item, one.envelope, one.route
+            message = self._message(found, item)
+            if message is not None and not await self._may_ask(claim, one, message):
+                continue
+            if message is not None:
+                excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
+                is_bare = isinstance(found, Question) and found.is_bare and message.quote is None
+                asked.append(
+                    AskedMessage(item=item.id, message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare)
+                )
+        return asked
+
+    async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
+        """Whether the author may ask in this group, by its settings; the first who may not is told so."""
+        if not message.chat.is_group:
+            return True
+        envelope = opened.envelope
+        askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
+        if may_ask(envelope, self._authority.allowed, askers):
+            return True
+        is_approved = askers == "list" and await self._store.read(
+            lambda repos: repos.people.is_allowed(message.author, account=account)
+        )
+        if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
+            return True
+        self._unanswered.note("not_asker")
+        self._reactions.take_off((message,))  # possibly marked while it waited
+        await self._turns.may_not_ask(claim, opened.item.id, message, askers)
+        return False
+
+    def _message(self, found: Route, item: InboxItem) -> Incoming | None:
+        match found:
+            case Question(message=message, is_bare=True):
+                return replace(message, text="", preface=prompt.CALLED_BARE)
+            case Question(message=message) | Command(message=message):
+                return message
+            case Verdict(instead=Question() | Talk() as instead):
+                return self._message(instead, item)  # a yes or no to nothing that was asked
+            case Correction(edit=edit):
+                # An edit among the waiting messages has become one; the message it replaces may be marked.
+                self._reactions.take_off((replace(edit.message, sent_at=edit.target),))
+                return edit.message
+            case Talk(message=message, reason=reason):
+                self._unanswered.note(reason)
+                self._group_context.hear(message, expires_at=item.expires_at)
+            case Ignore(reason=reason):
+                self._unanswered.note(reason)
+            case _:
+                pass  # what is carried out as it comes
+        return None
+
+    def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
+        """Returns what the person is told instead of an answer; None: the message is answered normally."""
+        if item.refusal is not None:
+            return _REFUSALS.get(item.refusal, phrases.FAILED)
+        if item.expires_at is not None and item.expires_at <= now:
+            self._unanswered.note("expired")
+            return phrases.MESSAGE_EXPIRED
+        # At Signal by the server's clock, since the sender's and ours may be days off; here in own time.
+        waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
+        if waited_seconds <= self._max_age_seconds:
+            return None
+        self._unanswered.note("too_old")
+        return phrases.TOO_OLD
+
 
 _CLAIM_MARGIN_SECONDS = 60.0
 _PAUSE_SECONDS = 1.0

@@ -1,0 +1,769 @@
+"""Intake: reads the transport's stream and stores admitted messages before anything else happens to them.
+
+    envelope --stranger---> counted, dropped; perhaps a pairing code (`bot.access.pairing`), and their question is held
+             |              until they are let in (`bot.access.pairing`)
+             |-echo-------> what Aldis itself wrote to the account's own chat: counted, dropped
+             |-receipt----> proves an unknown send, if its author can have received one; otherwise it costs nothing
+             |-other------> counted, dropped
+             |-too much---> the first of a minute is stored, to be refused with a sentence; the others are dropped
+             '-else-------> sealed in the inbox, committed; then the read receipt: "read" means "will be answered"
+
+What arrives within a moment shares a commit, and nothing is made of it before that. If the inbox cannot be written, the
+stream is closed, so that Signal's server keeps later messages; what is in hand is stored before the stream is reopened.
+That is tried for ever, with pauses as long as the transport allows; any other sign that the bridge is back ends a pause
+(`wake`). If the account is a person's own, only what the account writes to itself is admitted; nothing else is even
+looked at. A phone number is pinned to the account that first wrote under it, because Signal reassigns numbers.
+Left to others: what the list says about people (`bot.access.access`), what is too much (`bot.access.limits`), which
+sends a receipt proves (`store.attempts`), what to answer (`bot.loops.worker`).
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.access.access import AccessList, is_direct, may_write, members_of
+from bot.access.chat_settings import ChatSettings
+from bot.access.limits import CallRate, Quota, Refusal, taken_at
+from bot.access.pairing import GOOD_FOR, Callers, Pairing, WaitingRoom
+from bot.access.routing import Correction, Question, route, unanswered_message
+from bot.chat import chats
+from bot.clock import Clock, is_set_within
+from bot.errors import ConfigError, Disconnected, TransportError
+from bot.event_json import UnreadableEvent, dump_value, load_outgoing
+from bot.events import (
+    ChatId,
+    Deleted,
+    Edited,
+    Envelope,
+    Event,
+    Incoming,
+    Kind,
+    PersonId,
+    Receipt,
+    Reply,
+    SentId,
+    Styled,
+    Undecryptable,
+)
+from bot.i18n import phrases
+from bot.i18n.catalogues import say
+from bot.i18n.language import current_language, use_language
+from bot.logs import RepeatedWarning, describe_error
+from bot.metrics import Counts
+from bot.signal.files import files_in
+from bot.signal.protocol import Group, Groups, Receipts, Transport
+from bot.unanswered import Unanswered
+from store import Arrival, Confirmation, ConversationId, OutboxId, Repositories, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_KEPT = {Kind.MESSAGE, Kind.EDIT, Kind.DELETE, Kind.REACTION, Kind.TIMER}
+_FIRST_PAUSE_SECONDS = 0.5
+_LASTING_SECONDS = 60.0
+"""A stream that lasted this long was a good one, even if nothing arrived on it."""
+_MAX_TOGETHER = 100
+"""The limit of envelopes per commit."""
+_QUIET_SHARE = 0.2
+"""The share of that time in which nothing comes once a burst is over: signal-cli decrypts messages one by one, some
+milliseconds apart.
+"""
+MAX_HOLD_SECONDS = 0.1
+"""How long everything else waits for a burst at most."""
+UNTRUSTED_IDENTITY = "UntrustedIdentityException"
+"""The reason signal-cli gives for not decrypting messages of a person with a new key."""
+_MAX_LOOKS = 5
+"""How often the listed groups' members are asked for before the first stream is opened without them."""
+_MAX_ASIDE = 64
+"""The limit of simultaneous tasks beside the stream; beyond it work is dropped, because nothing depends on it."""
+_MAX_RECEIPTS_A_MINUTE = 240
+"""Per person: a phone confirms each message and each revision twice, as delivered and as read."""
+_UNKNOWN = "other_kind"
+"""The reason for an edit of a message that is not known here: there is no telling what it was about. signal-cli hands
+on those of all who have a group's link, so they must not take anything from its members."""
+_MAX_TRIES = 5
+"""The limit of attempts to store something while its conversation is being forgotten."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Admission:
+    """The rules for people who are not listed: who is let in, and how much is too much."""
+
+    quota: Quota
+    pairing: Pairing | None = None
+    """None: strangers get no answer at all."""
+    callers: Callers | None = None
+    """None: no page waits for people who write."""
+
+    @property
+    def rooms(self) -> tuple[WaitingRoom, ...]:
+        """The places where strangers wait to be let in."""
+        return tuple(room for room in (self.pairing, self.callers) if room is not None)
+
+
+class _Unborn(Exception):
+    """A conversation is new, or was forgotten a moment ago."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Entry:
+    """Something to be stored."""
+
+    envelope: Envelope
+    received_at: datetime
+    refusal: Refusal | None = None
+    max_waiting: int | None = None
+    """How many messages may wait in its conversation before it; None: no limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Everything to be stored in one commit."""
+
+    entries: list[_Entry] = field(default_factory=list[_Entry])
+    receipts: list[Confirmation] = field(default_factory=list[Confirmation])
+
+
+class Intake:
+    """The loop of arrivals. Without `admission`, for the terminal, only the list decides and nothing is too much."""
+
+    burst_seconds = 0.05
+    """How long what has arrived waits for more of the same burst: all of it is on the disk before work begins."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        allowed: AccessList,
+        name: str,
+        pause_factor: float = 1.0,
+        admission: Admission | None = None,
+        on_untrusted: Callable[[PersonId], None] = lambda _: None,
+        on_group_change: Callable[[ChatId], None] = lambda _: None,
+    ) -> None:
+        """`on_untrusted` is called with a person who wrote with a new key: none of it can be read until the key is
+        trusted. `on_group_change` is called with a group that changed, for example its members.
+        """
+        self._on_group_change = on_group_change
+        self._on_untrusted = on_untrusted
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._unanswered = Unanswered(counts)
+        self._name = name
+        self._pause_factor = pause_factor
+        self._admission = admission
+        self._quota = admission.quota if admission else None
+        self._rooms = admission.rooms if admission else ()
+        self.access = allowed
+        """The access list, with the members of groups as far as the bridge has given them."""
+        self._numbers = allowed.numbers if admission else frozenset[str]()
+        self._holders: dict[str, PersonId] = {}
+        """The owners of listed numbers, as far as they wrote since the start."""
+        self._changed_numbers: set[str] = set()
+        self._receipt_rate = CallRate(_MAX_RECEIPTS_A_MINUTE)
+        self._aside: set[asyncio.Task[None]] = set()
+        self._outage = RepeatedWarning(_log)
+        self._woken = asyncio.Event()
+        self._quiet = asyncio.Event()
+        """Cleared while a burst is being read."""
+        self._quiet.set()
+        self.pauses = False
+        """Whether it is waiting before it reopens the stream."""
+        self._stopping = False
+        self._came = False
+        """Whether anything has arrived on the current stream."""
+        self._held: tuple[Envelope, ...] = ()
+        """Taken from the stream but not stored yet: no other program has them any longer."""
+
+    # The stream
+
+    async def run(self) -> None:
+        """Reads streams until it is stopped.
+
+        Raises:
+            ConfigError: the bridge says that it will never work.
+        """
+        pause_seconds = _FIRST_PAUSE_SECONDS
+        try:
+            while not self._stopping:
+                self._counts.add("streams")
+                began = time.monotonic()
+                if await self._read() or time.monotonic() - began > _LASTING_SECONDS:
+                    pause_seconds = _FIRST_PAUSE_SECONDS
+                if self._stopping:
+                    break
+                pause_seconds = min(pause_seconds, self._transport.stream.max_pause_seconds)
+                await self._pause(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
+                pause_seconds *= 2
+            await self._take_held()
+        except StoreError as error:
+            _log.error("the inbox cannot be written: %s; %d envelopes are lost", error, len(self._held))
+
+    @property
+    def stops_last(self) -> bool:
+        """Whether a shutdown must end the stream last: what arrives after its end is lost."""
+        return not self._transport.stream.keeps_messages
+
+    def stop(self) -> None:
+        """Ends the stream for good, in order: what the bridge has fetched is still taken, then `run` returns."""
+        self._stopping = True
+        self._transport.stop_receiving()
+        self.wake()
+
+    def wake(self) -> None:
+        """Tries to open the stream at once: something else has just reached the bridge."""
+        self._woken.set()
+
+    async def wait_for_quiet(self) -> None:
+        """Waits until no burst is being stored, at most a moment: whatever else begins would delay storing it."""
+        await is_set_within(self._quiet, MAX_HOLD_SECONDS)
+
+    async def aclose(self) -> None:
+        """Cancels pending read receipts and codes."""
+        for task in self._aside:
+            task.cancel()
+        await asyncio.gather(*self._aside, return_exceptions=True)
+
+    def _begin(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Starts work beside the stream that nothing waits for, if there is room."""
+        if len(self._aside) >= _MAX_ASIDE:
+            work.close()
+            return
+        task = asyncio.create_task(work, name=name)
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
+
+    async def _pause(self, seconds: float) -> None:
+        self._woken.clear()
+        self.pauses = True
+        await is_set_within(self._woken, seconds)
+        self.pauses = False
+
+    async def _read(self) -> bool:
+        """Reads one stream to its end, whatever ends it; returns whether anything arrived."""
+        self._came = False
+        try:
+            await self._learn_members()
+            await self._admit_all()
+            await self._take_held()
+            await self.read_once()
+            if self._stopping:
+                return self._came
+            self._outage.tell("the stream of messages ended; opening it again")
+        except Disconnected as error:
+            self._outage.tell(f"the stream of messages broke: {error}")
+        except StoreError as error:
+            self._outage.tell(f"the inbox cannot be written: {error}; nothing is read until it can", logging.ERROR)
+        except ConfigError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)
+            _log.error("the stream of messages failed: %s", describe_error(error))
+            self._held = ()
+        return self._came
+
+    async def read_once(self) -> None:
+        """Reads one stream to its end; what arrives within a moment is stored together, before anything else begins."""
+        seconds = asyncio.get_running_loop().time
+        due_at = 0.0
+        coming: asyncio.Future[tuple[Envelope, ...]] | None = None
+        async with aclosing(self._transport.envelopes()) as stream:
+            try:
+                while True:
+                    coming = coming or asyncio.ensure_future(self._together(stream))
+                    left = max(0.0, min(_QUIET_SHARE * self.burst_seconds, due_at - seconds())) if self._held else None
+                    await asyncio.wait([coming], timeout=left)
+                    is_over = coming.done() and (coming.exception() is not None or not coming.result())
+                    if coming.done() and not is_over:
+                        due_at = due_at if self._held else seconds() + self.burst_seconds
+                        self._came, self._held = True, self._held + coming.result()
+                        self._quiet.clear()
+                        coming = None
+                    if coming is not None or len(self._held) >= _MAX_TOGETHER or seconds() >= due_at:
+                        await self._take_held()
+                    if coming is not None and is_over:
+                        coming.result()
+                        return
+                    if coming is not None:
+                        self._quiet.set()
+            finally:
+                self._quiet.set()
+                if coming is not None:
+                    coming.cancel()
+                    await asyncio.wait([coming])
+                    if not coming.cancelled() and coming.exception() is None:
+                        self._held += coming.result()  # it came while the disk refused the rest
+
+    async def _together(self, stream: AsyncGenerator[Envelope]) -> tuple[Envelope, ...]:
+        """The next envelopes that are there at once; none at the end of the stream."""
+        came: list[Envelope] = []
+        async for envelope in stream:
+            came.append(envelope)
+            if not self._transport.stream.has_next or len(came) >= _MAX_TOGETHER:
+                break
+        return tuple(came)
+
+    async def _take_held(self) -> None:
+        if self._held:
+            await self.take(*self._held)
+            self._outage.end()
+
+    async def take(self, *envelopes: Envelope) -> None:
+        """Stores the admissible ones in one commit; if one of them fails, the others are stored nevertheless.
+
+        Raises:
+            StoreError: they could not be written, and must be delivered again.
+        """
+        self._held = envelopes
+        for envelope in envelopes:
+            self._counts.add(f"envelopes_{envelope.kind}")
+        if not await self._take(*envelopes) and len(envelopes) > 1:
+            for number, envelope in enumerate(envelopes):  # one of them always fails
+                self._held = envelopes[number:]
+                await self._take(envelope)
+        self._held = ()
+
+    async def _take(self, *envelopes: Envelope) -> bool:
+        """Stores these in one commit; returns whether that succeeded. A single one that fails is skipped."""
+        batch = _Batch()
+        try:
+            # If notes to self are answered, they are kept, and nothing else.
+            gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.access.note_to_self]
+            known = dict(zip(map(id, gated), await self._recognize(*gated), strict=True))
+            for envelope in envelopes:
+                if id(envelope) not in known:
+                    await self._sort(envelope, batch)
+                elif known[id(envelope)][1]:
+                    await self._keep(known[id(envelope)][0], batch)
+                else:
+                    self._turn_away(known[id(envelope)][0])
+            await self._write(batch)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001  (a bug must cost neither the others nor the stream)
+            if len(envelopes) == 1:
+                _log.error("an envelope failed and was skipped: %s", describe_error(error))
+            return False
+        return True
+
+    async def _sort(self, envelope: Envelope, batch: _Batch) -> None:
+        """Handles an envelope that is not kept itself; what it proves is added to the batch."""
+        if envelope.from_self:
+            batch.receipts.extend(await self._shown(envelope))
+            self._pass_over(envelope, "own")
+        elif self.access.note_to_self:
+            self._pass_over(envelope, "not_a_note" if envelope.kind in _KEPT else "other_kind")
+        elif envelope.kind is Kind.RECEIPT:
+            receipt = self._transport.event(envelope)
+            if not isinstance(receipt, Receipt):
+                return
+            if self._receipt_rate.admits(receipt.author, taken_at(envelope, self._clock.now())):
+                batch.receipts.append(self._confirmation(receipt, receipt.targets))
+            else:
+                self._counts.add("receipts_too_many")
+        elif envelope.kind is Kind.UNDECRYPTABLE:
+            self._unanswered.note("undecryptable")
+            await self._suspect(envelope)
+        else:
+            self._pass_over(envelope, "other_kind")
+            if envelope.chat and envelope.group_revision is not None:
+                self._on_group_change(envelope.chat)
+
+    # Receipts
+
+    async def _shown(self, envelope: Envelope) -> list[Confirmation]:
+        """What the owner's phone showed in the account's own chat, which therefore went out, unless the owner wrote
+        it.
+        """
+        receipt = self._transport.event(envelope)
+        if not self.access.note_to_self or not isinstance(receipt, Receipt):
+            return []
+        conversation = await self._store.conversation(ChatId.direct(receipt.author), now=self._clock.now())
+
+        def unwritten(repos: Repositories) -> list[SentId]:
+            """Those the owner has not written themselves."""
+            find = repos.revisions.find
+            return [at for at in receipt.targets if find(conversation, receipt.author, at) is None]
+
+        return [self._confirmation(receipt, await self._store.read(unwritten))]
+
+    def _confirmation(self, receipt: Receipt, names: Collection[SentId]) -> Confirmation:
+        """The confirmation that the author has received the messages with these names."""
+        now, wall = self._clock.now(), self._clock.wall()
+        return Confirmation(address=ChatId.direct(receipt.author), names=names, came_at=now, stamped_at=wall)
+
+    async def _suspect(self, envelope: Envelope) -> None:
+        """Reports a person who may write and has a new key."""
+        event = self._transport.event(envelope)
+        if not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
+            return
+        if envelope.author is not None and not envelope.from_self:
+            as_direct = replace(envelope, chat=ChatId.direct(envelope.author))
+            [(_, is_allowed)] = await self._recognize(as_direct)
+            if is_allowed:
+                self._begin(self._report_untrusted(envelope, envelope.author), "key-probe")
+
+    async def _report_untrusted(self, envelope: Envelope, author: PersonId) -> None:
+        """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
+        await self._confirm_reading(envelope)
+        self._on_untrusted(author)
+
+    async def _confirm_reading(self, *envelopes: Envelope) -> None:
+        if isinstance(self._transport, Receipts):
+            await self._transport.receipt(*envelopes)
+
+    # Who an author is
+
+    def learn_groups(self, groups: Sequence[Group]) -> None:
+        """Learns who is in the listed groups; until the bridge gives them, the last known members count."""
+        if self.access.needs_members:
+            self.access = replace(self.access, members=members_of(groups, self.access))
+
+    async def _learn_members(self) -> None:
+        """Learns the members before anything is admitted: one must not be taken for a stranger.
+
+        Raises:
+            Disconnected: the bridge did not answer; if it answers everything but this, that is accepted in the end.
+        """
+        if not self.access.needs_members or self.access.members or not isinstance(self._transport, Groups):
+            return
+        try:
+            self.learn_groups(await self._transport.groups())
+        except (Disconnected, ConfigError) as error:
+            if self._counts.add("members_unknown") < _MAX_LOOKS:
+                raise Disconnected(f"the members of the listed groups are unknown: {error}") from error
+            _log.error("the members of the listed groups are unknown (%s); for now they count as strangers", error)
+
+    async def _recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
+        """Each with the author's listed number only if it is really theirs, and whether they may write.
+
+        The store is asked at most twice for all of them, so that a burst does not wait once for each.
+        """
+        if self._admission is None:
+            return [(envelope, may_write(envelope, self.access)) for envelope in envelopes]
+        await self._pin([envelope for envelope in envelopes if envelope.number in self._numbers])
+        unsettled = [one for one in envelopes if one.author and not one.from_self and not self._is_holder(one)]
+        asked = [one for one in unsettled if self._numbers or not may_write(one, self.access)]
+        known = dict(zip(map(id, asked), await self._look_up(asked) if asked else [], strict=True))
+        is_open, found = set(map(id, unsettled)), list[tuple[Envelope, bool]]()
+        for envelope in envelopes:
+            pinned, is_approved = known.get(id(envelope), (None, False))
+            if id(envelope) in is_open:
+                number = None if envelope.number in self._numbers else envelope.number
+                envelope = replace(envelope, number=pinned or number)  # noqa: PLW2901
+            found.append((envelope, may_write(envelope, self.access, is_approved=is_approved)))
+        return found
+
+    async def _look_up(self, envelopes: Sequence[Envelope]) -> list[tuple[str | None, bool]]:
+        """The listed number that is pinned to each author, None if none is, and whether they were let in."""
+        return await self._store.read(
+            lambda repos: [
+                (
+                    repos.people.number_of(str(one.author), self._numbers),
+                    repos.people.is_allowed(str(one.author), account=one.account),
+                )
+                for one in envelopes
+            ]
+        )
+
+    def _is_holder(self, envelope: Envelope) -> bool:
+        """Whether the author is known to have the listed number that the frame shows."""
+        return envelope.number is not None and self._holders.get(envelope.number) == envelope.author
+
+    async def _pin(self, envelopes: Sequence[Envelope]) -> None:
+        """Finds out whose the listed numbers are: pinned to their authors, or free, or their UUID is listed, too."""
+        sure = self.access.persons | self.access.admins
+        claims = dict.fromkeys(
+            (str(one.number), one.author)
+            for one in envelopes
+            if one.author is not None and not one.from_self and not self._is_holder(one)
+        )
+        if not claims:
+            return
+        now = self._clock.wall()
+        theirs = await self._store.transaction(
+            lambda repos: [
+                (number, author)
+                for number, author in claims
+                if repos.people.pin(number, author, now=now, is_confirmed=author in sure)
+            ]
+        )
+        self._holders.update(theirs)
+        for number in {number for number, _ in claims.keys() - set(theirs)} - self._changed_numbers:
+            self._changed_numbers.add(number)
+            self._counts.add("numbers_changed")
+            _log.error(
+                "a phone number on the access list now belongs to another account, which is refused; see `python -m "
+                "bot doctor`. If that is right, put the account's uuid into the list"
+            )
+
+    # Strangers
+
+    def _turn_away(self, envelope: Envelope) -> None:
+        """Drops what a stranger wrote, perhaps with a code for them, and with their question held until they are let
+        in; until then none of it is stored.
+        """
+        if self._admission is not None and envelope.author is not None and is_direct(envelope):
+            if self._admission.pairing is not None and envelope.kind is Kind.MESSAGE:
+                self._invite(envelope, envelope.author, self._admission.pairing)
+            self._hold(envelope, envelope.author, self._admission)
+        self._pass_over(envelope, "not_allowed")
+
+    def _invite(self, envelope: Envelope, author: PersonId, pairing: Pairing) -> None:
+        """Gives a code to a stranger, if it is their turn."""
+        now = self._clock.now()
+        # A phone also sends frames without a word, which want no answer.
+        event = self._transport.event(envelope) if pairing.has_room(author, now) else None
+        if not isinstance(event, Incoming) or unanswered_message(route(event, name=self._name)) is None:
+            return
+        code = pairing.code(author, now) or ""
+        self._counts.add("codes_given")
+        # It may never be used; what the stranger wrote is then forgotten with it.
+        asyncio.get_running_loop().call_later(GOOD_FOR.total_seconds(), pairing.forget, now + GOOD_FOR)
+        with use_language(chats.heard_in([event], ChatSettings()) or current_language()):
+            words = say(phrases.INVITATION, code=code)
+        self._begin(self._send_code(Reply(chat=ChatId.direct(author), content=Styled(text=words))), "pairing-code")
+        stranger = pairing.put(author, event.name, code)
+        if stranger is not None and pairing.on_stranger is not None:
+            self._begin(pairing.on_stranger(stranger), "stranger")
+
+    async def _send_code(self, reply: Reply) -> None:
+        try:
+            await self._transport.send(reply)
+        except TransportError as error:
+            _log.info("a stranger's code was not sent: %s", error)
+
+    def _hold(self, envelope: Envelope, author: PersonId, admission: Admission) -> None:
+        now = self._clock.now()
+        if admission.callers is not None and envelope.kind is Kind.MESSAGE:
+            admission.callers.note(envelope)
+        rooms = [room for room in self._rooms if author in room.people(now)]
+        event = self._transport.event(envelope) if rooms else None
+        # A command that was not carried out at once is not carried out later.
+        is_asked = isinstance(route(event, name=self._name), Question | Correction)
+        for room in rooms:
+            if isinstance(event, Deleted):
+                room.take_back(author, event.target)
+            elif is_asked:
+                room.hold(author, envelope, now)
+
+    async def admit(self, person: PersonId) -> None:
+        """Stores what a person wrote while they waited, now that they were let in."""
+        for room in self._rooms:
+            await self._admit_from(room, person)
+
+    async def _admit_from(self, room: WaitingRoom, person: PersonId) -> None:
+        now = self._clock.now()
+        waiting = deque(one for one in room.release(person, now) if one.account == self._transport.account)
+        try:
+            while waiting:
+                await self._take(waiting[0])
+                waiting.popleft()
+        except StoreError as error:
+            _log.error("messages that were sent before their author was let in cannot be stored yet: %s", error)
+        finally:
+            for envelope in waiting:
+                room.hold(person, envelope, now)
+
+    async def _admit_all(self) -> None:
+        """Lets in those whom the settings now admit: what they wrote has waited for this run."""
+        for room in self._rooms:
+            for person in room.people(self._clock.now()):
+                newest = room.newest(person)
+                if newest is not None and (await self._recognize(newest))[0][1]:
+                    await self._admit_from(room, person)
+
+    # The inbox
+
+    async def _keep(self, envelope: Envelope, batch: _Batch) -> None:
+        """Adds a message to the batch if there is room for it, to be answered or refused."""
+        now, quota = self._clock.now(), self._quota
+        if quota is not None and not quota.has_room(envelope, now, beside=len(batch.entries)):
+            # Only what is stored counts, so store the batch before deciding whether this is one too many.
+            await self._write(batch)
+            if not quota.has_room(envelope, now):
+                await self._refuse(envelope, now, quota, "too_many")
+                return
+        max_waiting = quota.max_waiting(envelope) if quota else None
+        batch.entries.append(_Entry(envelope=envelope, received_at=now, max_waiting=max_waiting))
+
+    async def _write(self, batch: _Batch) -> None:
+        """Commits a batch, entries in their order, acts on the result, and empties the batch."""
+        receipts, now = batch.receipts, self._clock.now()
+        if receipts:  # those that can prove nothing should not cost a commit
+            receipts = await self._store.read(lambda repos: repos.attempts.provable(batch.receipts, now=now))
+        outcomes, count = await self._commit(batch, receipts) if batch.entries or receipts else ([], 0)
+        if count:
+            self._counts.add("sends_proved", count)
+            _log.debug("receipts proved %d sends whose outcome was not known yet", count)
+        written = [*batch.entries]
+        batch.entries.clear()
+        batch.receipts.clear()
+        quota = self._quota
+        read: dict[PersonId | None, list[Envelope]] = {}
+        for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
+            if reason == "queue_full" and quota is not None:
+                await self._refuse(entry.envelope, entry.received_at, quota, "queue_full")
+            elif reason is not None:
+                self._unanswered.note(reason)
+            elif self._is_confirmed(entry, answers_always=answers_always):
+                read.setdefault(entry.envelope.author, []).append(entry.envelope)
+            if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.refusal is None:
+                quota.count(entry.envelope, entry.received_at)
+        for envelopes in read.values():
+            self._begin(self._confirm_reading(*envelopes), "read-receipt")
+
+    async def _commit(
+        self, batch: _Batch, receipts: Sequence[Confirmation]
+    ) -> tuple[list[tuple[str | None, bool]], int]:
+        """Commits a batch; returns what became of each entry, and how many sends were proved.
+
+        Raises:
+            StoreError: nothing was written.
+        """
+        for _ in range(_MAX_TRIES):
+            now = self._clock.now()
+            with suppress(_Unborn):
+                return await self._store.transaction(
+                    lambda repos, now=now: (
+                        [self._put(repos, entry) for entry in batch.entries],
+                        repos.attempts.prove_all(receipts, now=now),
+                    )
+                )
+            new = {str(entry.envelope.chat) for entry in batch.entries}
+            await asyncio.gather(*(self._store.conversation(chat, now=now) for chat in sorted(new)))
+        raise StoreError("a conversation is forgotten again and again")
+
+    def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
+        """Stores one entry; returns why it was not stored, and whether its group wants everything answered.
+
+        Raises:
+            _Unborn: its conversation must be created again first.
+        """
+        envelope = entry.envelope
+        conversation = repos.conversations.at(str(envelope.chat))
+        if conversation is None:
+            raise _Unborn
+        arrival = self._arrival(entry, conversation)
+        if envelope.from_self and self._is_echo(repos, arrival, envelope):
+            return "echo", False
+        if envelope.kind is Kind.EDIT and not self._is_known(repos, arrival, envelope):
+            return _UNKNOWN, False
+        # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.
+        waiting = repos.inbox.waiting(arrival.conversation, urgent=envelope.is_urgent)
+        if entry.max_waiting is not None and waiting >= entry.max_waiting:
+            return "queue_full", False
+        if repos.inbox.put(arrival) is None:
+            return "duplicate", False
+        if is_direct(envelope):
+            return None, False
+        return None, chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
+
+    def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
+        """Whether its author expects a read receipt, now that it is stored."""
+        if entry.refusal is not None or entry.envelope.from_self:
+            return False
+        try:
+            return self._wants_answer(entry.envelope, answers_always=answers_always)
+        except Exception as error:  # noqa: BLE001  (the worker will report the failure; the others are confirmed)
+            _log.error("a stored message cannot be read: %s", describe_error(error))
+            return False
+
+    def _is_known(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
+        """Whether an edit changes a message of its author that came earlier."""
+        event = self._transport.event(envelope)
+        return (
+            isinstance(event, Edited)
+            and repos.revisions.find(arrival.conversation, arrival.author, event.target) is not None
+        )
+
+    def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
+        """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words.
+
+        The sender records what it sends before it does so, so nothing of ours comes back unknown.
+        """
+        if repos.attempts.is_ours(arrival.conversation, envelope.sent_at):
+            return True
+        item = _underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation))
+        if item is None:
+            return False
+        repos.attempts.recognize(item, envelope.sent_at, now=arrival.received_at)
+        return True
+
+    async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
+        """Stores the first refused message of a minute if it wants an answer; drops the others."""
+        self._unanswered.note(refusal)
+        if quota.may_tell(envelope, now) and self._wants_answer(envelope):
+            await self._write(_Batch([_Entry(envelope=envelope, received_at=now, refusal=refusal)]))
+            quota.on_refusal(envelope, now)
+        else:
+            self._discard_files(envelope)
+
+    def _arrival(self, entry: _Entry, conversation: ConversationId) -> Arrival:
+        envelope = entry.envelope
+        assert envelope.author is not None  # noqa: S101  (may_write saw to it)
+        seconds = envelope.expires_in_seconds
+        if envelope.waited_ms is None and envelope.server_at is not None:
+            # The bridge did not say how long Signal kept it, so two clocks have to.
+            wall_ms = int(self._clock.wall().timestamp() * 1000)
+            envelope = replace(envelope, waited_ms=max(0, wall_ms - envelope.server_at))
+        return Arrival(
+            conversation=conversation,
+            account=envelope.account,
+            author=str(envelope.author),
+            device=envelope.device,
+            sent_at=envelope.sent_at,
+            kind=envelope.kind,
+            envelope=dump_value(envelope),
+            received_at=entry.received_at,
+            urgent=envelope.is_urgent and entry.refusal is None,
+            expires_at=entry.received_at + timedelta(seconds=seconds) if seconds > 0 else None,
+            refusal=entry.refusal,
+        )
+
+    def _wants_answer(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
+        """Whether its author expects an answer to it."""
+        event = self._transport.event(envelope)
+        return unanswered_message(route(event, name=self._name, answers_always=answers_always)) is not None
+
+    def _pass_over(self, envelope: Envelope, reason: str) -> None:
+        """Drops a message that is not admitted."""
+        self._unanswered.note(reason)
+        self._discard_files(envelope)
+
+    def _discard_files(self, envelope: Envelope) -> None:
+        """Makes the bridge delete the files it fetched for something that is not admitted."""
+        files = files_in(envelope.raw)
+
+        async def discard() -> None:
+            for file in files:
+                await self._transport.discard(file)
+
+        if files:
+            self._begin(discard(), "discard")
+
+
+def _underway(event: Event | None, doubtful: Iterable[tuple[OutboxId, bytes]]) -> OutboxId | None:
+    """Returns the message in doubt that has the same words as the event; None if there is none."""
+    message = event.message if isinstance(event, Edited) else event
+    words = message.text.strip() if isinstance(message, Incoming) else None
+    return next((item for item, stored in doubtful if words is not None and _words(stored) == words), None)
+
+
+def _words(stored: bytes) -> str | None:
+    """The words of a message in the outbox; None if it has none or cannot be read."""
+    try:
+        outgoing = load_outgoing(stored)
+    except UnreadableEvent:
+        return None
+    return outgoing.content.text.strip() if isinstance(outgoing, Reply) else None

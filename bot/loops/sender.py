@@ -1,0 +1,657 @@
+"""Sender: sends what is in the outbox, and tells *sent*, *not sent* and *unknown* apart.
+
+    begin --> send, edit, remove
+                   |-went out------------> sent
+                   |-certainly did not---> again later, with growing pauses
+                   |-without a timestamp-> sent, and never again; it cannot be edited
+                   |-unknown-------------> unknown: a receipt proves it, or it is sent again after the grace period
+                   |-not to this key-----> held with its conversation until a new safety number is trusted
+                   |-not its files-------> the words alone, and a sentence that there should have been files
+                   |-not its long text---> in several messages
+                   '-never will----------> dead; the operator is told, and people once something reaches them. If its
+                                           form was refused, it is tried once as plain text first
+
+The attempt is on the disk before it is made. Sends of different conversations run side by side, those of one
+conversation one after the other. To avoid overrunning the bridge there are only few places; a send that has not ended
+after a moment is waiting for something, and gives its place to others.
+Left to others: what is said (`bot.chat`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
+"""
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from bot.chat.outgoing import add_message
+from bot.clock import Clock, is_set_within
+from bot.errors import NetworkFailed, NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
+from bot.event_json import UnreadableEvent, dump_value, load_outgoing
+from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled
+from bot.formatting.split import is_long, split
+from bot.i18n import phrases
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import Language, use_language
+from bot.logs import RepeatedWarning, describe_error
+from bot.metrics import Counts
+from bot.signal.protocol import Receipts, Transport
+from store import ConversationId, LedgerEntry, OutboxId, OutboxItem, Repositories, SentMessage, Store, StoreError
+
+_log = logging.getLogger(__name__)
+
+_FIRST_PAUSE_SECONDS = 2.0
+MAX_PAUSE_SECONDS = 300.0
+MAX_WAIT_SECONDS = 86_400.0
+"""However long Signal wants us to wait, it is asked again once a day."""
+MAX_RESENDS = 3
+"""How often something that may have gone out is sent again."""
+_MAX_OUTAGE_RESENDS = 960
+"""The same while nothing goes out at all: a day with the usual grace period."""
+_ABOUT_THE_MESSAGE = frozenset({"refused", "too_large"})
+"""Reasons why one message does not go out although others may."""
+_MAX_EDITS = 10
+_EDITABLE = timedelta(days=1)
+"""Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
+
+STATUS_GRACE = timedelta(seconds=10)
+"""How long the answer waits for the receipt of a status in doubt in order to edit it. Phones that are on confirm within
+a second or two; for all others the answer is a new message."""
+
+
+Outcome = Callable[[Repositories], None]
+"""Records what became of a send, within a transaction."""
+
+
+class Outcomes:
+    """`grace` is how long a send in doubt waits for its proof; after `max_resends` repetitions it is given up."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        counts: Counts,
+        *,
+        grace: timedelta,
+        max_resends: int,
+        language: Callable[[Repositories, ConversationId], Language],
+        max_parts: int,
+    ) -> None:
+        self._clock = clock
+        self._counts = counts
+        self._grace = grace
+        self._max_resends = max_resends
+        self._language = language
+        self._max_parts = max_parts
+
+    def finish(
+        self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
+    ) -> Outcome:
+        """It went out; `lost_files`: people are told that there should have been files."""
+
+        def record(repos: Repositories) -> None:
+            self._keep_sent(repos, item, outgoing, sent_at, edits)
+            self._tell_what_is_owed(repos, item, outgoing)
+            if lost_files:
+                self._say(repos, item, outgoing.chat, phrases.FILES_NOT_SENT)
+
+        return record
+
+    def _keep_sent(
+        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None
+    ) -> None:
+        """Records what went out, within a transaction; a status that must not stay beside it is removed next."""
+        now, wall = self._clock.now(), self._clock.wall()
+        targets = [sent_at] if repos.outbox.mark_sent(item.id, sent_at, now=now, edited=edits) else []
+        if item.status is not None and edits is None and isinstance(outgoing, Reply):
+            targets.append(SentId(item.status.sent_at))
+        elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, wall)) is not None:
+            targets.append(SentId(old.sent_at))
+        self._remove(repos, item, outgoing.chat, targets)
+
+    def split(self, item: OutboxItem, reply: Reply) -> Outcome:
+        """Splits a text that cannot be sent as one message into several, in which people are named without mentions."""
+        self._counts.add("texts_split")
+        _log.warning("reply %d cannot be sent as one message; splitting it", item.id)
+        now = self._clock.now()
+
+        def record(repos: Repositories) -> None:
+            conversation = repos.outbox.conversation_of(item.id)
+            if conversation is None:
+                return
+            with use_language(self._language(repos, conversation)):
+                cut_mark = say(phrases.CUT_PARTS)
+            contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
+            parts = [
+                replace(
+                    reply,
+                    content=content,
+                    mentions=(),
+                    quote=None if place else reply.quote,
+                    last=place + 1 == len(contents),
+                )
+                for place, content in enumerate(contents)
+            ]
+            if not repos.outbox.rewrite(item.id, dump_value(parts[0]), now=now):
+                return
+            for part in parts[1:]:
+                add_message(repos, conversation, item.turn, part, now)
+            if _has_files(load_outgoing(item.reply)):
+                self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
+
+        return record
+
+    def _say(
+        self, repos: Repositories, item: OutboxItem, chat: ChatId, sentence: Sentence, *, notice_of: int | None = None
+    ) -> None:
+        """Adds a sentence after the words of the item's turn, within a transaction; `notice_of` as in `Reply`.
+
+        It is a message of its own, because it might not fit into another.
+        """
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        with use_language(self._language(repos, conversation)):
+            content = Styled(text=say(sentence))
+        reply = Reply(chat=chat, content=content, ok=False, notice_of=notice_of)
+        add_message(repos, conversation, item.turn, reply, self._clock.now())
+
+    def _remove(self, repos: Repositories, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
+        """Removes messages of ours from the chat, within a transaction."""
+        conversation = repos.outbox.conversation_of(item.id)
+        if conversation is None:
+            return
+        for target in targets:
+            add_message(repos, conversation, item.turn, Removal(chat=chat, target=target), self._clock.now())
+
+    def postpone(self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False) -> Outcome:
+        """It did not go out, or can safely go out twice: it is tried again after a growing pause."""
+        seconds = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(item.attempts, 10), MAX_PAUSE_SECONDS)
+        seconds *= random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
+        seconds = min(max(seconds, error.retry_after_seconds or 0), MAX_WAIT_SECONDS)
+        _log.warning("reply %d was not sent (%s); retrying in %.0f s", item.id, error, seconds)
+        pause = timedelta(seconds=seconds)
+
+        def record(repos: Repositories) -> None:
+            now = self._clock.now()
+            repos.outbox.postpone(item.id, due_at=now + pause, now=now, is_in_doubt=is_in_doubt)
+
+        return record
+
+    def hold(self, item: OutboxItem, error: Untrusted) -> Outcome:
+        """It waits with its conversation until a new safety number is trusted."""
+        self._counts.add("sends_held")
+        _log.warning("reply %d is held: %s", item.id, error)
+
+        def record(repos: Repositories) -> None:
+            now = self._clock.now()
+            repos.outbox.postpone(item.id, due_at=now, now=now)
+            if (conversation := repos.outbox.conversation_of(item.id)) is not None:
+                repos.holds.add(conversation, now=now)
+
+        return record
+
+    def give_up(self, item: OutboxItem, outgoing: Outgoing | None, words: str, reason: str) -> Outcome:
+        """It will never go out; `outgoing` is its content, None if unreadable."""
+        self._counts.add(f"undeliverable_{reason}")
+        _log.error("reply %d is undeliverable: %s", item.id, words)
+        now = self._clock.now()
+
+        def record(repos: Repositories) -> None:
+            self._tell_of_unsent(repos, item, outgoing, at_once=reason in _ABOUT_THE_MESSAGE)
+            repos.outbox.give_up(item.id, now=now)
+
+        return record
+
+    def _tell_of_unsent(
+        self, repos: Repositories, item: OutboxItem, outgoing: Outgoing | None, *, at_once: bool
+    ) -> None:
+        """Tells people, once per turn, that something may not have arrived: `at_once` if another message can reach
+        them, otherwise once one did.
+        """
+        if item.is_status or isinstance(outgoing, Removal):
+            return
+        if outgoing is None or outgoing.notice_of is not None or not at_once:
+            repos.outbox.owe_notice(item.id)
+        elif repos.outbox.begin_notice(item.id, item.turn):
+            self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
+
+    def _tell_what_is_owed(self, repos: Repositories, item: OutboxItem, outgoing: Outgoing) -> None:
+        """Tells people about what did not arrive, now that something went out in the chat."""
+        if item.is_status or isinstance(outgoing, Removal):
+            return
+        if repos.outbox.take_owed(item.id) and outgoing.notice_of is None:
+            self._say(repos, item, outgoing.chat, phrases.MESSAGE_NOT_SENT, notice_of=item.id)
+
+    def give_up_files(self, item: OutboxItem, reply: Reply) -> Outcome:
+        """It has no words, and its files cannot be sent: people are told so."""
+        now = self._clock.now()
+
+        def record(repos: Repositories) -> None:
+            self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
+            repos.outbox.give_up(item.id, now=now)
+
+        return record
+
+    def settle_unnamed(self, item: OutboxItem, error: SentUnnamed) -> Outcome:
+        """It went out: it is never sent again, whether or not a receipt tells its timestamp."""
+        _log.error("reply %d: %s; without a receipt it cannot be edited or removed", item.id, error)
+        now = self._clock.now()
+        return lambda repos: repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+
+    def mark_unknown(
+        self, item: OutboxItem, outgoing: Outgoing, reason: str, *, outages: int, is_outage: bool = False
+    ) -> Outcome:
+        """It may have gone out; `outages` is how many of its tries failed while nothing went out at all."""
+        self._counts.add("sends_unknown")
+        is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_outage else self._max_resends + outages)
+        what_next = "giving up" if is_over else "waiting for a receipt"
+        level = logging.ERROR if is_over else logging.WARNING
+        _log.log(level, "reply %d: nobody knows whether it went out (%s); %s", item.id, reason, what_next)
+        grace = min(self._grace, STATUS_GRACE) if item.is_status else self._grace
+
+        def record(repos: Repositories) -> None:
+            # Own time is read within the transaction, because a step of the clock may start to count beside it.
+            now = self._clock.now()
+            if is_over:
+                self._tell_of_unsent(repos, item, outgoing, at_once=False)
+                repos.outbox.give_up(item.id, now=now, doubted_until=now + self._grace)
+            else:
+                repos.outbox.mark_unknown(item.id, due_at=now + grace, open_until=now + self._grace)
+
+        return record
+
+
+def _has_files(outgoing: Outgoing) -> bool:
+    return isinstance(outgoing, Reply) and bool(outgoing.files)
+
+
+def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
+    """The message to edit; None if there is none, or Signal's apps would no longer show the edit."""
+    old = item.edits
+    if old is None or old.revision >= _MAX_EDITS:
+        return None
+    age = wall - datetime.fromtimestamp(old.original_at / 1000, UTC)
+    return old if age < _EDITABLE else None
+
+
+_MAX_UPLOADS = 3
+"""How often files may be refused temporarily before the words are sent without them."""
+MAX_REMOVALS = 12
+"""How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
+_PLAIN_FROM = 2
+"""After how many tries with an unknown outcome everything but the words is left out."""
+
+_OUTCOMES: Mapping[type[TransportError], str] = {
+    SentUnnamed: "sent",
+    NotSent: "again_later",
+    NotUploaded: "again_later",
+    Untrusted: "held",
+    Undeliverable: "undeliverable",
+}
+"""The metric's label for a failed send; all other errors have an unknown outcome."""
+
+
+@dataclass(slots=True)
+class Tries:
+    """The tries of an unsettled item in this run."""
+
+    gone_out_before: int
+    """How many messages this run had sent when its last try failed, or its first began."""
+    refused_uploads: int = 0
+    """How often its files were refused temporarily."""
+    outages: int = 0
+    """How many tries failed while nothing else went out either: they say nothing about it."""
+
+
+class Delivery:
+    """Sends items, one by one, and remembers what this run has seen of the tries of each."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        clock: Clock,
+        counts: Counts,
+        outcomes: Outcomes,
+        *,
+        on_untrusted: Callable[[PersonId], None],
+    ) -> None:
+        self._transport = transport
+        self._clock = clock
+        self._counts = counts
+        self._outcomes = outcomes
+        self._on_untrusted = on_untrusted
+        self.tries: dict[OutboxId, Tries] = {}
+        """For items that did not go out; the loop removes the others once they are settled."""
+        self._gone_out = 0
+        """How many messages went out in this run."""
+
+    async def attempt(self, item: OutboxItem) -> Outcome:
+        """Sends an item; returns what must be recorded."""
+        try:
+            outgoing = load_outgoing(item.reply)
+        except UnreadableEvent as error:
+            return self._outcomes.give_up(item, None, str(error), "unreadable")
+        self.tries.setdefault(item.id, Tries(self._gone_out))
+        outcome = await self._tried(item, outgoing)
+        self._count_missed()
+        return outcome
+
+    def _count_missed(self) -> None:
+        """Counts the members a group send has missed; it is not repeated, because the others would read it twice."""
+        while isinstance(self._transport, Receipts) and self._transport.missed:
+            missed = self._transport.missed.popleft()
+            self._counts.add(f"missed_{missed.reason}")
+            if missed.reason == "untrusted" and missed.person is not None:
+                self._on_untrusted(missed.person)
+
+    async def _tried(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:
+        """Tries to send it; `lost_files`: people are told, once it goes out, that there should have been files."""
+        if isinstance(outgoing, Reply) and item.doubts - self.tries[item.id].outages >= _PLAIN_FROM:
+            outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
+        edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
+        try:
+            sent_at, edits = await self._timed(outgoing, edits)
+        except SentUnnamed as error:
+            return self._outcomes.settle_unnamed(item, error)
+        except TransportError as error:
+            return await self._failed(item, outgoing, error)
+        except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
+            outages = self.tries[item.id].outages
+            return self._outcomes.mark_unknown(item, outgoing, describe_error(error), outages=outages)
+        self._counts.add("replies_sent")
+        self._gone_out += 1
+        del self.tries[item.id]
+        return self._outcomes.finish(item, outgoing, sent_at, edits, lost_files=lost_files)
+
+    async def _timed(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
+        """Does the same as `_sent_at`, and records the duration under its outcome."""
+        began, outcome = time.monotonic(), "unknown"
+        try:
+            sent = await self._sent_at(outgoing, edits)
+        except TransportError as error:
+            outcome = next((word for kind, word in _OUTCOMES.items() if isinstance(error, kind)), outcome)
+            raise
+        else:
+            outcome = "sent"
+            return sent
+        finally:
+            self._counts.observe("send_seconds", time.monotonic() - began, outcome=outcome)
+
+    async def _sent_at(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
+        """Sends, and returns Signal's timestamp for it; a removal has one, too, which phones confirm like any other.
+
+        Also returns what was edited in the end, which is None for a new message, even if one replaces a refused edit.
+        """
+        if not isinstance(outgoing, Reply):
+            return await self._transport.remove(outgoing), None
+        if edits is not None:
+            try:
+                return await self._transport.send(replace(outgoing, edits=SentId(edits.sent_at))), edits
+            except Undeliverable as error:
+                if error.reason != "refused":
+                    raise
+                _log.warning("an edit was refused (%s); sending it as a new message", error)
+        try:
+            return await self._transport.send(outgoing), None
+        except Undeliverable as error:
+            plain = replace(_plain(outgoing), files=outgoing.files)
+            if error.reason != "refused" or plain == outgoing:
+                raise
+            _log.warning("a message was refused (%s); sending it without quote, mentions and styles", error)
+            return await self._transport.send(plain), None
+
+    async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:
+        """Returns what a failed send means for the item."""
+        match error:
+            case NotUploaded():
+                return await self._without_files(item, outgoing, error)
+            case Undeliverable():
+                return self._outcomes.give_up(item, outgoing, str(error), error.reason)
+            case Untrusted():
+                return self._outcomes.hold(item, error)
+            case NotSent():
+                return self._outcomes.postpone(item, error)
+            case _ if isinstance(outgoing, Removal):  # doing it twice is the same as doing it once
+                return self._unremoved(item, outgoing, error)
+            case _:
+                is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
+                tries = self.tries[item.id]
+                tries.outages += is_outage
+                return self._outcomes.mark_unknown(
+                    item, outgoing, str(error), outages=tries.outages, is_outage=is_outage
+                )
+
+    def _unremoved(self, item: OutboxItem, outgoing: Removal, error: TransportError) -> Outcome:
+        if item.doubts >= MAX_REMOVALS - 1:
+            return self._outcomes.give_up(item, outgoing, str(error), "refused")
+        return self._outcomes.postpone(item, error, is_in_doubt=True)
+
+    def _is_outage(self, item: OutboxItem) -> bool:
+        """Whether nothing else has gone out since its last try."""
+        tries = self.tries[item.id]
+        before, tries.gone_out_before = tries.gone_out_before, self._gone_out
+        return before == self._gone_out
+
+    async def _without_files(self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded) -> Outcome:
+        """Sends the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
+        if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
+            if error.is_final:
+                return self._outcomes.give_up(item, outgoing, str(error), "too_large")
+            return self._outcomes.postpone(item, error)
+        self.tries[item.id].refused_uploads += 1
+        if not error.is_final and self.tries[item.id].refused_uploads < _MAX_UPLOADS:
+            return self._outcomes.postpone(item, error)
+        if not outgoing.files:
+            return self._outcomes.split(item, outgoing)
+        self._counts.add("files_refused")
+        _log.error("the files of reply %d cannot be sent: %s", item.id, error)
+        if outgoing.content.text:
+            words = replace(outgoing, files=(), is_voice_note=False)
+            return await self._tried(item, words, lost_files=True)
+        return self._outcomes.give_up_files(item, outgoing)
+
+
+def _plain(reply: Reply) -> Reply:
+    """The words alone, or the files if there are no words, because a bridge may refuse everything around them."""
+    files = () if reply.content.text else reply.files
+    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)
+
+
+_PLACES = 16
+_MAX_SENDING = 1000
+"""The limit including those that gave their place away."""
+_STORE_PAUSE_SECONDS = 1.0
+_MIN_WAIT_SECONDS = 0.05
+_MAX_NAP_SECONDS = 5.0
+"""The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
+
+_PLACE_SECONDS = 2.0
+"""When a send gives its place away: a healthy bridge takes less for one."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Begun:
+    """The items found in the outbox."""
+
+    items: tuple[OutboxItem, ...] = ()
+    """The items to send now."""
+    seconds: float | None = None
+    """The time until something is due; None if nothing waits for a time."""
+    settled: frozenset[OutboxId] = frozenset()
+    """Items that were tried earlier and will not be tried again."""
+
+
+class Sender:
+    """The loop of departures. `language` tells what Aldis speaks in a conversation, for its own few sentences."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        clock: Clock,
+        counts: Counts,
+        *,
+        grace_seconds: float,
+        max_resends: int = MAX_RESENDS,
+        place_seconds: float = _PLACE_SECONDS,
+        language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
+        max_parts: int = 5,
+        on_untrusted: Callable[[PersonId], None] = lambda _: None,
+    ) -> None:
+        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
+        `max_resends` times. `max_parts` limits the messages into which a text is split that cannot be sent as one.
+
+        `on_untrusted` is called with a person whom a group message missed because of their safety number.
+        """
+        self._transport = transport
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._grace = timedelta(seconds=grace_seconds if isinstance(transport, Receipts) else 0)
+        self._place_seconds = place_seconds
+        self._sending: dict[asyncio.Task[None], OutboxId] = {}
+        self._placed: set[asyncio.Task[None]] = set()
+        """The sends that have a place."""
+        outcomes = Outcomes(
+            clock, counts, grace=self._grace, max_resends=max_resends, language=language, max_parts=max_parts
+        )
+        self._delivery = Delivery(transport, clock, counts, outcomes, on_untrusted=on_untrusted)
+        self._is_closing = False
+        # A full disk fails each try, and logs are often on it.
+        self._unread, self._unwritten = RepeatedWarning(_log), RepeatedWarning(_log)
+
+    async def recover(self) -> None:
+        """Runs at start: marks sends interrupted by a crash as unknown."""
+        now, grace = self._clock.now(), self._grace
+        until = now + max(grace, timedelta(seconds=MAX_PAUSE_SECONDS))
+        longest = max(until, now + timedelta(seconds=MAX_WAIT_SECONDS))
+
+        def transact(repos: Repositories) -> int:
+            pulled = repos.outbox.pull_in(now=now, until=until, longest=longest)
+            if pulled:
+                _log.warning("%d messages were waiting for a time too far in the future; they no longer wait", pulled)
+            return repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
+
+        count = await self._store.transaction(transact)
+        if count:
+            self._counts.add("sends_unknown", count)
+            _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
+
+    async def run(self) -> None:
+        """Sends until `drain` is called and nothing is due, or the task is cancelled."""
+        wakeup = self._store.wakeups["outbox"]
+        async with asyncio.TaskGroup() as group:
+            while True:
+                wakeup.clear()
+                try:
+                    seconds = await self._begin_all(group)
+                except StoreError as error:
+                    self._unread.tell(f"the outbox cannot be read: {error}", logging.ERROR)
+                    seconds = _STORE_PAUSE_SECONDS
+                if self._is_closing and not self._sending:
+                    return
+                await is_set_within(wakeup, seconds)
+
+    def drain(self) -> None:
+        """Sends what is due now, after which `run` returns. What is due later is sent after the next start."""
+        self._is_closing = True
+        self._store.wakeups["outbox"].set()
+
+    async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
+        """Begins what is due; returns the seconds until something will be, or None."""
+        if self._room() == 0:
+            return None
+        return self._started(group, await self._store.transaction(self._begun))
+
+    def _room(self) -> int:
+        """Returns how many sends may begin now."""
+        return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
+
+    def _begun(self, repos: Repositories) -> _Begun:
+        """Begins what is to be sent now, within a transaction; the ledger notes a repetition."""
+        now = self._clock.now()
+        self._remove_copies(repos, now)
+        settled = self._settled(repos)
+        if not repos.outbox.has_open():
+            return _Begun(settled=settled)
+        # While the stream is closed no receipt can arrive, so that time does not count.
+        unheard = self._grace if self._grace and not self._transport.stream.is_open else None
+        items = repos.outbox.begin(now=now, limit=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
+        for item in items:
+            if item.is_status or (item.attempts and item.edits is None):
+                self._keep_removal(repos, item)
+            if item.was_unknown:
+                resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
+        due_at = repos.outbox.next_due_at()
+        if due_at is None:
+            return _Begun(items=items, settled=settled)
+        seconds = min(max(_MIN_WAIT_SECONDS, (due_at - now).total_seconds()), _MAX_NAP_SECONDS)
+        return _Begun(items=items, seconds=seconds, settled=settled)
+
+    def _settled(self, repos: Repositories) -> frozenset[OutboxId]:
+        """Items that were tried and are no longer open, within a transaction: proved by a receipt, or taken back."""
+        if len(self._delivery.tries) <= len(self._sending):
+            return frozenset()
+        tried = frozenset(self._delivery.tries.copy())
+        return tried - repos.outbox.open_among(tried)
+
+    def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
+        """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
+        with suppress(UnreadableEvent):
+            if isinstance(outgoing := load_outgoing(item.reply), Reply):
+                removal = Removal(chat=outgoing.chat, target=SentId(0))
+                repos.copies.keep_removal(item.id, dump_value(removal))
+
+    def _remove_copies(self, repos: Repositories, now: datetime) -> None:
+        """Removes messages that have turned out to be in their chat twice."""
+        for copy in repos.copies.take():
+            removal = Removal(chat=load_outgoing(copy.removal).chat, target=SentId(copy.name))
+            add_message(repos, copy.conversation, copy.turn, removal, now)
+            self._counts.add("copies_removed")
+
+    def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
+        for id_ in begun.settled.difference(self._sending.values()):
+            self._delivery.tries.pop(id_, None)
+        for item in begun.items:
+            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
+            self._sending[task] = item.id
+            task.add_done_callback(lambda task: self._sending.pop(task, None))
+            self._give_place(task)
+        return begun.seconds
+
+    def _give_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.add(task)
+        task.add_done_callback(self._placed.discard)
+        lapse = asyncio.get_running_loop().call_later(self._place_seconds, self._take_place, task)
+        task.add_done_callback(lambda _: lapse.cancel())
+
+    def _take_place(self, task: asyncio.Task[None]) -> None:
+        self._placed.discard(task)
+        self._store.wakeups["outbox"].set()
+
+    async def _deliver(self, item: OutboxItem) -> None:
+        """Makes one send, records its outcome, and begins what that unblocks."""
+        outcome = await self._delivery.attempt(item)
+        self._placed -= {asyncio.current_task()}  # its place is free for whatever begins next
+
+        def record(repos: Repositories) -> None:
+            outcome(repos)
+            repos.outbox.notify("outbox")  # for what it unblocks
+
+        await self._recorded(record)
+        if (task := asyncio.current_task()) is not None:
+            self._sending.pop(task, None)
+        if self._is_closing:
+            self._store.wakeups["outbox"].set()
+
+    async def _recorded(self, work: Outcome) -> None:
+        """Records it, however long that takes: an unrecorded send would count as unknown."""
+        while True:
+            try:
+                return await self._store.transaction(work)
+            except StoreError as error:
+                self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
+                await asyncio.sleep(_STORE_PAUSE_SECONDS)

@@ -1,1 +1,0 @@
-"""Claims what waits in the inbox, and sees each turn through."""

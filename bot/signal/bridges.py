@@ -1,0 +1,213 @@
+"""The bridge at `SIGNAL__URL`: which of the two it is, how old its version is, and what is known to be wrong with it.
+
+Signal's own apps expire 90 days after they were built; from then on its server may change what older programs rely on,
+and signal-cli says that its own releases may stop working after three months. That has cost accounts: when Signal began
+to require a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was unregistered.
+Left to others: talking to the bridge (`signal_cli`, `rest_api`), choosing the transport (`bot.app`).
+
+Source: signal-cli 0.14.6, `org.asamk.signal.http`; the README, CHANGELOG and issues of AsamK/signal-cli and the tags of
+bbernhard/signal-cli-rest-api, read 2026-11-22. A release that is not listed counts as old as the next one that is; one
+newer than all of them counts as fine.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from http import HTTPStatus
+
+import httpx
+
+from bot.errors import ConfigError, Disconnected, SendUnknown
+from bot.signal.json import parse_frame
+from bot.signal.protocol import BRIDGE_NAMES, Bridge, Release
+from bot.signal.signal_cli.rpc import Rpc, is_socket
+from tools import trusted_certificates, why_unreachable
+
+WARN_DAYS = 60
+"""From this age on the operator is warned: that leaves a month to find an hour for it."""
+MAX_DAYS = 90
+"""From this age on Signal may drop a version at any time."""
+
+Version = tuple[int, ...]
+
+_OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
+    "signal_cli": {
+        (0, 14, 0): date(2026, 3, 1),
+        (0, 14, 1): date(2026, 3, 8),
+        (0, 14, 2): date(2026, 4, 4),
+        (0, 14, 3): date(2026, 4, 22),
+        (0, 14, 4): date(2026, 5, 23),
+        (0, 14, 5): date(2026, 6, 11),
+        (0, 14, 6): date(2026, 7, 12),
+        (0, 14, 7): date(2026, 8, 16),  # in the Dockerfile of signal-cli-rest-api by then
+        (0, 14, 8): date(2026, 9, 16),  # https://github.com/AsamK/signal-cli/issues/2121
+        (0, 14, 10): date(2026, 11, 17),  # built by Alpine Linux 3.24
+    },
+    "rest_api": {
+        (0, 98): date(2026, 3, 8),
+        (0, 99): date(2026, 4, 26),
+        (0, 100): date(2026, 6, 11),
+        (0, 101): date(2026, 11, 21),
+    },
+}
+"""When each release was out: its date, or the first day on which it is known to have existed."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Concern:
+    """A problem of a version, present or near."""
+
+    words: str
+    """A sentence for the operator, without the full stop."""
+    advice: str
+    is_urgent: bool = False
+    """Whether messages or the account itself can be lost today."""
+
+
+_FLAWS: tuple[tuple[Version, Version, Concern], ...] = (
+    (
+        (0,),
+        (0, 14, 1),
+        Concern(
+            words="{release} lacks what Signal has wanted since April 2026: accounts behind it are unregistered",
+            advice="install a newer signal-cli before anything else (AsamK/signal-cli #1993, #1997, #2004)",
+            is_urgent=True,
+        ),
+    ),
+    (
+        (0, 14, 0),
+        (0, 14, 5),
+        Concern(
+            words="{release} loses nearly every incoming message: it fails on what Signal's server sends now",
+            advice="install 0.14.5 or later (AsamK/signal-cli #2059)",
+            is_urgent=True,
+        ),
+    ),
+    (
+        (0, 14, 6),
+        (0, 14, 8),
+        Concern(
+            words="the native build of {release} crashes or hangs when it sends to groups",
+            advice="use the Java build, or 0.14.8 or later (AsamK/signal-cli #2101, #2113)",
+        ),
+    ),
+)
+"""Known problems of signal-cli, from one version (included) to another (not included), with the issues on them."""
+
+NOT_BY_HTTP = (
+    "SIGNAL__URL: signal-cli's own daemon answers there over HTTP, which loses messages; start it with --socket or "
+    "--tcp and --receive-mode=manual, and write its address as unix:///path or tcp://host:port"
+)
+
+
+def warnings(release: Release, today: date) -> tuple[Concern, ...]:
+    """Returns what the operator should know about this release, the urgent first."""
+    known = _parsed(release.version)
+    if known is None:
+        words = f"{BRIDGE_NAMES[release.bridge]} does not report its version, so there is no telling how old it is"
+        return (Concern(words=words, advice="run a released image or package of it"),)
+    found = (*_flaws(release, known), *_age(release, today))
+    return tuple(sorted(found, key=lambda concern: not concern.is_urgent))
+
+
+def age_days(release: Release, today: date) -> int | None:
+    """Returns how many days ago a release was out at the latest; None if unknown."""
+    known = _parsed(release.version)
+    if known is None:
+        return None
+    out_by = next((day for version, day in sorted(_OUT_BY[release.bridge].items()) if version >= known), None)
+    return None if out_by is None else max(0, (today - out_by).days)
+
+
+def _parsed(version: str) -> Version | None:
+    found = re.match(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\d.])", version)
+    return tuple(map(int, found[1].split("."))) if found else None
+
+
+def _flaws(release: Release, version: Version) -> Iterator[Concern]:
+    for since, until, flaw in _FLAWS if release.bridge == "signal_cli" else ():
+        if since <= version < until:
+            words = flaw.words.format(release=release.name)
+            yield Concern(words=words, advice=flaw.advice, is_urgent=flaw.is_urgent)
+
+
+def _age(release: Release, today: date) -> Iterator[Concern]:
+    days = age_days(release, today)
+    if days is None or days < WARN_DAYS:
+        return
+    is_urgent = days >= MAX_DAYS
+    what = (
+        "Signal may drop it any day, and the account with it"
+        if is_urgent
+        else f"from {MAX_DAYS} on Signal may drop it, and the account with it"
+    )
+    yield Concern(
+        words=f"{release.name} is {days} days old or more{':' if is_urgent else ';'} {what}",
+        advice=f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first",
+        is_urgent=is_urgent,
+    )
+
+
+async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
+    """Returns which bridge answers at an address.
+
+    Raises:
+        ConfigError: the address is invalid, or something else answers there.
+        Disconnected: nothing answers (yet); ask again.
+    """
+    if is_socket(url):
+        await _check_socket(url, timeout_seconds)
+        return "signal_cli"
+    # At INFO httpx logs every address, which can contain a password.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    # Loading the certificates takes a tenth of a second, and a plain http address needs none.
+    verify = trusted_certificates() if url.startswith("https:") else False
+    try:
+        async with (
+            asyncio.timeout(timeout_seconds),
+            httpx.AsyncClient(base_url=url, verify=verify, trust_env=False, timeout=timeout_seconds) as http,
+        ):
+            check = await http.get("/api/v1/check")
+            if check.status_code == HTTPStatus.OK:
+                raise ConfigError(NOT_BY_HTTP)
+            about = await http.get("/v1/about")
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        raise ConfigError(
+            "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or "
+            "http://signal-cli-rest-api:8080"
+        ) from error
+    except (httpx.HTTPError, TimeoutError) as error:
+        raise Disconnected(f"nothing answers at SIGNAL__URL yet ({_why(error)}): is the bridge running?") from error
+    if about.status_code == HTTPStatus.OK and "mode" in parse_frame(about.text):
+        return "rest_api"
+    if check.is_server_error or about.is_server_error:
+        raise Disconnected(f"what answers at SIGNAL__URL is not ready yet: HTTP {check.status_code}")
+    raise ConfigError(
+        f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {check.status_code}); correct the address"
+    )
+
+
+async def _check_socket(url: str, timeout_seconds: float) -> None:
+    """Checks that signal-cli answers at a socket."""
+    rpc = Rpc(url, connect_seconds=timeout_seconds)
+    try:
+        await rpc.version(timeout_seconds=timeout_seconds)
+    except Disconnected as error:
+        if isinstance(error.__cause__, SendUnknown):
+            raise Disconnected(
+                f"what answers at SIGNAL__URL is not a signal-cli socket ({error.__cause__!s}); "
+                "the address of an HTTP server begins with http://"
+            ) from error
+        raise Disconnected(
+            f"nothing answers at SIGNAL__URL yet ({why_unreachable(error)}): is the bridge running?"
+        ) from error
+
+
+def _why(error: httpx.HTTPError | TimeoutError) -> str:
+    """Returns why an HTTP server did not answer. A socket waits for a whole line, so it never answers HTTP at all."""
+    if isinstance(error, TimeoutError | httpx.ReadTimeout):
+        return "no answer in time; a socket of signal-cli is written tcp://host:port"
+    return why_unreachable(error)
