@@ -29,8 +29,9 @@ STEPS = {
     "conversation": ("Store.conversation", 2),
     "arrival": ("InboxWriter._kept", 1),
     "claim": ("Worker._take_some", 1),
-    "completion": ("Journal._write", 1),
-    "tool": ("Journal._write", 2),
+    "reserved": ("Journal._write", 1),
+    "completion": ("Journal._write", 2),
+    "tool": ("Journal._write", 3),
     "kept": ("Turns.keep", 1),
     "send begun": ("Sender._begun", 1),
     "sent": ("Sender._deliver", 1),
@@ -138,7 +139,7 @@ STEPS_OF_A_YES = {
     "question begun": ("Sender._begun", 1),
     "question sent": ("Sender._deliver", 1),
     "yes": ("Approvals.decide", 1),
-    "tool": ("Journal._write", 2),
+    "tool": ("Journal._write", 3),
 }
 """As `STEPS`, where the tool asks first: the question of a turn, the word that it waits for, and what it allows."""
 

@@ -113,8 +113,7 @@ class Threads(ThreadPoolExecutor):
 
 async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: Store, clock: SetClock) -> None:
     """A long one is split in a thread, and while it waits for that an admin takes the chat over."""
-    threads = Threads()
-    asyncio.get_running_loop().set_default_executor(threads)
+    asyncio.get_running_loop().set_default_executor(threads := Threads())
     try:
         async with app_harness(store, clock) as aldis:
             aldis.model.script += [says("A long answer. " * 1000)]
