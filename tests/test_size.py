@@ -24,7 +24,7 @@ ROOMS = {
     "bot/cli": (1680, 700),
     "bot/app": (1659, 700),
     "bot/i18n": (480, 350),
-    "bot/chat": (9040, 7350),
+    "bot/chat": (9038, 7350),
     "bot/commands": (2394, 1100),
     "bot/features": (4441, 3400),
     "bot/loops": (2585, 1600),

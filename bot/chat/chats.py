@@ -54,15 +54,13 @@ def language_of(settings: ChatSettings, default: Language) -> Language:
 
 
 def heard_in(messages: Iterable[Incoming], settings: ChatSettings) -> Language | None:
-    """The language of the last of these messages in which it is certain, else of all together; None if unknown.
-
-    As long as none was chosen or detected before, the most likely one is good enough.
-    """
-    texts = [message.text for message in messages]
-    for text in reversed(texts):
+    """The language of the last message in which it is certain, else of all; one or two words change no known one."""
+    is_known = is_language_known(settings)
+    texts = [message.text for message in messages if not is_known or message.text.split()[2:]]
+    for text in (*reversed(texts), "\n".join(texts)):
         if (language := detect_language(text)) is not None:
             return language
-    return detect_language("\n".join(texts)) or (None if is_language_known(settings) else guess_language(texts[-1]))
+    return None if is_known else guess_language(texts[-1])
 
 
 def is_language_known(settings: ChatSettings) -> bool:

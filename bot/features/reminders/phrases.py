@@ -80,8 +80,7 @@ def when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
 
 def not_read() -> str:
     """The refusal of a time that is in no plain form, with examples."""
-    examples = (REMIND_EXAMPLE_IN, REMIND_EXAMPLE_TOMORROW)
-    return "\n".join([say(TIME_NOT_READ), *(f"- `{say(example)}`" for example in examples)])
+    return "\n".join([say(TIME_NOT_READ), *(f"- `{say(one)}`" for one in (REMIND_EXAMPLE_IN, REMIND_EXAMPLE_TOMORROW))])
 
 
 def refusal(error: UnfitWish, now: datetime) -> str:

@@ -135,17 +135,18 @@ _ABOUT_TIME = r"""
     mitternacht fruh morgens wochenendes? werktag\w* wochentag\w* feiertag\w* ferien taglich stundlich
     wochentlich monatlich jahrlich monat(?:en?|s)? jahr(?:en?|s)? uhr zeit (?:ein|zwei|drei|vier|funf)mal au(?:ss|ß)er
     bis jede[nrms]? nachste[nrms]? kommende[nrms]? letzte[nrms]? spater fruher spatestens fruhestens jetzt bald seit
-    wahrend halb viertel dreiviertel
+    wahrend halb viertel dreiviertel gleich sofort feierabend sonnen(?:auf|unter)gang
     weihnachten ostern silvester neujahr dez nov okt oct dec aug feb apr jun jul utc gmt ces?t mes?z
     a[ecw][sd]t [ecmp]dt [cmp]st nz[sd]t bst [ap]\.m
     half\spast quarter\s(?:to|past) and\sa\shalf et\sdemie? et\squart moins\sle\squart y\smedia y\scuarto
-    menos\scuarto bi-?weekly vierzehntagig quinzaine quincena(?:l(?:mente)?)?
+    menos\scuarto bi-?weekly vierzehntagig quinzaine quincena(?:l(?:mente)?)? enseguida (?:coucher|lever)\sdu\ssoleil
     aujourd'hui demain lendemain matins? matinee midi apres[-\s]midi soirs? soiree nuits? minuit week-?ends? mois
     quotidien(?:nement)? hebdomadaire mensuel(?:lement)? annees? ans? fois chaque prochaine?s? derniere?s? sauf excepte
     jusque? jusqu'\w* depuis pendant tot tard bientot maintenant (?:tous|toutes)\sles feries? vacances noel paques
     hoy manana ayer anteayer tardes? noches? mediodia medianoche madrugada fin\sde\ssemana cada (?:todos|todas)\sl[ao]s
     diari[oa](?:mente)? semanal(?:mente)? mensual(?:mente)? meses anos? vez veces proxim[oa]s? pasad[oa]s? siguientes?
-    salvo excepto hasta durante luego ahora pronto temprano festivos vacaciones navidad
+    salvo excepto hasta durante luego ahora pronto temprano festivos vacaciones navidad again asap
+    sun(?:set|rise) (?:before|after)\s(?:lunch|dinner|breakfast|work) (?:vor|nach)\sdem\s\w*essen (?:atard|aman)ecer
 """
 """Words about time besides the names of days, months and units, which are left over nowhere in a text."""
 _NUMBERS = r"""
@@ -178,7 +179,7 @@ _ATTACHING = r"""
 """Words by which a time behind a text may belong to a thing in it: "cake for the party at 8"."""
 _NUMERIC = (
     r"\d\s?[:h]\s?\d|\d[./-]\d|\d\.(?=\s|$)|\b20\d\d\b|\d\s?(?:[ap]\.?\s?m?|h|d|w|x|st|nd|rd|th|er|eme|[oaº°])\b"
-    r"|\b(?:at|by|before|after|from|since|around|about|on|the|past|um|bis|ab|vor|nach|gegen|von|vom|seit|am|den|dem|alle"
+    r"|\b(?:at|by|before|after|from|since|around|about|on|the|past|half|um|bis|ab|vor|nach|gegen|von|vom|seit|am|den|dem|alle"
     rf"|a|a las?|le|el|desde|sobre|vers|des|avant|apres|entre|between|zwischen)"
     rf"\s+(?:\d|(?:{'|'.join(_NUMBERS.split())})\b)"
 )

@@ -94,9 +94,9 @@ UNREAD = """
     tea; 8 tea; 25:00 tea; at 24 tea; at 12:60 tea; at 13pm tea; 14:30; in 10 min; in 10 months x; in 2 h at 9 tea
     every 5/5 at 7 tea; 1 week ago at 12 am tea; quarter past five tea; hour past christmas tea
     9:00 tea; friday tea; tomorrow tea; tonight call the plumber; friday at 9 tea; 31 february at 9 tea
-    2026-02-30 9:00 tea
+    2026-02-30 9:00 tea; in 10 minutes tea again; tomorrow at 9 call mum asap; at 17:00 sunset x; at 6pm half five x
     tomorrow at midnight feed the cat; tomorrow at 6p eat dinner; tomorrow by 5pm pay the bill
-    2 hours before the meeting on monday at 15:00 prepare; every day except sunday at 8 swim
+    2 hours before the meeting on monday at 15:00 prepare; every day except sunday at 8 swim; at 17:00 after lunch tea
     monday next week at 15:00 call; monday december 8 at 3pm dentist; 3/12 at 9 tea; friday 13 at 9 tea
     on the 3rd at 9 tea; pay rent on the 15th at 9; monday and tuesday at 9 tea; monday to friday at 9 tea
     monday at 9 and tuesday at 10 tea; weekends at 9 tea; next friday at 9 tea; last friday at 9 tea; yesterday at 9 tea
@@ -117,7 +117,7 @@ UNREAD = """
     um 9 dreißig Tee; morgen um Mitternacht Katze; jeden Tag außer Sonntag um 8 schwimmen; morgen in 2 Stunden Tee
     jeden zweiten Tag um 8 schwimmen; montags bis freitags um 9 Tee; Miete zahlen am 7. um 9; am 7. um 9 Uhr Miete
     in 2 Stunden 3 Eier kaufen; nächsten Freitag um 9 Tee; spätestens morgen um 9 Tee; morgen um 9 spätestens Tee
-    2 Stunden vor dem Treffen am Montag um 15 Uhr vorbereiten; morgen Vormittag um 3 Kaffee
+    2 Stunden vor dem Treffen am Montag um 15 Uhr vorbereiten; morgen Vormittag um 3 Kaffee; in 10 Minuten Tee gleich
     demain vers 9h thé; demain avant 9h thé; à 9h et demie thé; demain à minuit chat; dans 10 minutes environ thé
     tous les jours sauf le dimanche à 8h nager; du lundi au vendredi à 9h thé; dans 2 heures et demie thé
     2 heures avant la réunion lundi à 15h préparer; vendredi prochain à 9h thé; au plus tard demain à 9h thé
