@@ -12,6 +12,7 @@ from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
 from bot.media.attachments import AttachmentReader, ReadAttachment
 from bot.media.cell import FileRefused
+from bot.media.findings import Fee
 from bot.media.speech import Speech
 from bot.messages import Document, Picture
 from bot.settings import MediaSettings
@@ -178,8 +179,8 @@ async def test_a_recording_costs_by_its_length_before_it_is_heard(
     service.says = ["The minutes of the meeting."]
     asked: list[Decimal] = []
 
-    async def may_spend(cost_usd: Decimal) -> bool:
-        asked.append(cost_usd)
+    async def may_spend(fee: Fee) -> bool:
+        asked.append(fee.cost_usd or Decimal(0))
         return True
 
     attachments = AttachmentReader(FakeTransport(files={"a": sound}), LIMITS, sandbox(), speech=speech)

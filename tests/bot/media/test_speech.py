@@ -1,6 +1,5 @@
 """Recordings to words and words to sound, by an audio service that is as strict as the real ones."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from decimal import Decimal
 from typing import Any
@@ -9,15 +8,14 @@ import pytest
 from pydantic import SecretStr
 
 from bot.media.audio import as_m4a
-from bot.media.findings import Fee
 from bot.media.speech import Speech
 from bot.settings import AudioSettings
 from tests.bot.media.samples import adts
-from tests.servers.base import answer_json, hang
+from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import KEY, SOUND, OpenAIAudio
 from tests.tools.conftest import USER_AGENT
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
+from tests.waiting import DEADLINE_SECONDS
 from tools import Http
 
 M4A, SECONDS = as_m4a(adts())
@@ -108,25 +106,6 @@ async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIA
     await service.stop()
     assert (await speech(http, service).transcribe(M4A, "m4a", seconds=1)).fee.outcome == "unavailable"
     assert (await speech(http, service).speak("Hi", timeout_seconds=DEADLINE_SECONDS)).fee.outcome == "unavailable"
-
-
-async def test_what_is_broken_off_is_paid(http: Http, service: OpenAIAudio) -> None:
-    """Somebody takes the question back while the service listens, or speaks: it has, and wants its money."""
-    service.faults += [hang, hang]
-    paid: list[Fee] = []
-    asked = speech(http, service)
-    for number, work in enumerate(
-        (
-            asked.transcribe(M4A, "m4a", seconds=60.0, on_broken_off=paid.append),
-            asked.speak("Hi.", timeout_seconds=WAIT_SECONDS, on_broken_off=paid.append),
-        ),
-        1,
-    ):
-        task = asyncio.create_task(work)
-        await eventually(lambda number=number: len(service.requests) == number)
-        task.cancel()
-        await asyncio.wait([task])
-    assert [fee.cost_usd for fee in paid] == [Decimal("0.006"), Decimal("0.000045")]
 
 
 async def test_a_wrong_key_is_not_sent_twice(http: Http, service: OpenAIAudio) -> None:

@@ -194,12 +194,10 @@ async def test_what_a_tool_found_is_worded(sentence: str, data: Mapping[str, Any
     assert await answer(sentence, found(data), tools=(*TOOLS, "remind")) == words
 
 
-@pytest.mark.parametrize(
-    ("sentence", "asked"), [("2/0", "2/0"), ("weather in Nowhere", "Nowhere"), ("what time is it", "current_time")]
-)
-async def test_failures_in_words(sentence: str, asked: str) -> None:
-    """A tool's failure is told with what was asked for, and why; what it says to models is not."""
-    assert await answer(sentence, failed("No.")) == f"`{asked}`: {NOTHING}"
+@pytest.mark.parametrize("sentence", ["2/0", "weather in Nowhere", "what time is it"])
+async def test_failures_in_words(sentence: str) -> None:
+    """A tool's failure is told with why; what it says to models is not."""
+    assert await answer(sentence, failed("No.")) == NOTHING
 
 
 @pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])
