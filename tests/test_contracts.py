@@ -61,6 +61,7 @@ HOMES = {
     "pint": ["tools.conversion.units"],
     "prometheus_client": ["bot.metrics"],
     "prompt_toolkit": ["bot.terminal.streams"],
+    "pydantic_settings": ["bot.settings.groups"],
     "pypdf": ["bot.media.pdf"],
     "referencing": ["tools.mcp.formats"],
     "segno": ["bot.cli.link", "bot.web.admin.pages"],

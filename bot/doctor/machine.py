@@ -17,7 +17,7 @@ from bot.invocation import command_line, spell_commands
 from bot.media.cell import FileRefused
 from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
-from bot.settings import SETTINGS_FILE_NAME, Settings, unread_zone
+from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.signal.files import comes_with_first_file
 from store import Store, StoreError, StoreInUse, open_store
 
@@ -39,11 +39,7 @@ async def check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> l
 def _check_clock(clock: Clock, zone: str) -> Finding:
     if clock.wall() < _WRITTEN:
         return problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it to be right")
-    what, unread = f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {zone}", unread_zone()
-    if unread is None or zone != "UTC":
-        return ok("clock", what)
-    how = "set LOCALE__TIMEZONE to theirs, such as Europe/Berlin, or to UTC if you mean that"
-    return warning("clock", f"{what}, because TZ ({unread[:60]}) is not the name of a time zone", how)
+    return ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {zone}")
 
 
 def words_of_level(level: Level) -> str:

@@ -22,7 +22,6 @@ from bot.settings.load import (
     SETTINGS_FILE_NAME,
     known_variables,
     load_settings,
-    unread_zone,
     values_from,
 )
 from bot.settings.names import ALSO
@@ -42,6 +41,5 @@ __all__ = [
     "WorkerSettings",
     "known_variables",
     "load_settings",
-    "unread_zone",
     "values_from",
 ]

@@ -10,8 +10,10 @@ from typing import Annotated, Any, ClassVar, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, create_model
+from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.i18n.language import Language
+from bot.settings.names import SEPARATOR
 from bot.settings.values import (
     BridgeAddress,
     Contact,
@@ -481,8 +483,16 @@ class WorkerSettings(SettingsGroup):
     """How many seconds a stop waits for running answers; the rest continue after the next start."""
 
 
-class Settings(SettingsGroup):
-    """All settings of one process; `load_settings` makes them."""
+class Settings(BaseSettings):
+    """All settings of one process; `load_settings` makes them of `variables`, what is set by upper-case name."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        extra="forbid",
+        hide_input_in_errors=True,
+        env_nested_delimiter=SEPARATOR,
+        enable_decoding=False,  # a list is comma-separated, never JSON
+    )
 
     llm: LlmSettings = LlmSettings()
     signal: SignalSettings = SignalSettings()
@@ -503,6 +513,20 @@ class Settings(SettingsGroup):
     web: WebSettings = WebSettings()
     worker: WorkerSettings = WorkerSettings()
     attestation: AttestationSettings = AttestationSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic-settings passes its sources by name
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Returns the only source: the variables that `load_settings` has chosen, exploded into groups."""
+        source = EnvSettingsSource(settings_cls)
+        source.env_vars = {name.lower(): value for name, value in init_settings()["variables"].items()}
+        return (source,)
 
     @property
     def audio_key(self) -> SecretStr | None:

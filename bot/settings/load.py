@@ -66,8 +66,6 @@ class GivenValue:
 
 Place = dict[str, GivenValue]
 """What is set in one place, by upper-case name."""
-Rank = tuple[Place, ...]
-"""Places among which own names come before well-known ones."""
 
 
 def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Settings:
@@ -125,7 +123,7 @@ def values_from(
     """
     wrong: list[str] = []
     in_file = _place(file[1], file[0].name) if file else {}
-    ranks: list[Rank] = [(_environment(environ), _env_file(env_file)), (in_file,)]
+    ranks: list[tuple[Place, ...]] = [(_environment(environ), _env_file(env_file)), (in_file,)]
     if is_file_first:
         ranks.reverse()
     clock = _place({"TZ": str(_LOCALTIME.resolve())}, str(_LOCALTIME)) if environ is None else {}
@@ -143,7 +141,8 @@ def values_from(
             wrong.append(str(error))
     settings = None
     try:
-        settings = model.model_validate(_nested(known, values))
+        chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
+        settings = model(**chosen)
     except ValidationError as error:
         wrong += complaints(error, known, values)
     if settings is not None and not is_file_first:
@@ -163,15 +162,6 @@ def known_variables(
     in_file = _place(file[1], file[0].name) if file else {}
     model, _ = _model_here(ChainMap(_environment(environ), _env_file(env_file), in_file))
     return tuple(variables_of(model))
-
-
-def unread_zone(environ: Mapping[str, str] | None = None) -> str | None:
-    """Returns the value of `TZ` (in the environment; None: the process's own) if it is not a zone's name.
-
-    Times are then those of UTC or of `LOCALE__TIMEZONE`. None if it is a zone's name, or not set.
-    """
-    zone = (os.environ if environ is None else environ).get("TZ")
-    return zone if zone and zone_of(zone) is None else None
 
 
 def _place(values: Mapping[str, str], where: str) -> Place:
@@ -211,18 +201,15 @@ def _is_false(given: GivenValue | None) -> bool:
 
 
 def _unknown(places: Iterable[Place], model: type[Settings], passed_over: tuple[str, ...]) -> Iterator[str]:
-    """A line for each name that can only be meant for Aldis, and is none of its settings, or no longer."""
+    """A line for each name that can only be meant for Aldis, and is none of its settings."""
     names = frozenset(name for variable in variables_of(model) for name in variable.names)
-    fixed = frozenset(variable.name for variable in variables_of(model, fixed=True))
     for given in (given for place in places for name, given in place.items() if name not in names):
         is_ours = is_meant_for_us(given.name, names, is_in_file=given.where != _ENVIRONMENT)
-        if given.name in fixed:
-            yield f"{given.name}: can no longer be set; take it out{given.whence}"
-        elif is_ours and not given.name.startswith(passed_over):
+        if is_ours and not given.name.startswith(passed_over):
             yield f"{given.name}: there is no such setting{hint(given.name, names)}{given.whence}"
 
 
-def _strongest(variable: Variable, ranks: Iterable[Rank]) -> GivenValue | None:
+def _strongest(variable: Variable, ranks: Iterable[tuple[Place, ...]]) -> GivenValue | None:
     """The value that counts for a variable; None if it is not set anywhere."""
     for rank in ranks:
         for name in filter(None, (variable.name, variable.also)):
@@ -288,19 +275,6 @@ def _machine_language(given: Mapping[str, GivenValue]) -> Place:
         return {}
     code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
     return {"LOCALE__LANGUAGE": replace(said, value=code)} if code in LANGUAGES else {}
-
-
-def _nested(known: Iterable[Variable], values: Mapping[str, GivenValue]) -> dict[str, Any]:
-    """The values in the shape of the groups."""
-    found: dict[str, Any] = {}
-    for variable in known:
-        if variable.name in values:
-            *groups, field = variable.path
-            place = found
-            for group in groups:
-                place = place.setdefault(group, {})
-            place[field] = values[variable.name].value
-    return found
 
 
 def _keyless(llm: LlmSettings) -> list[str]:

@@ -122,13 +122,13 @@ class Variable:
         return tuple(name for base in own for name in ((base, base + FILE_SUFFIX) if self.is_secret else (base,)))
 
 
-def variables_of(model: type[BaseModel], path: tuple[str, ...] = (), *, fixed: bool = False) -> Iterator[Variable]:
-    """Yields the leaves of a settings model, in its own order; with `fixed` instead those that cannot be set."""
+def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
+    """Yields the leaves of a settings model that can be set, in its own order."""
     for name, field in model.model_fields.items():
         inner, below = field.annotation, (*path, name)
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            yield from variables_of(inner, below, fixed=fixed)
-        elif (FIXED in field.metadata) == fixed:
+            yield from variables_of(inner, below)
+        elif FIXED not in field.metadata:
             yield Variable(path=below, field=field, group=model)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
-from bot.settings import ALSO, Settings, load_settings, unread_zone
+from bot.settings import ALSO, Settings, load_settings
 from bot.settings.listing import table
 from bot.settings.load import complaints as complaints_of
 from bot.settings.names import variables_of
@@ -566,8 +566,7 @@ def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(tmp_path: Path
         with pytest.raises(ConfigError) as caught:
             load_settings({}, env_file(tmp_path, f"{name}=1\n"))
         assert str(caught.value) == f"{line}.env)"
-    gone = "SIGNAL__DEVICE_NAME: can no longer be set; take it out (it is set in the environment)"
-    assert complaint(SIGNAL__DEVICE_NAME="Lamp") == gone
+    assert complaint(SIGNAL__DEVICE_NAME="Lamp").startswith("SIGNAL__DEVICE_NAME: there is no such setting")
     assert complaint(WEB__XYZZY__PLUGH__XYZZY="1").startswith("WEB__XYZZY__PLUGH__XYZZY: there is no such setting (")
 
 
@@ -769,14 +768,6 @@ def test_a_misspelt_time_zone_is_refused(zone: str, words: str) -> None:
     """Else reminders would come at the wrong hour, and nobody would be told why."""
     with pytest.raises(ConfigError, match=f"^TZ: {re.escape(words)}"):
         load(TZ=zone)
-
-
-@pytest.mark.parametrize(
-    ("environ", "told"), [({}, None), ({"TZ": "Asia/Tokyo"}, None), ({"TZ": "CET-1CEST"}, "CET-1CEST")]
-)
-def test_a_rule_in_the_place_of_a_zone_is_told(environ: dict[str, str], told: str | None) -> None:
-    """The doctor names it."""
-    assert unread_zone(environ) == told
 
 
 NAMES = [name for name in known_names() if not name.endswith("_FILE")]

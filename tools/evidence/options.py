@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tools.base import FIXED, CommaList, Options
+from tools.base import CommaList, Options
 from tools.search.options import Site
 
 _MAX_SITES = 30
@@ -16,11 +16,11 @@ class VerifyNewsOptions(Options):
 
     independent_sources: int = Field(default=3, ge=1, le=20)
     """How many independent reports have to agree for full weight."""
-    max_rounds: Annotated[int, FIXED] = 3
+    max_rounds: int = Field(default=3, ge=1, le=3)
     """The largest number of search rounds for one claim."""
     max_searches: int = Field(default=7, ge=1, le=9)
     """The largest number of searches for one claim, in all rounds; each may cost what the search service charges."""
-    max_sources: Annotated[int, FIXED] = 10
+    max_sources: int = Field(default=10, ge=1, le=40)
     """The largest number of pages in the result; all pages found are counted."""
     preferred_sites: Sites = ()
     """Sites that are searched separately if none of their pages was found, and listed first: a comma-separated list."""
