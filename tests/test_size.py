@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = {
     "bot": (2275, 1300),
-    "bot/settings": (1719, 700),
+    "bot/settings": (1716, 700),
     "bot/cli": (1680, 700),
     "bot/app": (1659, 700),
     "bot/i18n": (480, 350),
@@ -34,7 +34,7 @@ ROOMS = {
     "bot/media": (2770, 1700),
     "bot/models": (4406, 2900),
     "bot/web": (3492, 2300),
-    "bot/doctor": (1787, 900),
+    "bot/doctor": (1785, 900),
     "store": (7117, 3900),
     "tools": (12629, 7000),
 }
