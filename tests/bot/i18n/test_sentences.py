@@ -121,7 +121,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
             say(common_phrases.STOPPED),
             command_phrases.wrong_form("allow", ()),
             command_phrases.forgotten(Erasure(turns=2)),
-            USED_UP,
+            phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
     assert said[0] == expected[language]
