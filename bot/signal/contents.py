@@ -186,14 +186,14 @@ def _emoji(sticker: Json) -> str:
 
 def _contact(contact: Json) -> str:
     name = object_in(contact, "name")
-    full = " ".join(filter(None, (_short(name, part) for part in _NAME_PARTS)))
     parts = (
-        full or _short(name, "nickname"),
+        " ".join(filter(None, (_short(name, part) for part in _NAME_PARTS))) or _short(name, "nickname"),
         _short(contact, "organization"),
         *(
-            f"{what} {_short(as_object(item), 'value')}"
+            f"{what} {value}"
             for what in ("phone", "email")
             for item in items_in(contact, what)
+            if (value := _short(as_object(item), "value"))
         ),
     )
     known = "; ".join(list(filter(None, parts))[:_MAX_ITEMS])

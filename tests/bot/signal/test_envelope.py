@@ -144,7 +144,7 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     ),
     "long_text": (Kind.MESSAGE, said(LONG, text_files=(LONG_FILE,))),
     "long_text_old_signal_cli": (Kind.MESSAGE, said(LONG[:2000], attachments=(LONG_FILE,))),
-    "mention_group": (Kind.MESSAGE, said("\ufffc  what grows in shade?", chat=IN_GROUP)),
+    "mention_group": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
     "mention_missing_bug": (Kind.MESSAGE, said("\ufffc  what grows in shade?", chat=IN_GROUP)),
     "pin_message": (Kind.OTHER, None),
     "poll_create": (
