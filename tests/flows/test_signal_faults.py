@@ -21,7 +21,7 @@ from bot.events import ChatId, File, Reply, Styled
 from bot.i18n.phrases import FILES_NOT_SENT, MESSAGE_NOT_SENT
 from bot.loops.watchdog import CAPTCHA, Watchdog
 from bot.metrics import Counts
-from bot.signal.protocol import Transport
+from bot.signal.protocol import SignalTransport
 from bot.signal.rest_api.transport import RestApi
 from bot.signal.signal_cli.transport import SignalCli
 from store import Repositories, open_store
@@ -56,13 +56,13 @@ class World:
     """One bridge and one model, and an Aldis between them while `running`."""
 
     server: SignalServer
-    build: Callable[..., Transport]
+    build: Callable[..., SignalTransport]
     model: OpenAIServer
     folder: Path
-    transports: list[Transport] = field(default_factory=list[Transport])
+    transports: list[SignalTransport] = field(default_factory=list[SignalTransport])
 
     @property
-    def transport(self) -> Transport:
+    def transport(self) -> SignalTransport:
         return self.transports[-1]
 
     @asynccontextmanager

@@ -27,7 +27,7 @@ from bot.models.anthropic import Anthropic
 from bot.models.base import Provider
 from bot.models.offline import Offline
 from bot.settings import ProviderName, Settings
-from bot.signal.protocol import Bridge, Linking, Transport
+from bot.signal.protocol import Bridge, Linking, SignalTransport
 from bot.signal.rest_api.account import RestApiLinking
 from bot.signal.rest_api.transport import RestApi
 from bot.signal.signal_cli.account import SignalCliLinking
@@ -85,7 +85,7 @@ class Practice:
         def linking(bridge: Bridge) -> Linking:
             return (SignalCliLinking if bridge == "signal_cli" else RestApiLinking)(given.signal.url)
 
-        def transport(bridge: Bridge, account: Account) -> Transport:
+        def transport(bridge: Bridge, account: Account) -> SignalTransport:
             return (SignalCliTransport if bridge == "signal_cli" else RestApi)(given.signal.url, account)
 
         def provider(name: ProviderName) -> Provider:

@@ -58,7 +58,7 @@ def outcome_of(raw: str) -> str:
     envelope = reader.envelope(raw)
     event = None if envelope is None else reader.event(envelope)
     oracle.judge(raw, envelope, event)
-    assert reader.unreadable == (envelope is None)
+    assert reader.stream.unreadable == (envelope is None)
     if envelope is None:
         return "no envelope"
     return "nothing" if event is None else type(event).__name__

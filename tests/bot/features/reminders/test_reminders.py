@@ -33,6 +33,7 @@ from tests.waiting import eventually_found
 from tools.reminders import Remind
 
 HOUR = 3600
+OPEN = AccessList(persons=frozenset({"*"}), groups=frozenset({GROUP}))
 
 
 def remind(**given: Any) -> Any:
@@ -436,7 +437,7 @@ async def test_what_was_planned_in_a_group_that_aldis_was_removed_from_costs_not
         await told(aldis, "/remind every day at 13:00 ask: news?", group=GROUP)
         aldis.transport.known_groups, aldis.transport.former = (), frozenset({GROUP})
         clock.move(HOUR - 120)
-        await Membership(aldis.transport, aldis.store, aldis.clock).look()
+        await Membership(aldis.transport, aldis.store, aldis.clock, OPEN).look()
         before, asked = len(aldis.transport.sent), len(aldis.model.asked)
         clock.move(120)
         await come(aldis)
@@ -471,7 +472,7 @@ async def in_group(aldis: Harness, *people: Person) -> None:
     aldis.clock.move(60)
     group = Group(id=GROUP, name="", members=frozenset(PersonId(person.uuid) for person in people), is_complete=True)
     aldis.transport.known_groups = (group,)
-    await Membership(aldis.transport, aldis.store, aldis.clock).look()
+    await Membership(aldis.transport, aldis.store, aldis.clock, OPEN).look()
 
 
 async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_there(
@@ -748,11 +749,11 @@ async def test_a_planned_question_stops_with_its_message_and_is_paid(
         clock.move(60)
         await aldis.reminder_scheduler.attend_all()
         await aldis.asked(before + 1)
+        paid = "SELECT count(*) FROM ledger WHERE kind = 'model' AND outcome = 'ok'"
+        known = await aldis.count(paid)
         aldis.model.gates["slow"].set()
         aldis.model.gates["slow"] = asyncio.Event()
         await aldis.asked(before + 2)
-        paid = "SELECT count(*) FROM ledger WHERE kind = 'model' AND outcome = 'ok'"
-        known = await aldis.count(paid)
         await aldis.process(delete(planned) if takes_back == "delete" else message("/undo"))
         assert await aldis.count(paid) == known + 1
         assert not [text for text in texts(aldis) if "slow" in text]
