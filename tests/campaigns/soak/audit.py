@@ -39,9 +39,7 @@ def figures(record: Record) -> list[Figure]:
         for name, share in (("median", 0.5), ("p99", 0.99), ("most", 1.0))
     ]
     found = [
-        Figure(name="conversations", value=len(record.chats)),
         Figure(name="messages", value=len(record.letters)),
-        Figure(name="messages sent", value=len(record.outs)),
         *waits,
     ]
     if record.looks:
