@@ -153,13 +153,3 @@ async def test_who_was_shut_out_since_the_first_word_is_not_told(store: Store, c
         await aldis.process(message("yes", author=BOB))
         assert [reply.chat for reply in aldis.transport.sent if reply.content.text == NEWS] == [ALICE.chat]
         assert say(phrases.BROADCAST_DONE, count=1) in [reply.content.text for reply in aldis.transport.sent]
-
-
-async def test_a_broadcast_disappears_with_its_message(store: Store, clock: SetClock) -> None:
-    """A second word that comes after its timer has run out sends nothing."""
-    async with app_harness(store, clock, access=LISTED) as aldis:
-        await everybody(aldis, ALICE)
-        await told(aldis, f"/broadcast {NEWS}", author=BOB, expires_in_seconds=30)
-        clock.move(31)
-        assert await told(aldis, "yes", author=BOB) == "re: yes"
-        assert NEWS not in [reply.content.text for reply in aldis.transport.sent]

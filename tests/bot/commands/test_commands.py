@@ -118,14 +118,6 @@ async def test_a_command_that_keeps_failing_is_told_once(
         assert (tries[3:], aldis.transport.sent[-1].content.text) == (["that"] * 3, say(common_phrases.FAILED))
 
 
-async def test_help_explains_nothing_that_there_is_not(store: Store, clock: SetClock) -> None:
-    """Nor what is for others; it harms nobody to explain what would only be asked about."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        assert await told(aldis, "/help frobnicate") == plain(phrases.unknown_command("frobnicate"))
-        assert await told(aldis, "/help allow") == plain(phrases.unknown_command("allow"))
-        assert (await told(aldis, "/help forgt")).startswith("/forget [all|everything]: ")
-
-
 @pytest.mark.parametrize(
     ("written", "answer"),
     [
@@ -334,18 +326,6 @@ async def test_a_word_that_stops_nothing_of_its_author_is_a_message_like_any(sto
         await aldis.quiet()
         heard = sorted(reply.content.text for reply in aldis.transport.sent[1:])
         assert heard == ["re: Aldis, slow?", "re: stop", "re: stop"]
-
-
-async def test_stop_stops_the_answer_under_way(store: Store, clock: SetClock) -> None:
-    """The turn says so itself, once; without one the person hears that nothing is under way."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
-        assert await told(aldis, "/stop") == common_phrases.STOPPED.text
-        await aldis.quiet()
-        assert await told(aldis, "/stop") == phrases.NOTHING_TO_STOP.text
-        assert len(aldis.transport.sent) == 2
 
 
 async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, path: Path) -> None:

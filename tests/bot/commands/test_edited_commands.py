@@ -162,41 +162,6 @@ async def test_what_was_done_for_good_does_not_bind_what_can_be_changed(store: S
         assert (await edited(aldis, "/forget everything yes", sent_at)).startswith("Deleted")
 
 
-async def test_a_question_asked_again_runs_on_when_the_command_for_it_is_edited(store: Store, clock: SetClock) -> None:
-    """The question is another message; a stop stops it as ever."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("How are the apples?"))
-        aldis.model.gates["apples"] = asyncio.Event()
-        sent_at = await aldis.deliver(message("/retry"))
-        await aldis.asked(2)
-        await aldis.deliver(edit("/whoami", sent_at))
-        await aldis.answered(2)
-        await aldis.process(edit("/stop", sent_at))
-        assert aldis.transport.sent[-1].content.text == common_phrases.STOPPED.text
-        aldis.model.gates.clear()
-        await aldis.process(message("/retry"))
-        assert aldis.transport.sent[-1].content.text == "re: How are the apples?"
-
-
-async def test_what_was_done_for_good_keeps_only_itself(store: Store, clock: SetClock) -> None:
-    """What a later revision has asked or planned goes with the next one, as ever."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("/remind in 2 hours call the clinic"))
-        sent_at = await aldis.process(message("/remind cancel 1"))
-        await aldis.process(edit("/remind in 2 hours eat", sent_at))
-        await aldis.process(edit("/remind in 3 hours eat", sent_at))
-        assert (await told(aldis, "/remind")).count("eat") == 1
-        await aldis.process(edit("I like tulips", sent_at))
-        await aldis.process(edit("/whoami", sent_at))
-        await aldis.process(message("What do I like?"))
-        assert "tulips" not in words(aldis.model.requests[-1])
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(edit("a slow one", sent_at))
-        await aldis.asked(3)
-        assert await edited(aldis, "/stop", sent_at) == common_phrases.STOPPED.text
-        await aldis.quiet()
-
-
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
     """The first that is too much is told so; the former words are gone all the same."""
     async with app_harness(store, clock, settings=FEW) as aldis:
@@ -251,17 +216,6 @@ async def asked_whether(aldis: Harness, post: Echo) -> int:
     assert isinstance(clock, SetClock)
     clock.move(2)
     return FIRST + 1
-
-
-async def test_talk_that_becomes_a_command_is_no_talk_any_more(store: Store, clock: SetClock) -> None:
-    """What the model hears of a group is what people said among themselves."""
-    async with app_harness(store, clock, context_messages=5) as aldis:
-        sent_at = await aldis.process(message("I like tulips", author=BOB, group=GROUP))
-        await aldis.process(message("I like roses", author=BOB, group=GROUP))
-        await aldis.process(edit("/whoami", sent_at, author=BOB, group=GROUP))
-        await aldis.process(message("Aldis, what does Bob like?", group=GROUP))
-        seen = words(aldis.model.requests[-1])
-        assert ("roses" in seen, "tulips" in seen, "whoami" in seen) == (True, False, False)
 
 
 async def test_an_edit_of_what_was_said_before_the_question_is_no_yes_to_it(store: Store, clock: SetClock) -> None:

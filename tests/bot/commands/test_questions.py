@@ -115,22 +115,6 @@ async def test_a_question_that_is_asked_again_disappears_with_its_first_words(st
         assert await open_words(aldis) == 0
 
 
-async def test_so_does_an_older_one(store: Store, clock: SetClock) -> None:
-    """From the moment at which its timer has run, not from when somebody has cleaned up."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("Aldis, secret", group=GROUP, expires_in_seconds=60))
-        await aldis.answered(1)
-        await aldis.deliver(message("Aldis, roses?", group=GROUP, author=BOB))
-        await aldis.answered(2)
-        await aldis.deliver(message("/retry", group=GROUP))
-        await aldis.answered(3)
-        await aldis.quiet()
-        clock.move(61)
-        await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
-        assert "secret" not in words(aldis.model.requests[-1])
-        assert "roses" in words(aldis.model.requests[-1])
-
-
 async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, clock: SetClock) -> None:
     """In a group each repeats their own; where others have written since, an edit far above would not be seen."""
     async with app_harness(store, clock) as aldis:
@@ -238,28 +222,6 @@ async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock
         await aldis.answered(1)
         assert await told(aldis, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO.text
         assert "tulips?" in await told(aldis, "/undo", group=GROUP, author=ALICE)
-
-
-async def test_undo_survives_a_redelivery(store: Store, clock: SetClock) -> None:
-    """It is carried out once, however often Signal brings it."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("one"))
-        await aldis.process(message("two"))
-        given = message("/undo")
-        await aldis.process(given)
-        await aldis.process(given)
-        assert sum("“" in reply.content.text for reply in aldis.transport.sent) == 1
-
-
-async def test_undo_takes_the_status_away_too(store: Store, clock: SetClock) -> None:
-    """Nothing of a question that was taken back goes on saying that it is being answered."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow one"))
-        await aldis.answered(1)
-        await aldis.deliver(message("/undo"))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
 
 
 async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: SetClock) -> None:

@@ -7,7 +7,7 @@ would show. `tests/test_transcripts.py` plays all stories and compares the page 
 
 letters   a text with its styles, as HTML     sights   what is seen in a chat, line by line
 stage     people, Aldis, and what they see of each other; `doubles` what is around Aldis
-answers, media, chats, later, made, permissions     the stories      stories   all of them, in their order
+answers, media, chats, later, made, permissions, day     the stories      stories   all of them, in their order
 page      the page
 
 What differs between runs (a date, a code, an id) is replaced by a word of the story. Simultaneous reactions and answers

@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from tests.campaigns.transcripts import answers, chats, later, made, media, permissions
+from tests.campaigns.transcripts import answers, chats, day, later, made, media, permissions
 from tests.campaigns.transcripts.sights import Sight
 from tests.campaigns.transcripts.stage import Story, played
 
@@ -14,6 +14,7 @@ STORIES: tuple[Story, ...] = (
     *later.STORIES,
     *made.STORIES,
     *permissions.STORIES,
+    *day.STORIES,
 )
 
 
