@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from bot.features.feeds.poller import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.features.summaries.service import SummaryWorker
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
@@ -51,7 +51,7 @@ class Service:
     summary_worker: SummaryWorker
     feed_poller: FeedPoller
     watchdog: Watchdog
-    identities: Identities
+    identities: SafetyNumbers
     checkups: Checkups
     health: HealthPage
     control: Control

@@ -34,7 +34,7 @@ from bot.doctor.machine import words_of_level
 from bot.doctor.pages import is_contained
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import Feeds, FeedService
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
@@ -242,7 +242,7 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
     return clock
 
 
-def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> Identities:
+def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> SafetyNumbers:
     """People's safety numbers, for a verb that runs while no Aldis does."""
     allowed = policies.access_list(settings, "signal")
     return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())

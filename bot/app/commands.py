@@ -21,7 +21,7 @@ from bot.features.memory.service import Memory
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.commands import TrustCommands
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.features.usage.commands import UsageCommands
 from bot.settings import Settings
 
@@ -39,7 +39,7 @@ def command_groups(
     audience: Audience,
     admins: Admins,
     on_allowed: Callable[[PersonId], Awaitable[None]],
-    identities: Identities,
+    identities: SafetyNumbers,
 ) -> tuple[CommandGroup, ...]:
     """The commands in the order of `/help`. `on_allowed` is called with the person an admin has let in."""
     timezone, budgets = settings.locale.timezone, models.budgets(settings)

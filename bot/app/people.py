@@ -7,7 +7,7 @@ from bot.chat import chats
 from bot.chat.notices import Admins
 from bot.clock import Clock
 from bot.commands.admin import Audience
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.metrics import Counts
 from bot.settings import Settings
 from bot.signal.protocol import Transport
@@ -22,10 +22,10 @@ def identities_of(
     allowed: Callable[[], AccessList],
     *,
     counts: Counts,
-) -> Identities:
+) -> SafetyNumbers:
     """The safety numbers of people who may write."""
     audience = Audience(transport, allowed)
-    return Identities(
+    return SafetyNumbers(
         transport,
         store,
         clock,

@@ -43,7 +43,7 @@ from bot.features.memory.service import Memory
 from bot.features.predictions.service import Predictions
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.features.summaries.service import Summaries, SummaryWorker
 from bot.i18n import phrases
 from bot.loops.intake import Intake
@@ -280,7 +280,7 @@ class Parts:
         agent: MultimodalAgent,
         menu: Menu,
         intake: Intake,
-        identities: Identities,
+        identities: SafetyNumbers,
         on_kept: Callable[[Turn], None],
     ) -> Worker:
         policies.note_few_conversations(self._settings)
@@ -342,7 +342,7 @@ class Parts:
         return phrases.greeting(self._settings.signal.name)
 
     def _commands(
-        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: Identities
+        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: SafetyNumbers
     ) -> tuple[CommandGroup, ...]:
         return command_groups(
             self._settings,

@@ -75,7 +75,7 @@ class Names:
         _, name = self.people.get(label, ("", ""))
         return name if self.labels(name) == [label] else label
 
-    def shown(self, label: str) -> str:
+    def entry(self, label: str) -> str:
         """Returns what a list calls a person: their name, with the label if it could mean others, too."""
         _, name = self.people.get(label, ("", ""))
         return f"{name} ({label})" if name and self.word(label) != name else name or label
@@ -229,7 +229,7 @@ class AdminCommands(CommandGroup):
             account = self._audience.transport.account
             repos.people.allow(person, account=account, by=call.message.author, now=clock.wall())
             names, label = self._names(repos, contacts), self._audience.label(repos, person)
-            return say(phrases.LET_IN, name=plain_name(names.shown(label)), word=names.word(label))
+            return say(phrases.LET_IN, name=plain_name(names.entry(label)), word=names.word(label))
 
         await self._context.answer(call, allow)
         await self._on_allowed(person)
@@ -252,7 +252,7 @@ class AdminCommands(CommandGroup):
             for one in waiting:
                 self._pairing.refuse(one.person)
             if found and repos.people.deny(found[0], account=self._audience.transport.account):
-                return say(phrases.SHUT_OUT, name=plain_name(names.shown(found[0])))
+                return say(phrases.SHUT_OUT, name=plain_name(names.entry(found[0])))
             return phrases.stays_out(waiting[0].name) if waiting else say(phrases.UNKNOWN_PERSON)
 
         await self._context.answer(call, deny)
@@ -269,7 +269,7 @@ class AdminCommands(CommandGroup):
         def reply(repos: Repositories) -> str:
             names, page = self._names(repos, contacts), self._audience.label(repos, self._audience.transport.account)
             lines = [
-                phrases.guest(names.shown(one.label), one.at, "" if one.by == page else names.shown(one.by))
+                phrases.guest(names.entry(one.label), one.at, "" if one.by == page else names.entry(one.by))
                 for one in repos.people.approvals()
             ]
             return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
@@ -324,7 +324,7 @@ class AdminCommands(CommandGroup):
             found = names.labels(word)
             if len(found) != 1:
                 return phrases.which(word, found) if found else say(phrases.UNKNOWN_PERSON)
-            return "\n".join(self._lines(repos, names.people[found[0]][0], "person", plain_name(names.shown(found[0]))))
+            return "\n".join(self._lines(repos, names.people[found[0]][0], "person", plain_name(names.entry(found[0]))))
 
         await self._context.answer(call, reply)
 

@@ -132,7 +132,7 @@ class ConversationCommands(CommandGroup):
             context.change(repos, call, lambda settings: settings.without(author))
             context.once(repos, call)
             with use_language(language):
-                context.say(repos, call, call.conversation, phrases.forgotten(erased))
+                context.say(repos, call, call.conversation, phrases.forget_reply(erased))
 
         await context.store.erase(work)
         for turn in ended:
@@ -292,7 +292,7 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
             chats.forget_person(repos, person, context.clock.now())
         context.once(repos, call)
         with use_language(language):
-            context.say(repos, call, conversation, phrases.forgotten(erased, everywhere=person is not None))
+            context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))
 
     place = await store.read(lambda repos: repos.conversations.at(address)) if is_elsewhere else None
     call.running.halt(place or call.conversation, is_forgotten=True)

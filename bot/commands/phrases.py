@@ -211,7 +211,7 @@ def forget_asks(what: Literal["here", "own", "everything"], erased: Erasure) -> 
     return say(asks[what], what=_destroyed(erased))
 
 
-def forgotten(erased: Erasure, *, everywhere: bool = False) -> str:
+def forget_reply(erased: Erasure, *, everywhere: bool = False) -> str:
     """The reply to `/forget` and `/groups forget`."""
     return say(_ALL_FORGOTTEN if everywhere else _FORGOTTEN, what=_destroyed(erased))
 

@@ -34,7 +34,7 @@ from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.export.service import gather_export
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.shutdown import Restarts
 from bot.web.listening import KEEPALIVE_SECONDS, connections
 from store import NOT_INCLUDED, Store, StoreError
@@ -103,7 +103,7 @@ class Control:
         clock: Clock,
         state: State,
         *,
-        identities: Identities,
+        identities: SafetyNumbers,
         captchas: Captchas,
         restarts: Restarts | None = None,
     ) -> None:
@@ -181,12 +181,12 @@ def _verb(
     return handle
 
 
-async def trust_answer(identities: Identities, name: str | None, safety_number: str | None) -> dict[str, Any]:
+async def trust_answer(identities: SafetyNumbers, name: str | None, safety_number: str | None) -> dict[str, Any]:
     """Returns the answer of `POST /trust`, also for a verb that does the work itself because no Aldis runs.
 
     Raises:
         CallRefused: it was not done; the message says why.
-        Disconnected, StoreError: as `Identities.trust`.
+        Disconnected, StoreError: as `SafetyNumbers.trust`.
     """
     if name is None:
         suspects = await identities.look()

@@ -7,7 +7,7 @@ from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.errors import CallRefused, Disconnected
 from bot.features.safety_numbers import phrases
-from bot.features.safety_numbers.service import Identities, Suspect, TrustResult
+from bot.features.safety_numbers.service import SafetyNumbers, Suspect, TrustResult
 from bot.i18n.catalogues import say
 
 _BRIDGE_SECONDS = 20.0
@@ -23,7 +23,7 @@ _WORDS = {
 class TrustCommands(CommandGroup):
     """The one command about safety numbers."""
 
-    def __init__(self, context: CommandContext, identities: Identities) -> None:
+    def __init__(self, context: CommandContext, identities: SafetyNumbers) -> None:
         self._context = context
         self._identities = identities
 

@@ -76,7 +76,7 @@ class _Known:
     """The members of each group, fetched only if something is held."""
 
 
-class Identities:
+class SafetyNumbers:
     """The safety numbers of one account's people. `accepts`: new ones are trusted without asking anybody."""
 
     def __init__(

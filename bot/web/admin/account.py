@@ -27,7 +27,7 @@ from bot.settings import Settings
 from bot.signal.bridges import bridge_at
 from bot.signal.directory import takes_numberless
 from bot.signal.protocol import MAX_LINK_CODES, Bridge, Linking
-from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from bot.web.admin.world import World
 
 _log = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ class AccountPage:
     def __init__(self, world: World) -> None:
         self.link = LinkJob(world)
         self._code_sent_to = ""
-        self.page = Page(
+        self.page = AdminPage(
             path="/setup/account",
             template="account",
             values=self._values,
@@ -197,7 +197,7 @@ class AccountPage:
         return "Stopped."
 
     async def _register(self, ask: Ask) -> str:
-        number, pasted = "".join(ask.given("number").split()), ask.given("captcha")
+        number, pasted = "".join(ask.entry("number").split()), ask.entry("captcha")
         captcha = solution_in(pasted) if pasted else None
         if not _NUMBER.fullmatch(number):
             raise NotDone("That is not a phone number with its country code.")
@@ -206,7 +206,7 @@ class AccountPage:
         ask.write_down("account.code_wanted")
         async with _linking(ask.world) as linking:
             try:
-                await linking.register(number, captcha=captcha, by_call=ask.given("how") == "call")
+                await linking.register(number, captcha=captcha, by_call=ask.entry("how") == "call")
             except CallRefused as error:
                 if not error.wants_captcha:
                     raise
@@ -216,13 +216,13 @@ class AccountPage:
         return f"Signal is sending a code to {number}. Type it in below."
 
     async def _verify(self, ask: Ask) -> str:
-        number = "".join(ask.given("number").split())
-        code = "".join(sign for sign in ask.given("code") if sign.isdecimal())
+        number = "".join(ask.entry("number").split())
+        code = "".join(sign for sign in ask.entry("code") if sign.isdecimal())
         if not _NUMBER.fullmatch(number) or not code:
             raise NotDone("Something is missing: the number, or the code that came for it.")
         async with _linking(ask.world) as linking:
             try:
-                await linking.verify(number, code, pin=ask.given("pin") or None)
+                await linking.verify(number, code, pin=ask.entry("pin") or None)
             except CallRefused as error:
                 why = "Signal did not accept this code. Check it and the PIN, or have another one sent."
                 raise NotDone(f"{why} The bridge says: {error}") from error
@@ -256,7 +256,7 @@ async def _find_bridges() -> tuple[str, ...]:
 
 
 async def _use_bridge(ask: Ask) -> str:
-    await ask.keep({"SIGNAL__URL": ask.given("url")})
+    await ask.keep({"SIGNAL__URL": ask.entry("url")})
     url = ask.settings.signal.url
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):

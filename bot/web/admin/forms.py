@@ -65,7 +65,7 @@ class Ask:
         """Parts to look at what is set."""
         return self.world.deps(self.settings)
 
-    def given(self, name: str) -> str:
+    def entry(self, name: str) -> str:
         """Returns what was entered in a field, without spaces around it."""
         return self.form.get(name, "").strip()
 
@@ -159,7 +159,7 @@ class Field:
 
     def change(self, ask: Ask) -> Changes:
         """Returns the change that was entered: what was not touched since the page was shown stays as it is."""
-        text = ask.given(self.setting)
+        text = ask.entry(self.setting)
         if self.kind == "money":
             text = text.replace(",", ".")
         if self.is_required and not text:
@@ -226,7 +226,7 @@ async def check_settings(world: World, settings: Settings, check: Check) -> Sequ
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
+class AdminPage:
     """A page at a path."""
 
     path: str
@@ -249,6 +249,6 @@ async def nothing_more(_: Ask) -> dict[str, object]:
     return {}
 
 
-def refused(error: Exception) -> str:
+def refusal_of(error: Exception) -> str:
     """Returns what a page says of a refusal; a refused value is not set anywhere yet."""
     return str(error) if isinstance(error, NotDone) else f"It was refused: {error}".replace(_SET_IN, "")

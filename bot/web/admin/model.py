@@ -20,7 +20,7 @@ from bot.models.base import Completion, Request, ToolOffer
 from bot.models.capabilities import NOTHING
 from bot.models.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
-from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 USUAL_SERVERS = (
     *(
@@ -169,7 +169,7 @@ async def _values(ask: Ask) -> dict[str, object]:
 
 
 async def _choose(ask: Ask) -> str:
-    vendor, model = ask.settings.llm.providers_in_order[0], ask.given("model")
+    vendor, model = ask.settings.llm.providers_in_order[0], ask.entry("model")
     if vendor == "offline" or not model:
         raise NotDone("Something is missing: choose a model.")
     return await ask.save({f"LLM__{vendor.upper()}__MODEL": model}, f"{model} answers from now on.")
@@ -235,7 +235,7 @@ def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName
     ]
 
 
-PAGE = Page(
+PAGE = AdminPage(
     path="/setup/model",
     template="model",
     values=_values,

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from bot.chat.captchas import PAGE as CAPTCHA_PAGE
 from bot.doctor.findings import Level, wanting
 from bot.errors import Disconnected
-from bot.web.admin.forms import Ask, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, NotDone
 from bot.web.admin.world import RunningParts
 from store import StoreError
 
@@ -97,14 +97,14 @@ async def _today(ask: Ask, running: RunningParts) -> dict[str, object]:
 
 async def _solve(ask: Ask) -> str:
     running = ask.running()
-    await running.captchas.solve(ask.given("captcha"))
+    await running.captchas.solve(ask.entry("captcha"))
     ask.write_down("captcha.handed_in")
     return "Signal accepted it. What was waiting is on its way."
 
 
 async def _trust(ask: Ask) -> str:
-    running, label = ask.running(), ask.given("label")[:40]
-    compared = " ".join(ask.given("safety_number").split()) or None
+    running, label = ask.running(), ask.entry("label")[:40]
+    compared = " ".join(ask.entry("safety_number").split()) or None
     verdict = await running.identities.trust(label, safety_number=compared)
     if verdict.kind != "trusted":
         raise NotDone("That number is no longer the newest one. Look at it again.")
@@ -112,4 +112,4 @@ async def _trust(ask: Ask) -> str:
     return "The new number is trusted. What was waiting is on its way."
 
 
-PAGE = Page(path="/", template="overview", values=_values, actions={"captcha": _solve, "trust": _trust})
+PAGE = AdminPage(path="/", template="overview", values=_values, actions={"captcha": _solve, "trust": _trust})

@@ -11,7 +11,7 @@ from bot.features.reminders.zones import zones
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.signal.protocol import Contact
-from bot.web.admin.forms import Ask, Changes, Field, Form, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, Changes, Field, Form, NotDone
 from store import Repositories, StoreError
 
 _LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français", "es": "Español"}
@@ -89,7 +89,7 @@ async def _guests(ask: Ask, contacts: Iterable[Contact]) -> Mapping[str, str]:
 
 
 async def _make_admin(ask: Ask) -> str:
-    person = ask.given("person")
+    person = ask.entry("person")
     if person not in {caller.person for caller in ask.world.callers.all()}:
         raise NotDone("That person is no longer listed here. Write again.")
 
@@ -101,20 +101,20 @@ async def _make_admin(ask: Ask) -> str:
 
 async def _set_place(ask: Ask) -> str:
     """Sets the time zone of the people here, by its name or a city's, where they are, and what they speak."""
-    found = zones(ask.given("timezone"), datetime.now(UTC))
+    found = zones(ask.entry("timezone"), datetime.now(UTC))
     if len(found) != 1:
         raise NotDone("There is no such time zone. Name it, or the nearest big city.")
     return await ask.save(
         {
             "LOCALE__TIMEZONE": found[0],
-            "LOCALE__PLACE": ask.given("place") or None,
-            "LOCALE__LANGUAGE": ask.given("language") or "en",
+            "LOCALE__PLACE": ask.entry("place") or None,
+            "LOCALE__LANGUAGE": ask.entry("language") or "en",
         }
     )
 
 
 async def _add(ask: Ask) -> str:
-    entry = person_of(ask.given("person"))
+    entry = person_of(ask.entry("person"))
     if entry is None:
         raise NotDone("That is neither a phone number with its country code nor a uuid.")
 
@@ -128,7 +128,7 @@ async def _add(ask: Ask) -> str:
 async def _remove(ask: Ask) -> str:
     def remove(settings: Settings) -> Changes:
         name, entries = _list(ask, settings)
-        return {name: _joined(one for one in entries if one != ask.given("entry")) or None}
+        return {name: _joined(one for one in entries if one != ask.entry("entry")) or None}
 
     return await ask.save(remove, "Removed. They are no longer answered.")
 
@@ -136,13 +136,13 @@ async def _remove(ask: Ask) -> str:
 def _list(ask: Ask, settings: Settings) -> tuple[str, tuple[str, ...]]:
     """The list that a form is about: its setting, and its entries."""
     access = settings.access
-    is_admins = ask.given("list") == "admins"
+    is_admins = ask.entry("list") == "admins"
     return ("ACCESS__ADMINS", access.admins) if is_admins else ("ACCESS__ALLOWED", access.allowed)
 
 
 async def _approve(ask: Ask) -> str:
     running = ask.running()
-    person = running.pairing.approve(ask.given("code"), running.clock.now())
+    person = running.pairing.approve(ask.entry("code"), running.clock.now())
     if person is None:
         raise NotDone("That code is unknown, or has expired after an hour.")
     account = running.transport.account
@@ -157,7 +157,7 @@ async def _approve(ask: Ask) -> str:
 
 
 async def _deny(ask: Ask) -> str:
-    running, label = ask.running(), ask.given("label")[:40]
+    running, label = ask.running(), ask.entry("label")[:40]
     account = running.transport.account
     await running.store.transaction(lambda repos: repos.people.deny(label, account=account))
     ask.write_down("person.shut_out", label)
@@ -181,8 +181,8 @@ def _joined(entries: Iterable[str]) -> str:
     return ",".join(dict.fromkeys(entries))
 
 
-YOU = Page(path="/setup/you", template="you", values=_you_values, actions={"me": _make_admin, "place": _set_place})
-PAGE = Page(
+YOU = AdminPage(path="/setup/you", template="you", values=_you_values, actions={"me": _make_admin, "place": _set_place})
+PAGE = AdminPage(
     path="/people",
     template="people",
     values=_values,

@@ -24,7 +24,7 @@ from bot.signal.profiles import (
     is_line,
 )
 from bot.web.admin.account import bridge_of
-from bot.web.admin.forms import Ask, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, NotDone
 
 _ANSWER_SECONDS = 10.0
 
@@ -65,7 +65,7 @@ async def _client(ask: Ask) -> AsyncGenerator[ProfileClient]:
 
 
 async def _change(ask: Ask) -> str:
-    name, about = " ".join(ask.given("name").split()), ask.given("about")
+    name, about = " ".join(ask.entry("name").split()), ask.entry("about")
     if not name or not is_line(name, max_bytes=MAX_NAME_BYTES):
         raise NotDone("The name is missing or too long.")
     if not is_line(about, max_bytes=MAX_ABOUT_BYTES):
@@ -79,7 +79,7 @@ async def _change(ask: Ask) -> str:
         name=name,
         about=about,
         picture=ProfilePicture(data=made.data, content_type=made.content_type) if made else None,
-        removes_picture=ask.given("remove_picture") == "yes",
+        removes_picture=ask.entry("remove_picture") == "yes",
     )
     async with _client(ask) as client:
         await client.change(change)
@@ -88,7 +88,7 @@ async def _change(ask: Ask) -> str:
 
 
 async def _take(ask: Ask) -> str:
-    wanted = ask.given("username").removeprefix("@")
+    wanted = ask.entry("username").removeprefix("@")
     if not USERNAME.fullmatch(wanted):
         raise NotDone(
             "That cannot be a user name. It has 3 to 32 characters, a to z, digits and _, and "
@@ -112,7 +112,7 @@ async def _drop(ask: Ask) -> str:
     return "The account no longer has a user name, and its link no longer works."
 
 
-PAGE = Page(
+PAGE = AdminPage(
     path="/setup/profile",
     template="profile",
     values=_values,

@@ -18,7 +18,7 @@ from aiohttp import web
 
 from bot.doctor.pages import is_contained, is_published
 from bot.web.admin.audit import Audit
-from bot.web.admin.forms import Ask, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, NotDone
 from bot.web.admin.guard import SESSION, PagesAddress, RequestGuard
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 
@@ -40,8 +40,8 @@ class SignIn:
         self._place = place
         actions = {"begin": self._begin, "cancel": self._cancel, "on": self._switch_on, "off": self._switch_off}
         self.pages = (
-            Page(path="/code", template="code", values=self._ask_code, actions={"open": self._open}),
-            Page(path="/upkeep/factor", template="factor", values=self._factor_values, actions=actions),
+            AdminPage(path="/code", template="code", values=self._ask_code, actions={"open": self._open}),
+            AdminPage(path="/upkeep/factor", template="factor", values=self._factor_values, actions=actions),
         )
 
     def enter(self, request: web.Request, audit: Audit) -> tuple[str, int, web.Response | None]:
@@ -81,7 +81,7 @@ class SignIn:
         raise web.HTTPSeeOther("/")
 
     def _check(self, ask: Ask, factor: SecondFactor) -> None:
-        if not self._sessions.confirm(ask.session, factor, ask.given("code")):
+        if not self._sessions.confirm(ask.session, factor, ask.entry("code")):
             ask.write_down("code.wrong")
             raise NotDone(_WRONG_CODE)
 
@@ -115,7 +115,7 @@ class SignIn:
         """Keeps the secret once a code proves that the app has it too."""
         secret = ask.session.new_secret
         factor = SecondFactor(secret or b"")
-        if secret is None or not factor.takes(ask.given("code")):
+        if secret is None or not factor.takes(ask.entry("code")):
             raise NotDone(_WRONG_CODE)
         await ask.keep({_SETTING: _in_base32(secret)})
         self._factor.adopt(secret, factor)

@@ -18,7 +18,7 @@ from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin import account, model, overview, people, profile, tools, usage
 from bot.web.admin.audit import Audit
-from bot.web.admin.forms import REFUSALS, Ask, NotDone, Page, refused
+from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, refusal_of
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.pages import PageTemplates
 from bot.web.admin.sessions import CurrentFactor, Remark, Sessions
@@ -64,7 +64,7 @@ class Site:
         self._sign_in = SignIn(self._guard, self._sessions, factor, place)
         self._account = account.AccountPage(world)
         self._upkeep = Upkeep()
-        self.pages: tuple[Page, ...] = (
+        self.pages: tuple[AdminPage, ...] = (
             overview.PAGE,
             self._account.page,
             profile.PAGE,
@@ -138,13 +138,13 @@ class Site:
         template, status, response = self._sign_in.enter(request, self._audit)
         return response or self._page(request, template, status=status)
 
-    def _show(self, page: Page) -> Handler:
+    def _show(self, page: AdminPage) -> Handler:
         async def show(request: web.Request) -> web.StreamResponse:
             return await self._shown(page, Ask(request, self.world, self._audit))
 
         return show
 
-    def _do(self, page: Page) -> Handler:
+    def _do(self, page: AdminPage) -> Handler:
         """The buttons of a page."""
 
         async def do(request: web.Request) -> web.StreamResponse:
@@ -155,7 +155,7 @@ class Site:
             try:
                 done = await act(ask)
             except (NotDone, *REFUSALS) as error:
-                ask.session.remarks.append(Remark("wrong", refused(error)))
+                ask.session.remarks.append(Remark("wrong", refusal_of(error)))
                 ask.typed = ask.form
                 return await self._shown(page, ask, status=web.HTTPUnprocessableEntity.status_code)
             if isinstance(done, web.Response):
@@ -165,7 +165,7 @@ class Site:
 
         return do
 
-    async def _shown(self, page: Page, ask: Ask, *, status: int = 200) -> web.Response:
+    async def _shown(self, page: AdminPage, ask: Ask, *, status: int = 200) -> web.Response:
         # As long as there is no admin, people who write in the meantime are offered the role.
         if ask.session.is_confirmed and not ask.settings.access.admins:
             self.world.callers.listen()

@@ -10,7 +10,7 @@ from decimal import Decimal
 from bot.doctor.models import check_audio, check_images
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
-from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from tools import CATALOG, SearchOptions
 
 _ABOUT = {
@@ -164,10 +164,10 @@ def _about(group: ToolGroup) -> str:
 
 
 async def _switch(ask: Ask) -> str:
-    name = ask.given("tool")
+    name = ask.entry("tool")
     if name not in ask.settings.tools.options_by_name:
         raise NotDone("There is no such tool.")
-    return await ask.save({f"TOOLS__{name.upper()}__ENABLED": "true" if ask.given("to") == "on" else "false"})
+    return await ask.save({f"TOOLS__{name.upper()}__ENABLED": "true" if ask.entry("to") == "on" else "false"})
 
 
 def _databases(ask: Ask) -> Mapping[str, object]:
@@ -178,19 +178,19 @@ def _databases(ask: Ask) -> Mapping[str, object]:
 
 async def _add_database(ask: Ask) -> str:
     """Adds a database, or replaces the one of that name; what cannot be read refuses it."""
-    rows = [line.partition(":") for line in ask.given("tables").splitlines() if line.strip()]
+    rows = [line.partition(":") for line in ask.entry("tables").splitlines() if line.strip()]
     tables = {name.strip(): [one.strip() for one in columns.split(",")] for name, _, columns in rows}
-    added = {"address": ask.given("database"), "tables": tables, "about": ask.given("about")}
-    document = json.dumps({**_databases(ask), ask.given("name"): added})
+    added = {"address": ask.entry("database"), "tables": tables, "about": ask.entry("about")}
+    document = json.dumps({**_databases(ask), ask.entry("name"): added})
     return await ask.save({_DATABASES: document}, "Saved. Everyone who may write can read these columns.")
 
 
 async def _remove_database(ask: Ask) -> str:
-    left = {name: entry for name, entry in _databases(ask).items() if name != ask.given("name")}
+    left = {name: entry for name, entry in _databases(ask).items() if name != ask.entry("name")}
     return await ask.save({_DATABASES: json.dumps(left) if left else None}, "Removed.")
 
 
-PAGE = Page(
+PAGE = AdminPage(
     path="/setup/tools",
     template="tools",
     values=_values,

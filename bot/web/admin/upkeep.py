@@ -20,7 +20,7 @@ from bot.errors import Disconnected
 from bot.logs import escaped_line
 from bot.signal.protocol import Identities
 from bot.version import described_build
-from bot.web.admin.forms import Ask, Field, Form, NotDone, Page
+from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _LINES = 200
 _ACTIONS = 50
@@ -60,8 +60,8 @@ class Upkeep:
         actions = {"examine": self._examine, "key": _hand_key_over}
         more = {"backup": _back_up, "file": _hand_backup_over}
         self.pages = (
-            Page(path="/setup/done", template="done", values=self._done_values, actions=actions),
-            Page(
+            AdminPage(path="/setup/done", template="done", values=self._done_values, actions=actions),
+            AdminPage(
                 path="/upkeep", template="upkeep", values=self._values, actions={**actions, **more}, forms=(_NIGHTLY,)
             ),
         )
@@ -124,7 +124,7 @@ async def _back_up(ask: Ask) -> str:
 async def _hand_backup_over(ask: Ask) -> web.Response:
     """Sends one of the two files of a copy."""
     files = [file for path in _backups(ask) for file in (path, path.with_name(f"{path.name}-keys"))]
-    file = next((file for file in files if file.name == ask.given("file") and file.is_file()), None)
+    file = next((file for file in files if file.name == ask.entry("file") and file.is_file()), None)
     if file is None:
         raise NotDone("That copy is no longer there.")
     ask.write_down("backup.downloaded", file.name)

@@ -9,7 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-from bot.web.admin.forms import Ask, Page
+from bot.web.admin.forms import AdminPage, Ask
 from store import SpentUsage, StoreError
 
 _DAYS = 30
@@ -118,4 +118,4 @@ def _round_up(value: Decimal) -> Decimal:
         size *= 10
 
 
-PAGE = Page(path="/usage", template="usage", values=_values)
+PAGE = AdminPage(path="/usage", template="usage", values=_values)

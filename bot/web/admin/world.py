@@ -17,7 +17,7 @@ from bot.clock import Clock
 from bot.commands.admin import Audience
 from bot.doctor.deps import Deps
 from bot.events import PersonId
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.signal.profiles import Username, UsernameFile, usernames_path
@@ -44,7 +44,7 @@ class RunningParts:
     clock: Clock
     transport: Transport
     health: HealthPage
-    identities: Identities
+    identities: SafetyNumbers
     captchas: Captchas
     pairing: Pairing
     audience: Audience

@@ -339,7 +339,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         await aldis.deliver(message("slow"))
         await aldis.asked(4)
         await aldis.deliver(message("waits behind it"))
-        assert await told(aldis, "/forget yes") == phrases.forgotten(Erasure(turns=1))
+        assert await told(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=1))
         await aldis.quiet()
         assert await aldis.count("SELECT count(*) FROM history") == 2
         files = on_disk(path)
@@ -352,7 +352,7 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
 
 @pytest.mark.parametrize(
     ("command", "told_so"),
-    [("/forget yes", phrases.forgotten), ("/forget everything yes", partial(phrases.forgotten, everywhere=True))],
+    [("/forget yes", phrases.forget_reply), ("/forget everything yes", partial(phrases.forget_reply, everywhere=True))],
 )
 async def test_what_goes_besides_what_was_said_is_told(
     store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
@@ -379,7 +379,7 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
         )
         await aldis.quiet()
         texts = [reply.content.text for reply in aldis.transport.sent]
-        assert sorted(texts) == sorted(["re: one", phrases.forgotten(Erasure(turns=1)), "re: two", "re: three"])
+        assert sorted(texts) == sorted(["re: one", phrases.forget_reply(Erasure(turns=1)), "re: two", "re: three"])
 
 
 async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
@@ -388,7 +388,7 @@ async def test_forget_everything_reaches_the_groups(store: Store, clock: SetCloc
         await aldis.deliver(message("direct words"))
         await aldis.process(message("Aldis, alice's words", group=GROUP))
         await aldis.process(message("Aldis, bob's words", group=GROUP, author=BOB))
-        assert await told(aldis, "/forget everything yes") == phrases.forgotten(Erasure(turns=2), everywhere=True)
+        assert await told(aldis, "/forget everything yes") == phrases.forget_reply(Erasure(turns=2), everywhere=True)
         await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
         history = words(aldis.model.requests[-1])
         assert "bob's words" in history

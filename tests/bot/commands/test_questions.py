@@ -30,7 +30,7 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
         assert "tulips" not in words(aldis.model.requests[-1])
         assert "roses" in words(aldis.model.requests[-1])
         assert "tulips" in await told(aldis, "/export")
-        assert await told(aldis, "/forget yes") == phrases.forgotten(Erasure(turns=3))
+        assert await told(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=3))
 
 
 async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:

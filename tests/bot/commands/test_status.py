@@ -117,7 +117,7 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
         assert await told(aldis, f"/groups forget {GROUP}") == plain(phrases.unknown_command("groups"))
         assert await told(aldis, "/groups forget b3RoZXI=", author=BOB) == phrases.UNKNOWN_GROUP.text
         assert (await told(aldis, f"/groups remove {GROUP}", author=BOB)).startswith("I can't read that.")
-        assert await told(aldis, f"/groups forget `{GROUP}`", author=BOB) == phrases.forgotten(Erasure(turns=1))
+        assert await told(aldis, f"/groups forget `{GROUP}`", author=BOB) == phrases.forget_reply(Erasure(turns=1))
         await aldis.quiet()
         assert await told(aldis, "/groups", author=BOB) == phrases.NO_GROUPS.text
         assert await aldis.count("SELECT count(DISTINCT conversation_id) FROM history") == 2

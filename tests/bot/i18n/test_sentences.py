@@ -120,7 +120,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
         said = [
             say(common_phrases.STOPPED),
             command_phrases.wrong_form("allow", ()),
-            command_phrases.forgotten(Erasure(turns=2)),
+            command_phrases.forget_reply(Erasure(turns=2)),
             phrases.budget_used_up("person", "day", renews=True),
         ]
     expected = {"en": "Stopped.", "de": "Abgebrochen.", "fr": "Arrêté.", "es": "Detenido."}
@@ -136,7 +136,7 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
 def test_no_line_of_french_ends_before_a_sign() -> None:
     """A phone wraps at a plain space, and the next line would begin with a colon."""
     with use_language("fr"):
-        said = [command_phrases.forgotten(Erasure(turns=2))]
+        said = [command_phrases.forget_reply(Erasure(turns=2))]
         said += [say(sentence) for sentence in ENGLISH.values() if sentence.plural is None]
     assert sum("\u00a0:" in text for text in said) > 50
     assert not [text for text in said if re.search("« | [:;!?»]", text)]

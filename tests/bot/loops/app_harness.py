@@ -29,7 +29,7 @@ from bot.errors import ProviderError
 from bot.events import Envelope, Event, PersonId, Removal, Reply, SentId
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.features.summaries.service import SummaryWorker
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
@@ -119,7 +119,7 @@ class Harness:
     summary_worker: SummaryWorker
     """Likewise."""
     sender: Sender
-    identities: Identities
+    identities: SafetyNumbers
 
     async def deliver(self, frame: Frame) -> int:
         """Let a frame arrive; gives the time under which its author knows it."""
@@ -212,7 +212,7 @@ class StoryParts(Parts):
         return Reactions(self._transport, self._store, self._clock, emoji=EMOJI, after_seconds=seconds)
 
     def _commands(
-        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: Identities
+        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: SafetyNumbers
     ) -> tuple[CommandGroup, ...]:
         return (*super()._commands(context, approvals, menu, intake, identities), *self._paces.commands(context))
 

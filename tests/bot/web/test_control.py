@@ -17,7 +17,7 @@ from bot.chat.notices import Admins
 from bot.clock import SetClock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import PersonId
-from bot.features.safety_numbers.service import Identities
+from bot.features.safety_numbers.service import SafetyNumbers
 from bot.metrics import Counts
 from bot.signal.protocol import Identity
 from bot.web.control import Control, State, answering, ask_running, socket_path
@@ -31,7 +31,7 @@ from tests.waiting import WAIT_SECONDS
 def control_of(store: Store, clock: SetClock, state: State, transport: FakeTransport | None = None) -> Control:
     transport, counts = transport or FakeTransport(), Counts()
     admins = Admins(clock, listed=frozenset, language=lambda *_: "en")
-    identities = Identities(transport, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
+    identities = SafetyNumbers(transport, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
     captchas = Captchas(transport, store, clock, counts)
     return Control(store, clock, state, identities=identities, captchas=captchas)
 
