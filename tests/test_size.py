@@ -23,9 +23,9 @@ ROOMS = {
     "bot/settings": (1716, 700),
     "bot/cli": (1680, 700),
     "bot/app": (1659, 700),
-    "bot/i18n": (480, 350),
+    "bot/i18n": (479, 350),
     "bot/chat": (9038, 7350),
-    "bot/commands": (2394, 1100),
+    "bot/commands": (2393, 1100),
     "bot/features": (4441, 3400),
     "bot/loops": (2585, 1600),
     "bot/signal": (4430, 2900),
@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (3492, 2300),
     "bot/doctor": (1785, 900),
     "store": (7117, 3900),
-    "tools": (12629, 7000),
+    "tools": (12628, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 

@@ -379,7 +379,7 @@ class BroadcastCommands(CommandGroup):
         elif text.endswith("yes"):
             await self._send(call, planned)
         else:
-            await self._context.reply(call, phrases.NOT_DONE)
+            await self._context.reply(call, common_phrases.NOT_DONE)
 
     async def _plan(self, call: Call, text: str) -> None:
         contacts, groups = await self._audience.contacts(), await self._audience.groups()

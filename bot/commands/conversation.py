@@ -80,7 +80,7 @@ class ConversationCommands(CommandGroup):
         elif meant is None:
             await self._ask(call, scope)
         elif meant == "no":
-            await self._context.reply(call, phrases.NOT_DONE)
+            await self._context.reply(call, common_phrases.NOT_DONE)
         elif scope == "everything":
             message = call.message
             address = ChatId.direct(message.author) if call.is_in_group else message.chat

@@ -116,7 +116,6 @@ BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On i
 _BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
 _FORGOTTEN = Sentence("FORGOTTEN", "Deleted for good: {what}.")
 NOTHING_TO_FORGET = Sentence("NOTHING_TO_FORGET", "There's nothing to delete.")
-NOT_DONE = Sentence("NOT_DONE", "OK, I'll leave it.")
 FORGET_ALL_ADMINS = Sentence(
     "FORGET_ALL_ADMINS", "Only an admin can delete everything in this group. `/forget` deletes what is yours."
 )

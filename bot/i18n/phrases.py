@@ -56,6 +56,7 @@ _AT_DATE = Sentence("AT_DATE", "on {day} at {time}")
 REMINDER_CANCELLED = Sentence("REMINDER_CANCELLED", "Cancelled: {text}")
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
 
+NOT_DONE = Sentence("NOT_DONE", "OK, I'll leave it.")
 TOOL_FAILURES: Mapping[str, Sentence] = {
     "timeout": Sentence("TOOL_FAILED_TIMEOUT", "It took too long; please try again later."),
     "invalid_arguments": Sentence(
@@ -69,6 +70,7 @@ TOOL_FAILURES: Mapping[str, Sentence] = {
     "too_large": Sentence("TOOL_FAILED_TOO_LARGE", "That's too much at once."),
     "unknown_outcome": Sentence("TOOL_FAILED_UNKNOWN", "Whether it was done after all, I can't tell."),
     "convert unavailable": Sentence("RATES_UNAVAILABLE", "I can't get exchange rates right now."),
+    "the person said no to this: it was not done; do not ask again": NOT_DONE,
     "Division by zero.": Sentence("DIVIDED_BY_ZERO", "You can't divide by zero."),
 }
 """Why a tool failed, by its error code, alone or behind its name, or by its message, which models read in English."""
@@ -82,10 +84,7 @@ def duration(seconds: float, *, is_long: bool = False) -> str:
 
 
 def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) -> str:
-    """A time to come as people say it: `tomorrow at 09:00`; both are by the person's clock.
-
-    `tells_how_soon`: within a day, `at 20:14 (in 10 minutes)`.
-    """
+    """A time to come by the person's clock: `tomorrow at 09:00`; with `tells_how_soon`, `at 20:14 (in 10 minutes)`."""
     clock, ahead, seconds = clock_time(at), (at.date() - now.date()).days, (at - now).total_seconds()
     if tells_how_soon and ahead == 0 and seconds >= _MINUTE:
         return say(_AT_SOON, time=clock, duration=duration(seconds, is_long=True))

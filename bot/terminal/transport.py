@@ -3,7 +3,6 @@
 Three kinds of input, chosen by what it is given: one fixed text (`once`), a prompt if a person is at a terminal, or
 else the lines of a pipe or file. The next message is taken only after the previous one was answered, so a person can
 read before writing and a script gets its answers in order. This transport doubles for Signal's in tests, and ships.
-Left to others: signals and the exit status (`bot.cli.main`).
 """
 
 import asyncio
@@ -92,6 +91,7 @@ class Terminal:
         self._last_sent_at = 0
         self.stream = StreamState(is_open=True)
         self._current: Envelope | None = None
+        self._read = set[int]()  # the times of all lines: a yes has its answer in that to the question before it
         self._answered = asyncio.Event()
         self._over = asyncio.Event()
         self._indicated = False
@@ -119,8 +119,7 @@ class Terminal:
             shown.cancel()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """Yields the messages, each after the previous one was answered; ends with the input or when nobody reads
-        answers.
+        """Yields the messages, each after the previous one was answered; ends with the input or its reader.
 
         When called again after a failure, it begins with the message that was not answered yet, so that none is lost.
         """
@@ -167,7 +166,7 @@ class Terminal:
         except OSError as error:
             self._give_up()
             raise Undeliverable("standard output is closed") from error
-        if reply.last and self._current and self._current.sent_at in reply.answers:
+        if reply.last and not self._read.isdisjoint(reply.answers):
             self._answered.set()
         return self._next_sent_at()
 
@@ -228,6 +227,7 @@ class Terminal:
                 return None
             self.stream.heard_at = time.monotonic()
             self._current = self._envelope(text)
+            self._read.add(self._current.sent_at)
             self._answered.clear()
         return self._current
 

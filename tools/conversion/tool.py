@@ -1,6 +1,4 @@
-"""The tool `convert`: converts amounts between units of measurement (`tools.conversion.units`) and between currencies
-(`tools.conversion.rates`).
-"""
+"""The tool `convert`, for units of measurement (`tools.conversion.units`) and currencies (`tools.conversion.rates`)."""
 
 import asyncio
 import re
@@ -53,6 +51,7 @@ class Convert:
             " answer. No past rates, no cryptocurrencies, no cooking by ingredient (cups to grams)."
         ),
         arguments=ConvertArguments,
+        label="computed",
         intent=lambda given: Intent(
             "convert", {"amount": Decimal(str(given.amount)), "unit": given.unit, "to": given.to}
         ),
