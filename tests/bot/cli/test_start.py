@@ -25,7 +25,7 @@ OF_THE_PAGES = {"jinja2", "segno", "bot.web.admin.site"}
     [
         ("bot.cli.main", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT | {"pydantic", "asyncio"}),
         ("bot.settings", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT),
-        ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST),
+        ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST - {"prometheus_client"}),
         ("bot.cli.run", {"anthropic", "openai", *OF_THE_PAGES}),
     ],
 )

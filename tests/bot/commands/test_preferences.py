@@ -233,7 +233,7 @@ async def test_aldis_speaks_the_language_that_people_write(store: Store, clock: 
         await aldis.process(message("Arrête !"))
         assert await told(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
         await aldis.process(message("Quel temps fait-il demain à Lyon ?"))
-        assert await told(aldis, "/stop") == "Je ne suis sur rien en ce moment ici."
+        assert await told(aldis, "/stop") == "Je ne travaille sur rien en ce moment."
 
 
 async def test_a_first_greeting_is_enough_where_nothing_else_is_known(store: Store, clock: SetClock) -> None:

@@ -292,7 +292,12 @@ async def test_new_members_are_learned_while_the_stream_is_open(store: Store, cl
     membership = Membership(transport, store, clock, WELCOME, pause_seconds=0.01)
     membership.on_groups = door.intake.learn_groups
     looking = asyncio.create_task(membership.run())
-    await eventually(lambda: transport.asked >= 3)
+
+    def has_looked() -> bool:
+        store.wakeups["members"].set()
+        return transport.asked >= 3
+
+    await eventually(has_looked)
     looking.cancel()
     await asyncio.wait([looking])
     await door.take(envelope("hi", 1, author="dave"), envelope("hi", 2, author="carol"))

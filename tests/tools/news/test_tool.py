@@ -147,7 +147,6 @@ def test_feeds_are_a_comma_list_of_addresses(given: str, feeds: tuple[str, ...])
         {"feeds": ",".join(f"https://a.example/{number}" for number in range(51))},
         {"poll_minutes": "14"},
         {"kept_days": "0"},
-        {"max_entries": "5"},
     ],
 )
 def test_settings_that_cannot_work_are_refused(given: dict[str, str]) -> None:
