@@ -1,7 +1,7 @@
 """Aldis, but it dies: `python -m tests.flows.dying before|after N NAME VERB ...` kills itself with SIGKILL at a step.
 
 A step is a transaction of the store that changes something: all that Aldis does for good happens in one. It bears the
-name of the function that it runs (`Turns.keep`, `InboxWriter._kept`, ...). `before N NAME` dies when the Nth of this
+name of the function that it runs (`Turns.keep`, `Intake._commit`, ...). `before N NAME` dies when the Nth of this
 name has been done and not yet committed, `after N NAME` when it is on the disk and nothing else has happened.
 """
 

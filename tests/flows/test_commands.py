@@ -72,7 +72,7 @@ async def test_a_slip_that_is_edited_into_a_command_is_carried_out(signal: Signa
 
 
 STEPS_OF_AN_EDIT = {
-    "arrival": ("InboxWriter._kept", 2),
+    "arrival": ("Intake._commit", 2),
     "former words gone": ("Revisions.correct", 1),
     "carried out": ("ReminderCommands._remind", 2),
     "sent": ("Sender._deliver", 2),

@@ -27,7 +27,7 @@ STEPS = {
     "start": ("Maintenance.recover", 1),
     "key": ("Store.conversation", 1),
     "conversation": ("Store.conversation", 2),
-    "arrival": ("InboxWriter._kept", 1),
+    "arrival": ("Intake._commit", 1),
     "claim": ("Worker._take_some", 1),
     "reserved": ("Journal._write", 1),
     "completion": ("Journal._write", 2),
