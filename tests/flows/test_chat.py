@@ -154,16 +154,6 @@ async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> No
     assert re.fullmatch(r"aldis: [^\n]*another[^\n]*\n", ended.stderr)
 
 
-async def test_the_log_level_holds_for_a_chat_as_well(tmp_path: Path) -> None:
-    """Where it is set; else nothing but errors stand beside the answers."""
-    told = await chatted("--once", "2+2", settings={"LOG__LEVEL": "debug"}, folder=tmp_path)
-    assert "DEBUG" in told.stderr
-    assert "DEBUG" not in (await chatted("--once", "2+2", settings={}, folder=tmp_path)).stderr
-    assert (
-        "INFO" not in (await chatted("--once", "2+2", "-vv", settings={"LOG__LEVEL": "error"}, folder=tmp_path)).stderr
-    )
-
-
 async def test_a_newer_store_is_refused_by_its_number(tmp_path: Path) -> None:
     """One line with both numbers, and the file is left as it is."""
     async with open_store(tmp_path / "aldis.db", realm="terminal"):
