@@ -177,7 +177,7 @@ async def test_what_was_learnt_of_a_model_outlasts_a_kill(tmp_path: Path) -> Non
     """A server that takes no tools refuses once, and never again."""
     async with SignalCli() as signal, OpenAIServer(local=True, takes_tools=False) as model:
         world = World(signal, model, tmp_path)
-        world.file.write({"ACCESS__ALLOWED": ALICE.uuid, "SIGNAL__UNKNOWN_GRACE_SECONDS": "600"})
+        world.file.write({"ACCESS__ALLOWED": ALICE.uuid, "SIGNAL__UNKNOWN_GRACE_SECONDS": "1"})
         for life in (1, 2):
             streams = signal.streams_opened
             async with started("run", settings=world.settings, folder=tmp_path) as process:

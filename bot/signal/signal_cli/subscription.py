@@ -136,14 +136,14 @@ class Subscription:
         self._state.is_open, self._state.heard_at = True, time.monotonic()
         frame_at = time.monotonic()
         while not self._ending.is_set() and time.monotonic() - frame_at < self._deadlines.renew:
-            with _as_disconnected():
-                await conversation.wait(self._ending, min(self._deadlines.silence / 3, self._deadlines.renew))
-                await self._check_life(conversation)
-            if frames := conversation.take_frames():
+            if frames := conversation.take_frames():  # the first come together with the answer to the subscription
                 frame_at = time.monotonic()
                 yield frames
             if not conversation.is_manual:
                 raise ConfigError(NOT_MANUAL)
+            with _as_disconnected():
+                await conversation.wait(self._ending, min(self._deadlines.silence / 3, self._deadlines.renew))
+                await self._check_life(conversation)
         with _as_disconnected():
             await self._unsubscribe(conversation)
         yield conversation.take_frames()

@@ -57,14 +57,14 @@ async def to_the_end(envelopes: AsyncGenerator[Envelope]) -> list[int]:
 
 
 async def test_what_comes_while_nobody_is_subscribed_stays_with_signal(bridge: Bridge) -> None:
-    """Before, after a listener has gone, and between two of them."""
-    server = daemon(bridge)
+    """Before, after a listener has gone, and between two of them: it comes with the answer to the subscription."""
+    server, patient = daemon(bridge), {"silence_seconds": 10 * WAIT_SECONDS}
     await server.deliver(message("one"))
-    await received(bridge.transport(), 1)
+    await received(bridge.transport(**patient), 1)
     await server.disconnected()
     await server.deliver(message("two"), message("three"))
     assert server.waiting == 2
-    assert len(await received(bridge.transport(), 2)) == 2
+    assert len(await received(bridge.transport(**patient), 2)) == 2
     assert server.lost == []
 
 
