@@ -38,12 +38,12 @@ _MIN_JOINED = 10
 
 
 Verdict = Literal["came_true", "did_not", "void"]
-"""The outcome of a prediction; `void`: nobody can tell, or it became meaningless, so it is not scored."""
+"""The outcome of a prediction; `void`: it cannot be known, or it became meaningless, so it is not scored."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forecast:
-    """What somebody expects to happen."""
+    """What a person expects to happen."""
 
     statement: str
     probability: float
@@ -108,7 +108,7 @@ class Predictions(Protocol):
         ...
 
     async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
-        """Returns the probability of each settled prediction of anybody in this conversation, and if it came true.
+        """Returns the probability of each settled prediction of all people in this conversation, and if it came true.
 
         Nothing tells what it was about or who made it.
         """

@@ -45,7 +45,7 @@ _MAX_HELD = 5
 _MAX_HELD_CHARS = 20_000
 """The limit for one raw message: enough for the longest that phones show."""
 LISTENING_SECONDS = 600.0
-"""How long a page waits for somebody to write."""
+"""How long a page waits for the first message of a new person."""
 _MAX_CALLERS = 5
 
 
@@ -98,15 +98,15 @@ class WaitingRoom(ABC):
 
     @abstractmethod
     def _messages_of(self, person: PersonId) -> HeldMessages | None:
-        """The messages held for somebody; None if they are not waiting."""
+        """The messages held for this stranger; None if they are not waiting."""
 
     def newest(self, person: PersonId) -> Envelope | None:
-        """The newest message held for somebody; None if there is none."""
+        """The newest message held for this stranger; None if there is none."""
         messages = self._messages_of(person)
         return messages.newest if messages else None
 
     def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
-        """Keeps a message of somebody who is waiting; ignores anybody else's."""
+        """Keeps a message of a stranger who is waiting; ignores all others."""
         self.people(now)
         if messages := self._messages_of(person):
             messages.hold(envelope, now)
@@ -167,7 +167,7 @@ class Pairing(WaitingRoom):
         return person not in self._pending and person not in self._refused and len(self._pending) < _MAX_PENDING
 
     def code(self, person: PersonId, now: datetime) -> str | None:
-        """A code for this stranger, `XXXX-XXXX`; None: they are told nothing."""
+        """A code for this stranger, `XXXX-XXXX`; None: they get no reply."""
         if not self.has_room(person, now):
             return None
         code = "".join(secrets.choice(ALPHABET) for _ in range(2 * _HALF_CHARS))
@@ -231,7 +231,7 @@ class Pairing(WaitingRoom):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """Somebody who wrote without permission while a page waited for them."""
+    """A person who wrote without permission while a page waited for one."""
 
     person: PersonId
     number: str | None
@@ -258,7 +258,7 @@ class Callers(WaitingRoom):
         self._callers: OrderedDict[PersonId, Caller] = OrderedDict()
 
     def listen(self) -> None:
-        """Waits for somebody, from now on for some minutes."""
+        """Waits for a new person, from now on for some minutes."""
         self._until = self._seconds() + self._listening_seconds
         # Perhaps nothing asks again, so the end must come by itself.
         if self._end is not None:
@@ -266,7 +266,7 @@ class Callers(WaitingRoom):
         self._end = asyncio.get_running_loop().call_later(self._listening_seconds, self._forget)
 
     def note(self, envelope: Envelope) -> None:
-        """Notes somebody who has written; ignored if no page waits."""
+        """Notes a person who has written; ignored if no page waits."""
         self._forget()
         if envelope.author is None or not self._is_listening:
             return

@@ -130,10 +130,10 @@ class Agent:
         *,
         seconds: float | None = None,
     ) -> Outcome | Pause:
-        """The outcome of a turn, or a pause if somebody must first agree to something it wants to do.
+        """The outcome of a turn, or a pause if a person must first agree to something it wants to do.
 
         Failures of models and tools are outcomes too, and so is a used-up budget. `on_text` receives the words of each
-        completion as they are written; None if nobody wants them before they are complete. What a model has written
+        completion as they are written; None if no one shows them before they are complete. What a model has written
         after so many seconds is the answer; None means those of a whole turn.
 
         Raises:
@@ -375,7 +375,7 @@ class _Answering:
         """One run per call, in the order asked; equal calls and calls over the limit are not run.
 
         A failed call can be tried again, unless its effect may have happened; a look-up can be repeated once something
-        was done. If somebody must agree first, the other calls run meanwhile, and their answers are journaled.
+        was done. If a person must agree first, the other calls run meanwhile, and their answers are journaled.
         """
         keys = [_key(call) for call in calls]
         known = self._known()
@@ -406,7 +406,7 @@ class _Answering:
         return runs
 
     def _pause(self, undecided: Sequence[ToolCall]) -> Pause:
-        """The pause in which somebody decides about these calls."""
+        """The pause in which a person decides about these calls."""
         causes = (cause for call in undecided for cause in self._causes(call) or ())
         return Pause(
             calls=tuple(undecided),
@@ -428,7 +428,7 @@ class _Answering:
         }
 
     def _waits(self, call: ToolCall) -> bool:
-        """Whether a call still waits for somebody's approval."""
+        """Whether a call still waits for a person's approval."""
         if (
             call.id in self.journal.runs
             or call.id in self.journal.decided
@@ -459,7 +459,7 @@ class _Answering:
         causes = self.toolbox.approval(
             call, self.labels, self.turn.person, self.words, in_group=self.turn.group is not None
         )
-        # With nobody there, nobody sees the result either, so a standing permission does not apply.
+        # In a scheduled run no person sees the result, so a standing permission does not apply.
         is_allowed = not self.turn.is_unattended and self.toolbox.allowance(call, self.labels) in self.turn.allowed
         return None if is_allowed else causes
 
@@ -573,7 +573,7 @@ class _Answering:
         )
 
     def _undone(self) -> list[str]:
-        """What a scheduled run did not do because nobody was there to agree."""
+        """What a scheduled run did not do because no person was there to agree."""
         denied = [_call_of(run) for run in self.runs if run.outcome == "denied" and self.turn.is_unattended]
         undone = [call for call in denied if self._causes(call) is not None]
         causes = dict.fromkeys(cause for call in undone for cause in self._causes(call) or ())

@@ -1,6 +1,6 @@
 """Pure: what people are told of a completion, both while it is written and at its end.
 
-    words --> citations become numbers --> addresses nobody gave become plain words --> what the answer rests on
+    words --> citations become numbers --> addresses that were not given become plain words --> what the answer rests on
 
 Left to others: what a citation is (`bot.chat.citations`), which addresses were given (`bot.trust.links`), what else is
 said below an answer (`bot.chat.agent`).
@@ -56,7 +56,7 @@ def words_of(
 
 
 def _cited(text: str, pages: CitedPages, read: Sequence[Message], shielded: Shield) -> AssistantMessage | None:
-    """The answer as it is kept; None if it has no words that anybody could see."""
+    """The answer as it is kept; None if it has no visible words."""
     answer = cite(text, pages, read, shows=lambda url: shielded(url) == url)
     words = "" if answer is None else shielded(answer.text)
     return None if answer is None or not clean_text(words).strip() else replace(answer, parts=(Text(text=words),))

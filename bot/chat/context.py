@@ -7,7 +7,7 @@ everybody, and the beginning of a conversation is stable as long as nothing new 
 
 None of the talk is written down: not with the question, not in the journal, not in the history, and a restart forgets
 it. The last message of a group is always remembered, for people who mention Aldis without a word: they mean that
-message. Talk disappears with its message's timer, its deletion, an edit of it, and when somebody asks Aldis to forget.
+message. Talk disappears with its message's timer, its deletion, an edit of it, and when a person asks Aldis to forget.
 For the model it is data that others wrote, whatever it says.
 Left to others: the earlier turns (`bot.chat.past_turns`), what goes into a request (`bot.chat.agent`).
 """
@@ -181,7 +181,7 @@ def beside(talk: Sequence[Incoming], said: Sequence[Message]) -> tuple[Message, 
     """The messages of a turn for the model, with the talk of others before the question."""
     if not talk or not said or not isinstance(said[0], UserMessage):
         return tuple(said)
-    # Quoted, and on one line each, so that nobody's words can pass for another's.
+    # Quoted, and on one line each, so that one person's words cannot pass for another's.
     lines = [f"- {safe_name(message.name)}: {message.text[:_MAX_CHARACTERS]!r}" for message in talk]
     text = "\n".join([_HEADER, *lines, "", said[0].text])
     return (replace(said[0], text=text), *said[1:])
@@ -246,7 +246,7 @@ def with_kept_quote(message: Incoming, answer: QuotedAnswer | None, past: Iterab
 
 
 def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
-    """Earlier questions to the last asker, within a transaction; none for a reminder, which answers nobody."""
+    """Earlier questions to the last asker, within a transaction; none for a reminder, which answers no message."""
     if incoming[-1].scheduled is not None:
         return ()
     quoted = {

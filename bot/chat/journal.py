@@ -5,7 +5,7 @@
 
 Each commit also has what is paid: what is about to be asked is reserved in the ledger, what has been answered is
 settled there with the step that holds it. So no crash costs a step twice, and no cost is lost (`bot.money.ledger`).
-Only a tool that must not run twice (`effects = "once"`) journals its start: for others nobody would read it. Steps that
+Only a tool that must not run twice (`effects = "once"`) journals its start: for others it would not be read. Steps that
 follow each other within milliseconds share a commit (docs/decisions.md says why).
 Left to others: loading and keeping turns (`bot.chat.turns`), what comes next (`bot.chat.agent`).
 """
@@ -188,7 +188,7 @@ def load_step(line: bytes) -> Step:
 def journaled_steps(repos: Repositories, conversation: ConversationId, turn: TurnId) -> tuple[Step, ...] | None:
     """The steps of a running turn, within a transaction; None if its journal is damaged, which is logged.
 
-    Such a turn cannot go on: nobody knows which of its tools have run.
+    Such a turn cannot go on: it is unknown which of its tools have run.
     """
     try:
         return tuple(map(load_step, repos.journal.steps(conversation, turn)))
@@ -294,7 +294,7 @@ class Turn:
 
     @property
     def is_unattended(self) -> bool:
-        """Whether nobody wrote just now: a reminder asks, and nobody is there to answer a question."""
+        """Whether a reminder asks, so that no person is there to answer a question."""
         return all(message.scheduled is not None for message in self.incoming)
 
     @property
@@ -342,7 +342,7 @@ class Pause:
     shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
     """Each call's tool definition now."""
     is_changed: bool = False
-    """Whether a tool's server describes it differently than when somebody last agreed to it."""
+    """Whether a tool's server describes it differently than when a person last agreed to it."""
 
 
 SPEAKING = "spoken"
@@ -384,7 +384,7 @@ class Journal:
         """The tool definitions of these calls when the person was asked."""
         self.decided: dict[CallId, bool] = {}
         self.allowed: list[str] = []
-        """The tools that were permanently allowed when somebody was asked."""
+        """The tools that were permanently allowed when the person was asked."""
         self.replaced: set[CallId] = set()
         """The calls that a newer message wants once more."""
         for step in turn.steps:
@@ -444,7 +444,7 @@ class Journal:
             await self._write(*steps, reserves=(call_id, entry) if entry.cost_usd else None, is_limited=False)
 
     def note_failures(self, entries: tuple[LedgerEntry, ...]) -> None:
-        """Notes what a question to the model has cost that nobody answered; the next commit settles it."""
+        """Notes what a question to the model has cost that got no answer; the next commit settles it."""
         self._settle(_ASKING, entries)
 
     def note_answer(self, completion: Completion) -> None:

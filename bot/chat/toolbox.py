@@ -241,7 +241,7 @@ class Toolbox:
         return spec.name in self._changed or is_named
 
     def has_changed(self, call: ToolCall) -> bool:
-        """Whether the tool's server describes it differently than when somebody last agreed to it."""
+        """Whether the tool's server describes it differently than when a person last agreed to it."""
         return call.name in self._changed
 
     def shapes(self, calls: Iterable[ToolCall]) -> dict[CallId, str]:

@@ -22,7 +22,7 @@ async def side_by_side(jobs: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Returns what these give, in their order. When one fails, the others are ended.
 
     Raises:
-        Exception: the first error, as it is: whoever waits for its kind does not look into groups.
+        Exception: the first error, as it is: callers that wait for its kind do not look into groups.
     """
     try:
         async with asyncio.TaskGroup() as group:

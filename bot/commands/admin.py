@@ -236,7 +236,7 @@ class AdminCommands(CommandGroup):
 
     @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins", exact_only=True)
     async def _deny(self, call: Call) -> None:
-        """Shuts out somebody who was let in, or keeps out a stranger whom the admins were asked about."""
+        """Shuts out a person who was let in, or keeps out a stranger whom the admins were asked about."""
         word = call.command.rest
         if not word:
             raise WrongForm

@@ -234,7 +234,7 @@ class ConversationCommands(CommandGroup):
                     asked = messages.load_question(row.message)
                     heard = () if asked is None else prompt.transcripts(asked)
                     if heard:
-                        return inert(heard[-1])  # it may be forwarded: anybody's words
+                        return inert(heard[-1])  # it may be forwarded: another person's words
             return say(phrases.NO_TRANSCRIPT)
 
         await self._context.answer(call, reply)

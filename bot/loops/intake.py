@@ -442,7 +442,7 @@ class Intake:
         except (Disconnected, ConfigError) as error:
             if self._counts.add("members_unknown") < _MAX_LOOKS:
                 raise Disconnected(f"the members of the listed groups are unknown: {error}") from error
-            _log.error("the members of the listed groups are unknown (%s); for now they count as strangers", error)
+            _log.error("members of the listed groups count as strangers until the bridge names them (%s)", error)
 
     async def _recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Each with the author's listed number only if it is really theirs, and whether they may write.

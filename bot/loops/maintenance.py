@@ -236,7 +236,7 @@ class Membership:
                 failures = 0
             except Exception as error:  # noqa: BLE001  (it only leaves some sends in doubt; nothing else fails)
                 words = str(error) if isinstance(error, TransportError | ConfigError) else describe_error(error)
-                _log.warning("the groups are unknown for now (%s); receipts of their members prove nothing", words)
+                _log.warning("until the bridge names the groups, receipts of their members prove nothing (%s)", words)
                 failures += 1
             await asyncio.sleep(self._pause_seconds * 2 ** min(failures, 4))
             await is_set_within(wakeup, _GROUPS_EVERY_SECONDS if not failures else 0)

@@ -248,7 +248,7 @@ class Outcomes:
         is_over = item.doubts >= (_MAX_OUTAGE_RESENDS if is_outage else self._max_resends + outages)
         what_next = "giving up" if is_over else "waiting for a receipt"
         level = logging.ERROR if is_over else logging.WARNING
-        _log.log(level, "reply %d: nobody knows whether it went out (%s); %s", item.id, reason, what_next)
+        _log.log(level, "reply %d: it is unknown whether it went out (%s); %s", item.id, reason, what_next)
         grace = min(self._grace, STATUS_GRACE) if item.is_status else self._grace
 
         def record(repos: Repositories) -> None:

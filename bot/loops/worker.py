@@ -118,7 +118,7 @@ class AskedMessage:
     excuse: Sentence | None
     """What the person is told instead of an answer; None: it will be answered."""
     is_marked: bool
-    """Whether it gets an emoji while it is being answered; a reminder, which nobody wrote, does not."""
+    """Whether it gets an emoji while it is being answered; a reminder, which no person wrote, does not."""
     is_bare: bool
     """Whether it is about the last thing said in its group."""
 

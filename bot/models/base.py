@@ -69,7 +69,7 @@ class Request:
     is_one_off: bool = False
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
     may_wait: bool = False
-    """Whether nobody waits for it, so that it can give way to others (`bot.models.fallback`)."""
+    """Whether no person waits for it, so that it can give way to others (`bot.models.fallback`)."""
     on_piece: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
     """Called with each piece of an answer that brings more of it."""
 

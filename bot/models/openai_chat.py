@@ -366,7 +366,7 @@ class PartialChat:
         self._place: str | None = None
         self._usage: Json | None = None
         self.size = 0
-        """How much has come so far, in characters; also of thoughts that nobody wants back."""
+        """How much has come so far, in characters; also of thoughts that do not go back."""
 
     @property
     def text(self) -> str:
@@ -383,7 +383,7 @@ class PartialChat:
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices or ():
             self._place = self._place or choice.index
-            if choice.index in {None, self._place}:  # not another answer beside the first, which nobody asked for
+            if choice.index in {None, self._place}:  # not another answer beside the first, which was not asked for
                 self._reason = choice.finish_reason or self._reason
                 self._grow(choice.message or _Message())
 

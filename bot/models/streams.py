@@ -198,7 +198,7 @@ class Listener:
         self._said = ""
         self._so_far: Callable[[], wire.WireAnswer] | None = None
         self.is_wanted = on_text is not None
-        """Whether somebody wants to hear it; otherwise it need not be streamed."""
+        """Whether the caller wants to hear it; otherwise it need not be streamed."""
         self.has_heard = False
         """Whether any piece has arrived: then the service has started to count."""
 

@@ -27,7 +27,7 @@ from store import LedgerEntry, Repositories, Store
 _log = logging.getLogger(__name__)
 
 _USUAL_TOKENS = 1000
-"""The length of an answer nobody has seen: most are shorter, and a budget should end early rather than late."""
+"""The assumed length of an answer that did not arrive: most are shorter, and a budget should end early, not late."""
 
 Scope = Literal["person", "group", "all"]
 """Whose spending a limit applies to; `all` means everybody together."""
@@ -225,7 +225,7 @@ class Budget:
         )
 
     def with_cost(self, attempt: Attempt, *, input_tokens: int, max_output_tokens: int) -> Attempt:
-        """A failed try with the estimate of its cost if nobody told it: vendors bill what was written by then."""
+        """A failed try with the estimate of its cost if the vendor gave none: vendors bill what was written by then."""
         found = self._priced(f"{attempt.provider}/{attempt.model}") if attempt.cost_usd is None else None
         return replace(attempt, cost_usd=_estimate(found, input_tokens, max_output_tokens)) if found else attempt
 

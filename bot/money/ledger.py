@@ -3,7 +3,7 @@
     reserve --> the row says `reserved`, with an estimate of the cost --settle--> what was called, and what it cost
                                                                      '--killed, stopped, failed to write--> it stays
 
-A reserved row counts like any other, so a call that nobody settles has cost its estimate, and nothing is to be done at
+A reserved row counts like any other, so a call that is not settled has cost its estimate, and nothing is to be done at
 the next start. Left to others: how much may be spent (`bot.money.budgets`), what a model is asked (`bot.chat`).
 """
 
