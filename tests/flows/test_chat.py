@@ -66,6 +66,16 @@ async def test_piped_lines_are_answered_in_order(tmp_path: Path) -> None:
     assert not re.search(r"\(\d+\.\d\d s\)", ended.stderr)
 
 
+async def test_the_lines_after_a_yes_and_a_no_are_read(tmp_path: Path) -> None:
+    """The answer to a yes belongs to the question before it."""
+    async with watched("chat", settings={"TOOLS__APPROVE": "calculate"}, folder=tmp_path) as console:
+        console.type("2+3\nyes\n4*5\nno\n6*1\n")
+        await console.out.until("May I ", 3)
+        console.send(signal.SIGTERM)
+        ended = await console.ended()
+    assert (ended.status, "2+3 = 5" in ended.stdout, "OK, I'll leave it." in ended.stdout) == (0, True, True)
+
+
 async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Path) -> None:
     """The next process remembers, also with another model; another conversation knows nothing.
 
@@ -133,16 +143,6 @@ async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer
     assert "doctor` looks for what is wrong" in ended.stderr
     assert "sesame" not in ended.stdout + ended.stderr
     assert (model.key or "") not in ended.stdout + ended.stderr
-
-
-async def test_a_bad_setting_is_one_line(tmp_path: Path) -> None:
-    """It names the variable and where it is set; nothing else is said and nothing is made."""
-    ended = await chatted("--once", "hi", settings={"TOOLS__MAX_TOOL_CALLS": "lots"}, folder=tmp_path)
-    assert (ended.status, ended.stdout) == (2, "")
-    assert ended.stderr == (
-        "aldis: TOOLS__MAX_TOOL_CALLS: must be a whole number from 0 to 50 (it is set in the environment)\n"
-    )
-    assert names_in(tmp_path) == []
 
 
 async def test_a_second_aldis_on_the_same_store_is_refused(tmp_path: Path) -> None:
