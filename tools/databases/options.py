@@ -7,7 +7,6 @@ tables only shows when it is queried.
 """
 
 import importlib.util
-from collections.abc import Mapping
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -30,8 +29,6 @@ POSTGRES_PACKAGE = "the package asyncpg (the extra `postgres`)"
 
 Engine = Literal["sqlite", "postgresql"]
 
-_ENGINES: Mapping[str, Engine] = {"sqlite": "sqlite", "postgresql": "postgresql", "postgres": "postgresql"}
-
 _DatabaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 _Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=128)]
 _Columns = Annotated[
@@ -39,11 +36,10 @@ _Columns = Annotated[
     Field(min_length=1, max_length=100),
     AfterValidator(lambda columns: tuple(dict.fromkeys(columns))),
 ]
-_About = Annotated[str, Field(max_length=200), AfterValidator(lambda about: clean_text(about).strip())]
 
 
-class _Entry(BaseModel):
-    """One database, as the operator writes it."""
+class Access(BaseModel):
+    """What can be read of one database, as the operator writes it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, allow_inf_nan=False)
 
@@ -51,62 +47,49 @@ class _Entry(BaseModel):
     """`sqlite:///...` or `postgresql://...`, perhaps with a password."""
     tables: Annotated[dict[_Identifier, _Columns], Field(min_length=1, max_length=50)]
     """The readable columns by table or view."""
-    about: _About = ""
+    about: Annotated[str, Field(max_length=200), AfterValidator(lambda about: clean_text(about).strip())] = ""
     """What it contains, for the model."""
     max_rows: Annotated[int, Field(ge=1, le=500)] = 50
     """The most rows of an answer."""
     timeout_seconds: Annotated[float, Field(ge=0.1, le=60)] = 5
     """The time limit of a query, including opening and counting."""
 
+    @property
+    def engine(self) -> Engine:
+        """The kind of database."""
+        return "sqlite" if self.address.get_secret_value().startswith("sqlite:") else "postgresql"
 
-class Access(_Entry):
-    """What can be read of one database."""
-
-    name: str
-    """Its name for models."""
-    engine: Engine
-
-
-_ENTRIES = TypeAdapter(Annotated[dict[_DatabaseName, _Entry], Field(max_length=20)])
-_FIELDS = frozenset(_Entry.model_fields)
+    @field_validator("address")
+    @classmethod
+    def _readable(cls, given: SecretStr) -> SecretStr:
+        scheme, _, rest = given.get_secret_value().partition("://")
+        is_path = rest.startswith("/") and bool(rest.strip("/")) and not any(sign in rest for sign in ("?", "#", "%00"))
+        if not (scheme in {"postgresql", "postgres"} or (scheme == "sqlite" and is_path)):
+            raise ValueError("must be sqlite:/// and an absolute path, or postgresql:// and what follows it")
+        return given
 
 
-def accesses_of(document: str) -> tuple[Access, ...]:
-    """Returns the databases in the order of the JSON.
+_ACCESSES = TypeAdapter(Annotated[dict[_DatabaseName, Access], Field(max_length=20)])
+
+
+def accesses_of(document: str) -> dict[str, Access]:
+    """Returns the databases by name, in the order of the JSON.
 
     Raises:
         ValueError: the JSON is not valid; the message says where, in one line, without any value.
     """
     try:
-        entries = _ENTRIES.validate_json(document)
+        return _ACCESSES.validate_json(document)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         # Only our own names tell where: a given key may be a misplaced password.
-        place = next((f"{part}: " for part in first["loc"] if part in _FIELDS), "")
+        place = next((f"{part}: " for part in first["loc"] if part in Access.model_fields), "")
         raise ValueError(f"must be JSON as docs/tools.md shows it: {place}{first['msg']}") from None
-    return tuple(
-        Access(name=name, engine=_engine(name, entry.address.get_secret_value()), **dict(entry))
-        for name, entry in entries.items()
-    )
 
 
 def path_of(access: Access) -> str:
     """Returns the absolute path of an SQLite database, unescaped."""
     return "/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/")
-
-
-def _engine(name: str, address: str) -> Engine:
-    problem = f"{name}: the address must be sqlite:/// and an absolute path, or postgresql:// and what follows it"
-    try:
-        parts = urlsplit(address)
-        engine = _ENGINES.get(parts.scheme)
-        is_path = bool(parts.path.strip("/")) and "\x00" not in unquote(parts.path)
-        is_whole = engine == "postgresql" or (is_path and not (parts.netloc or parts.query or parts.fragment))
-    except ValueError:
-        raise ValueError(problem) from None  # the cause would contain the address
-    if engine is None or not is_whole:
-        raise ValueError(problem)
-    return engine
 
 
 class DbQueryOptions(Options):
@@ -127,27 +110,27 @@ class DbQueryOptions(Options):
         return given
 
     @property
-    def accesses(self) -> tuple[Access, ...]:
-        """The databases in the listed order."""
-        return () if self.databases is None else accesses_of(self.databases.get_secret_value())
+    def accesses(self) -> dict[str, Access]:
+        """The databases by name, in the listed order."""
+        return {} if self.databases is None else accesses_of(self.databases.get_secret_value())
+
+    @property
+    def _engines(self) -> set[Engine]:
+        return {access.engine for access in self.accesses.values()}
 
     def missing_settings(self) -> str | None:
         """See `Options.missing_settings`: a database, or the package that all of them need."""
-        if not (listed := self.accesses):
+        if not (engines := self._engines):
             return "DATABASES"
-        if has_postgres() or any(access.engine == "sqlite" for access in listed):
-            return None
-        return POSTGRES_PACKAGE
+        return None if has_postgres() or "sqlite" in engines else POSTGRES_PACKAGE
 
     def missing_extra(self) -> str | None:
         """See `Options.missing_extra`: the extra for PostgreSQL."""
-        is_needed = any(access.engine == "postgresql" for access in self.accesses)
-        return "postgres" if is_needed and not has_postgres() else None
+        return "postgres" if "postgresql" in self._engines and not has_postgres() else None
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options.seen_by`: the operator's own servers, if any."""
-        is_served = any(access.engine == "postgresql" for access in self.accesses)
-        return ("your own PostgreSQL servers: the question",) if is_served else ()
+        return ("your own PostgreSQL servers: the question",) if "postgresql" in self._engines else ()
 
 
 def has_postgres() -> bool:

@@ -3,8 +3,8 @@
     connect --> BEGIN READ ONLY, set limits --> read the catalogue --> run the statement --> ROLLBACK
 
 Each query has its own connection. The limits apply to the transaction only, because behind a pooler others share the
-session. Everything but integers and booleans is fetched as text and cut by the server, so types of columns and sizes of
-cells do not matter here. Give Aldis a role that can select what is listed and no more.
+session. Every cell is fetched as text and cut by the server, so types of columns and sizes of cells do not matter here.
+Give Aldis a role that can select what is listed and no more.
 
 asyncpg is an extra; this module is imported when such a database is first queried.
 
@@ -12,12 +12,9 @@ Source: postgresql.org/docs/18, "Client Connection Defaults", "System Catalogs";
 """
 
 import asyncio
-import json
-import math
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol, cast
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
@@ -25,21 +22,16 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 from tools.databases.options import Access
 from tools.databases.query import (
     MAX_CELL_CHARS,
-    Answer,
-    Bind,
     Cell,
-    Column,
-    Condition,
-    Kind,
-    Measure,
-    Scalar,
+    Dialect,
+    Figure,
+    Rows,
     TableQuery,
     TableState,
-    column_of,
     no_column,
     no_table,
     quote_identifier,
-    rows_of,
+    statement,
 )
 from tools.errors import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
 
@@ -53,37 +45,22 @@ _BEGIN = (
     " SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'"
 )
 
-# Tables, partitioned tables, views, materialised views and foreign tables, with their present columns. A domain counts
-# as its base type.
+# The present columns of tables, partitioned tables, views, materialised views and foreign tables: name, declared type,
+# the type without its length, category.
 _CATALOGUE = """
-SELECT attribute.attname::text, base.typname::text, base.typcategory::text,
-       base.typnamespace = 'pg_catalog'::regnamespace,
-       format_type(attribute.atttypid, attribute.atttypmod)
+SELECT attribute.attname::text, format_type(attribute.atttypid, attribute.atttypmod),
+       format_type(attribute.atttypid, NULL), declared.typcategory::text
   FROM pg_class AS relation
   JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
   JOIN pg_attribute AS attribute ON attribute.attrelid = relation.oid
   JOIN pg_type AS declared ON declared.oid = attribute.atttypid
-  JOIN pg_type AS base ON base.oid = CASE declared.typtype WHEN 'd' THEN declared.typbasetype ELSE declared.oid END
  WHERE namespace.nspname = $1::text AND relation.relname = $2::text AND relation.relkind IN ('r', 'p', 'v', 'm', 'f')
    AND attribute.attnum > 0 AND NOT attribute.attisdropped
 """
-
-# The kind of each built-in type, and the type to which texts of values are cast for comparisons.
-_TYPES: Mapping[str, tuple[Kind, str]] = {
-    **dict.fromkeys(("int2", "int4", "int8"), ("integer", "int8")),
-    "numeric": ("number", "numeric"),
-    **{name: ("float", name) for name in ("float4", "float8")},
-    "bool": ("truth", "bool"),
-    **dict.fromkeys(("text", "varchar", "bpchar", "name"), ("text", "text")),
-    **{name: ("time", name) for name in ("date", "time", "timetz", "timestamp", "timestamptz", "interval")},
-    "uuid": ("uuid", "uuid"),
-    **dict.fromkeys(("json", "jsonb"), ("json", "text")),
-    "bytea": ("bytes", "text"),
-}
-_NUMBERS = frozenset({"integer", "number", "float"})
-_AS_TEXT = frozenset({"json", "array", "other"})
-_WITH_MINIMUM = frozenset({"integer", "number", "float", "text", "time"})
-_WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
+_COMPARABLE = frozenset("ABDENST")
+"""Categories whose values are compared as such: array, truth, date, enumeration, number, text, interval."""
+_NUMBER = "N"
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
 
 # The first match by class counts. The server's own messages are left out, as they may quote data.
 _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
@@ -102,6 +79,7 @@ _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
     (asyncpg.InvalidCatalogNameError, Disabled, "There is no such database: the operator has to check its address."),
     (asyncpg.ReadOnlySQLTransactionError, Denied, "This table cannot be read without writing."),
     (asyncpg.DataError, BadArguments, "A value does not fit the type of its column: see db_describe."),
+    (asyncpg.UndefinedFunctionError, BadArguments, "This cannot be asked of a column of this type: see db_describe."),
     (asyncpg.PostgresError, Unavailable, "The database could not answer this."),
     (UnicodeDecodeError, Unavailable, "The database contains text in an unreadable encoding."),
     (asyncpg.InterfaceError, Unavailable, "The answer of the database cannot be read."),
@@ -116,7 +94,7 @@ class _Connection(Protocol):
 
     async def execute(self, query: str) -> str: ...
 
-    async def fetch(self, query: str, *args: Scalar) -> Sequence[Sequence[Any]]: ...
+    async def fetch(self, query: str, *args: str) -> Sequence[Sequence[Any]]: ...
 
     async def close(self, *, timeout: float) -> None: ...  # noqa: ASYNC109  (its own name)
 
@@ -124,6 +102,8 @@ class _Connection(Protocol):
 
 
 _connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
+_Columns = Mapping[str, Sequence[Any]]
+"""The rows of the catalogue by the name of the column."""
 
 
 class Postgres:
@@ -133,18 +113,20 @@ class Postgres:
         self._access = access
         self._places = asyncio.Semaphore(_QUESTIONS_AT_ONCE)
 
-    async def ask(self, question: TableQuery) -> Answer:
+    async def ask(self, question: TableQuery) -> Rows:
         """See `ReadableDatabase.ask`."""
         async with self._reading() as connection:
-            table = await _table(connection, question.table, self._access.tables[question.table])
-            select = rows_of(question, table.source, table.columns, _DIALECT)
-            rows = await connection.fetch(select.sql, *select.parameters)
-            return question.answer([tuple(map(_cell, row, select.kinds)) for row in rows])
+            columns = await _columns(connection, question.table, question.columns)
+            source = ".".join(map(quote_identifier, _split(question.table)))
+            sql, values = statement(question, source, _dialect(columns))
+            rows = await connection.fetch(sql, *map(_spell_value, values))
+            are_numbers = [_is_number(figure, columns) for figure in question.shown]
+            return [tuple(map(_cell, row, are_numbers)) for row in rows]
 
-    async def describe(self) -> tuple[TableState, ...]:
+    async def describe(self) -> Mapping[str, TableState]:
         """See `ReadableDatabase.describe`."""
         async with self._reading() as connection:
-            return tuple([await _state(connection, name, self._access.tables[name]) for name in self._access.tables])
+            return {name: await _state(connection, name, columns) for name, columns in self._access.tables.items()}
 
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[_Connection]:
@@ -165,82 +147,6 @@ class Postgres:
             raise next(kind(text) for foreign, kind, text in _TRANSLATIONS if isinstance(error, foreign)) from error
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Table:
-    """A readable table as found in the database."""
-
-    source: str
-    """Its schema and name, quoted."""
-    columns: Mapping[str, Column]
-    """The columns by their name in the access."""
-
-
-class _Dialect:
-    """The dialect of PostgreSQL. Values are sent as text and cast to the column's type; odd types compare as text."""
-
-    def placeholder(self, number: int) -> str:
-        return f"${number:d}::text"
-
-    def fetch_expression(self, expression: str, kind: Kind) -> str:
-        if kind in {"integer", "truth"}:
-            return expression
-        if kind == "bytes":
-            return f"octet_length({expression})"
-        return f"left(({expression})::text, {MAX_CELL_CHARS + 1})"
-
-    def plain(self, column: Column) -> str:
-        return self.key(column)
-
-    def key(self, column: Column) -> str:
-        expression = column_of(column)
-        if column.kind == "array":
-            return f"array_to_json({expression})::text"
-        return f"{expression}::text" if column.kind in _AS_TEXT else expression
-
-    def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
-        if column is None:
-            return "count(*)", "integer"
-        match measure.function:
-            case "count":
-                return f"count({column_of(column)})", "integer"
-            case "sum" | "average":
-                if column.kind not in _NUMBERS:
-                    raise BadArguments(f"{measure.function} needs a column of numbers; {column.name} has none.")
-                name = "avg" if measure.function == "average" else "sum"
-                is_float = name == "avg" or column.kind == "float"
-                return f"{name}({column_of(column)})", "float" if is_float else "number"
-            case "min" | "max":
-                if column.kind == "bytes":
-                    raise BadArguments(f"{column.name} contains bytes, which have no {measure.function}.")
-                if column.kind in _WITH_MINIMUM:
-                    return f"{measure.function}({column_of(column)})", column.kind
-                return f"{measure.function}(({self.key(column)})::text)", "text"
-
-    def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
-        expression, operator = self.key(column), condition.operator
-        if operator in {"is_null", "is_not_null"}:
-            return f"{column_of(column)} IS {'NOT ' if operator == 'is_not_null' else ''}NULL"
-        if column.kind == "bytes":
-            raise BadArguments(f"{column.name} contains bytes: only is_null and is_not_null work for it.")
-        if operator in {"contains", "starts_with"}:
-            word = re.sub(r"[!%_]", r"!\g<0>", _spell_value(condition.values[0]))
-            pattern = bind(f"{word}%" if operator == "starts_with" else f"%{word}%")
-            return f"({expression})::text ILIKE {pattern} ESCAPE '!'"
-        # Integer columns can be compared with any number.
-        written = [_spell_value(value) for value in condition.values]
-        is_fraction = [column.kind == "integer" and not _WHOLE.fullmatch(each) for each in written]
-        casts = ["numeric" if each else column.cast for each in is_fraction]
-        values = [f"CAST({bind(each)} AS {cast})" for each, cast in zip(written, casts, strict=True)]
-        if operator == "in":
-            return f"{expression} IN ({', '.join(values)})"
-        if operator == "between":
-            return f"{expression} BETWEEN {values[0]} AND {values[1]}"
-        return f"{expression} {operator} {values[0]}"
-
-
-_DIALECT = _Dialect()
-
-
 @asynccontextmanager
 async def _open_connection(access: Access) -> AsyncGenerator[_Connection]:
     """Opens a connection to the operator's address; at the end it is gone, whatever state the server is in."""
@@ -258,30 +164,49 @@ async def _open_connection(access: Access) -> AsyncGenerator[_Connection]:
             connection.terminate()
 
 
+def _dialect(columns: _Columns) -> Dialect:
+    """Returns the dialect. Values are sent as text and cast to the column's type; odd types compare as text."""
+
+    def placeholder(number: int, column: str) -> str:
+        is_cast = column and columns[column][3] in _COMPARABLE
+        return f"CAST(${number:d}::text AS {columns[column][2]})" if is_cast else f"${number:d}::text"
+
+    def spell(column: str) -> str:
+        expression = f"t.{quote_identifier(column)}"
+        return expression if columns[column][3] in _COMPARABLE else f"{expression}::text"
+
+    return Dialect(
+        placeholder=placeholder,
+        column=spell,
+        cell=f"left(({{x}})::text, {MAX_CELL_CHARS + 1})",
+        numbers="{x}",
+        average="avg({x})::float8",
+        folded="lower(({x})::text)",
+        position="strpos",
+    )
+
+
 async def _state(connection: _Connection, name: str, allowed: Sequence[str]) -> TableState:
     try:
-        table = await _table(connection, name, allowed)
+        columns = await _columns(connection, name, allowed)
     except Disabled as problem:
-        return TableState(name=name, problem=str(problem))
-    return TableState(name=name, columns=tuple(table.columns.values()))
+        return str(problem)
+    return {column: columns[column][1] for column in allowed}
 
 
-async def _table(connection: _Connection, name: str, allowed: Sequence[str]) -> _Table:
-    """Returns the table with its readable columns.
+async def _columns(connection: _Connection, table: str, wanted: Iterable[str]) -> _Columns:
+    """Returns the columns of the table.
 
     Raises:
         Disabled: the database has no such table or column.
     """
-    found = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(name))}
+    found = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(table))}
     if not found:
-        raise no_table(name)
-    for column in allowed:
+        raise no_table(table)
+    for column in wanted:
         if column not in found:
-            raise no_column(name, column)
-    return _Table(
-        source=".".join(map(quote_identifier, _split(name))),
-        columns={column: _column(found[column]) for column in allowed},
-    )
+            raise no_column(table, column)
+    return found
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -290,38 +215,16 @@ def _split(name: str) -> tuple[str, str]:
     return schema or _DEFAULT_SCHEMA, table
 
 
-def _column(row: Sequence[Any]) -> Column:
-    name, type_name, category, is_built_in, declared, *_ = row
-    kind, cast = _TYPES.get(type_name, ("other", "text")) if is_built_in else ("other", "text")
-    if category == "A":
-        kind = "array"
-    return Column(name=name, stored_name=name, type=str(declared)[:60], kind=kind, cast=cast)
-
-
-def _spell_value(value: Scalar) -> str:
+def _spell_value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _cell(value: Any, kind: Kind) -> Cell:
-    if value is None:
-        return None
-    match kind:
-        case "bytes":
-            return f"[{value} bytes]"
-        case "float":
-            number = float(value)
-            return number if math.isfinite(number) else str(value)
-        case "number":  # keeps every digit: a fraction stays a text
-            return int(value) if _WHOLE.fullmatch(value) else value
-        case "json" | "array":
-            return _of_json(value)
-        case _:
-            return value
+def _is_number(figure: Figure, columns: _Columns) -> bool:
+    if figure.column is None or figure.function in {"count", "sum", "average"}:
+        return True
+    return columns[figure.column][3] == _NUMBER
 
 
-def _of_json(text: str) -> Cell:
-    """Parses the JSON if it is complete; otherwise returns what there is of it as text."""
-    try:
-        return json.loads(text) if len(text) <= MAX_CELL_CHARS else text
-    except (ValueError, RecursionError):
-        return text
+def _cell(text: str | None, is_number: bool) -> Cell:  # noqa: FBT001
+    """Returns a whole number as such, and a fraction as text, with every digit."""
+    return int(text) if text is not None and is_number and _WHOLE.fullmatch(text) else text

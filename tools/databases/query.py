@@ -1,11 +1,9 @@
 """Queries to the operator's databases: what a model may ask, and the SQL that it becomes. Pure.
 
-    DbQueryArguments --names checked--> TableQuery + the table's columns + Dialect --> Statement --> Answer
+    DbQueryArguments --names checked against the operator's list--> TableQuery --Dialect--> SQL and parameters
 
-Everything that a model names is checked against the operator's list before a database is opened; errors list what can
-be named instead. Names in SQL come from the catalogue of the database and are quoted, values are parameters, limit and
-offset are integers: no text from a model becomes part of a statement. How a database is opened read-only is told in
-`sqlite` and `postgres`.
+Names in SQL are the operator's own, quoted; values are parameters, limit and offset are integers: no text from a model
+becomes part of a statement. How a database is opened read-only stands in `sqlite` and `postgres`.
 """
 
 import re
@@ -26,12 +24,8 @@ Operator = Literal[
     "=", "!=", "<", "<=", ">", ">=", "contains", "starts_with", "is_null", "is_not_null", "in", "between"
 ]
 
-Kind = Literal["any", "integer", "number", "float", "truth", "text", "time", "uuid", "json", "array", "bytes", "other"]
-"""How a column behaves; `any` is for SQLite, where each cell has its own type."""
-
 Scalar = str | int | float | bool
-
-Cell = str | int | float | bool | list[object] | dict[str, object] | None
+Cell = str | int | float | None
 """A value of an answer, as a JSON type."""
 
 MAX_CELL_CHARS = 300
@@ -39,18 +33,16 @@ MAX_CELL_CHARS = 300
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
-    """A column as found in the database."""
+class Figure:
+    """A column to show, as it is or aggregated by a function; without a column, the number of rows."""
 
-    name: str
-    """Its name as spelled in the access."""
-    stored_name: str
-    """Its name as spelled in the database."""
-    type: str
-    """Its declared type, for the model."""
-    kind: Kind
-    cast: str = "text"
-    """The type to which values are cast for comparisons; always from the adapter's own list."""
+    column: str | None
+    function: Function | None = None
+
+    @property
+    def heading(self) -> str:
+        """Its name in queries and above its cells: `total`, `count`, `sum(total)`."""
+        return f"{self.function}({self.column})" if self.function and self.column else self.column or "count"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,60 +56,31 @@ class Condition:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Measure:
-    """An aggregate over all rows or each group of them."""
-
-    function: Function
-    column: str | None
-    """None: counts the rows."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Order:
-    """A sort key; rows without a value come last in either direction."""
-
-    by: str | Measure
-    descending: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class TableQuery:
-    """A query to one table: its rows, or with groups or measures one row for each group."""
+    """A query to one table: its rows, or with groups or functions one row for each group."""
 
     table: str
-    columns: tuple[str, ...]
-    """The columns to show, in this order; with groups, the columns to group by."""
+    shown: tuple[Figure, ...]
     where: tuple[Condition, ...]
     any_of: bool
     """Whether one matching condition is enough."""
-    is_grouped: bool
-    measures: tuple[Measure, ...]
-    order_by: tuple[Order, ...]
+    groups: tuple[str, ...]
+    order_by: tuple[tuple[Figure, bool], ...]
+    """The sort keys, each with whether it descends; rows without a value come last in either direction."""
     limit: int
     offset: int
 
-    def answer(self, rows: Sequence[tuple[Cell, ...]]) -> "Answer":
-        """Makes the answer from the fetched rows, which include one more than the limit."""
-        return Answer(rows=tuple(rows[: self.limit]), has_more=len(rows) > self.limit)
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that it reads."""
+        figures = (*self.shown, *(figure for figure, _ in self.order_by))
+        named = {figure.column for figure in figures if figure.column is not None}
+        return frozenset({*named, *self.groups, *(condition.column for condition in self.where)})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """The rows of an answer."""
-
-    rows: tuple[tuple[Cell, ...], ...]
-    """At most `limit` rows, each with its columns, then its measures."""
-    has_more: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TableState:
-    """The present state of a readable table."""
-
-    name: str
-    columns: tuple[Column, ...] = ()
-    problem: str = ""
-    """Why it cannot be read; "" if it can."""
+Rows = Sequence[tuple[Cell, ...]]
+TableState = Mapping[str, str] | str
+"""The columns of a table with their types; or a text: why it cannot be read."""
 
 
 def no_table(name: str) -> Disabled:
@@ -133,8 +96,8 @@ def no_column(table: str, column: str) -> Disabled:
 class ReadableDatabase(Protocol):
     """A database of the operator."""
 
-    async def ask(self, question: TableQuery) -> Answer:
-        """Answers a query. Cancellation stops the database, too.
+    async def ask(self, question: TableQuery) -> Rows:
+        """Returns the rows, one more than the limit if there are more. Cancellation stops the database, too.
 
         Raises:
             BadArguments: a value or function does not fit its column.
@@ -144,8 +107,8 @@ class ReadableDatabase(Protocol):
         """
         ...
 
-    async def describe(self) -> tuple[TableState, ...]:
-        """Returns the readable tables, in the order of the access.
+    async def describe(self) -> Mapping[str, TableState]:
+        """Returns the state of each table of the access, in its order.
 
         Raises:
             Disabled, TimedOut, Unavailable: as `ask`, for the database as a whole.
@@ -159,7 +122,7 @@ _MAX_VALUE_CHARS = 500
 _MAX_NAME_CHARS = 200
 _MAX_ROW = 1_000_000
 _MAX_INTEGER = 2**63 - 1
-_MEASURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
+_FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
 _DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
 
 _Text = Annotated[str, Field(max_length=_MAX_VALUE_CHARS)]
@@ -244,24 +207,24 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     """
     check_table(arguments.table, access)
     allowed = access.tables[arguments.table]
-    measures = tuple(_measure(text, allowed) for text in arguments.compute)
-    is_grouped = bool(measures or arguments.group_by)
+    figures = tuple(_figure(text) for text in arguments.compute)
+    is_grouped = bool(figures or arguments.group_by)
     if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
         raise BadArguments("With group_by or compute, the columns are those of group_by: leave columns out.")
-    columns = arguments.group_by if is_grouped else arguments.columns or allowed
-    for column in columns:
-        _check(column, allowed)
-    return TableQuery(
+    columns = tuple(dict.fromkeys(arguments.group_by if is_grouped else arguments.columns or allowed))
+    question = TableQuery(
         table=arguments.table,
-        columns=tuple(dict.fromkeys(columns)),
-        where=tuple(_condition(condition, allowed) for condition in arguments.where),
+        shown=(*(Figure(column=column) for column in columns), *figures),
+        where=tuple(_condition(condition) for condition in arguments.where),
         any_of=arguments.match == "any",
-        is_grouped=is_grouped,
-        measures=measures,
-        order_by=tuple(_order(text, columns if is_grouped else allowed, measures) for text in arguments.order_by),
+        groups=columns if is_grouped else (),
+        order_by=tuple(_order(text, columns if is_grouped else allowed, figures) for text in arguments.order_by),
         limit=min(arguments.limit, access.max_rows),
         offset=arguments.offset,
     )
+    if unknown := sorted(question.columns - set(allowed)):
+        raise BadArguments(f"There is no column {quote_name(unknown[0])} here; there are: {', '.join(allowed)}.")
+    return question
 
 
 def check_table(table: str, access: Access) -> None:
@@ -274,68 +237,50 @@ def check_table(table: str, access: Access) -> None:
         raise BadArguments(f"There is no table {quote_name(table)}; there are: {', '.join(access.tables)}.")
 
 
-def _check(column: str, allowed: Sequence[str]) -> None:
-    if column not in allowed:
-        raise BadArguments(f"There is no column {quote_name(column)} here; there are: {', '.join(allowed)}.")
+def _figure(text: str) -> Figure:
+    if text in {"count", "count(*)"}:
+        return Figure(column=None)
+    if (match := _FIGURE.fullmatch(text)) is None:
+        functions = ", ".join(get_args(Function))
+        raise BadArguments(f"{quote_name(text)} is no figure: use count, or {functions} with (column).")
+    return Figure(function=cast("Function", match[1]), column=match[2])
 
 
-def _measure(text: str, allowed: Sequence[str]) -> Measure:
-    match = _MEASURE.fullmatch(text if "(" in text else f"{text}(*)")
-    if match is None:
-        raise BadArguments(
-            f"{quote_name(text)} is no figure: use count, or {', '.join(get_args(Function))} with (column)."
-        )
-    function, column = cast("Function", match[1]), match[2]
-    if column == "*" and function == "count":
-        return Measure(function="count", column=None)
-    _check(column, allowed)
-    return Measure(function=function, column=column)
-
-
-def _order(text: str, columns: Sequence[str], measures: Sequence[Measure]) -> Order:
-    keys: dict[str, str | Measure] = {heading(measure): measure for measure in measures}
-    keys |= {column: column for column in columns}
-    if text in keys:
-        return Order(by=keys[text], descending=False)
+def _order(text: str, columns: Sequence[str], figures: Sequence[Figure]) -> tuple[Figure, bool]:
+    keys = {figure.heading: figure for figure in (*figures, *(Figure(column=column) for column in columns))}
     match = _DIRECTION.fullmatch(text)
-    if match is None or match[1] not in keys:
+    by, direction = (text, "") if text in keys or match is None else (match[1], match[2] or "")
+    if by not in keys:
         raise BadArguments(f"Rows cannot be ordered by {quote_name(text)}; they can by: {', '.join(keys)}.")
-    return Order(by=keys[match[1]], descending=(match[2] or "").lower() == "desc")
+    return keys[by], direction.lower() == "desc"
 
 
-def _condition(given: ConditionArguments, allowed: Sequence[str]) -> Condition:
-    _check(given.column, allowed)
+def _condition(given: ConditionArguments) -> Condition:
     value = given.value
     values: tuple[Scalar, ...] = tuple(value) if isinstance(value, list) else () if value is None else (value,)
-    if (problem := _misfit(given, len(values))) is not None:
+    if (problem := _misfit(given, values)) is not None:
         raise BadArguments(f"{given.op} {problem}.")
-    for value in values:
-        if isinstance(value, str) and "\x00" in value:
-            raise BadArguments("A value contains characters that no text in a database has.")
-        if isinstance(value, int) and abs(value) > _MAX_INTEGER:
-            raise BadArguments("A value is a number that no column can hold.")
-    if given.op in {"contains", "starts_with"} and values == ("",):
-        raise BadArguments(f"{given.op} needs a word.")
+    if any(isinstance(each, int) and abs(each) > _MAX_INTEGER for each in values):
+        raise BadArguments("A value is a number that no column can hold.")
+    if any(isinstance(each, str) and "\x00" in each for each in values):
+        raise BadArguments("A value contains characters that no text in a database has.")
     return Condition(column=given.column, operator=given.op, values=values)
 
 
-def _misfit(given: ConditionArguments, count: int) -> str | None:
-    """Returns what is wrong with the number of values; None if nothing is."""
+def _misfit(given: ConditionArguments, values: Sequence[Scalar]) -> str | None:
+    """Returns what is wrong with the values; None if nothing is."""
+    is_list = isinstance(given.value, list)
     match given.op:
         case "is_null" | "is_not_null":
             return "takes no value" if given.value is not None else None
         case "between":
-            return None if isinstance(given.value, list) and count == 2 else "takes a list of two values"  # noqa: PLR2004
+            return None if is_list and len(values) == 2 else "takes a list of two values"  # noqa: PLR2004
         case "in":
-            return None if isinstance(given.value, list) and count else "takes a list of values"
+            return None if is_list and values else "takes a list of values"
+        case "contains" | "starts_with" if values == ("",):
+            return "needs a word"
         case _:
-            is_one = given.value is not None and not isinstance(given.value, list)
-            return None if is_one else "takes one value, not a list; for empty cells use is_null"
-
-
-def heading(measure: Measure) -> str:
-    """Returns the name of a measure in queries and above its column: `count`, `sum(total)`."""
-    return measure.function if measure.column is None else f"{measure.function}({measure.column})"
+            return None if values and not is_list else "takes one value, not a list; for empty cells use is_null"
 
 
 def quote_name(name: str) -> str:
@@ -343,110 +288,86 @@ def quote_name(name: str) -> str:
     return repr(shorten(name, 60))
 
 
-Bind = Callable[[Scalar], str]
-"""Adds a value as a parameter and returns its placeholder."""
-
-
-class Dialect(Protocol):
-    """The differences between databases."""
-
-    def placeholder(self, number: int) -> str:
-        """Returns the placeholder of the parameter with this number, from 1."""
-        ...
-
-    def fetch_expression(self, expression: str, kind: Kind) -> str:
-        """Returns the expression as it is fetched, bounded in size."""
-        ...
-
-    def plain(self, column: Column) -> str:
-        """Returns the column for display."""
-        ...
-
-    def key(self, column: Column) -> str:
-        """Returns the column for comparisons: grouping and ordering."""
-        ...
-
-    def measure_expression(self, measure: Measure, column: Column | None) -> tuple[str, Kind]:
-        """Returns the measure as an expression, and how it behaves.
-
-        Raises:
-            BadArguments: the column does not support this measure.
-        """
-        ...
-
-    def condition(self, column: Column, condition: Condition, bind: Bind) -> str:
-        """Returns the condition on the column, which is never true where the column has no value.
-
-        Raises:
-            BadArguments: the column does not support this condition.
-        """
-        ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Statement:
-    """SQL with its parameters."""
-
-    sql: str
-    parameters: tuple[Scalar, ...]
-    kinds: tuple[Kind, ...]
-    """How each column of the result behaves."""
-
-
 def quote_identifier(name: str) -> str:
     """Quotes a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def column_of(column: Column) -> str:
-    """Returns the column as an expression, with its table: SQLite may read a quoted name alone as a string."""
-    return f"t.{quote_identifier(column.stored_name)}"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dialect:
+    """The differences between databases, each as SQL in which `{x}` stands for an expression."""
+
+    placeholder: Callable[[int, str], str]
+    """The placeholder of the parameter with this number, from 1, to be compared with this column."""
+    column: Callable[[str], str]
+    """The column as an expression for comparisons."""
+    cell: str
+    """As it is fetched: bounded in size."""
+    numbers: str
+    """Only numbers, for sums and averages."""
+    average: str
+    folded: str
+    """As a text whose case does not matter."""
+    position: str
+    """The function that finds a text in another one, from 1; 0: it is not in it."""
 
 
-def rows_of(question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect) -> Statement:
-    """Returns the statement for the rows, plus one more to see whether there are more. `source` is the quoted table.
+def statement(question: TableQuery, source: str, dialect: Dialect) -> tuple[str, tuple[Scalar, ...]]:
+    """Returns the SQL for the rows, plus one more to see whether there are more, and its parameters.
 
-    Raises:
-        BadArguments: as the dialect says.
+    `source` is the quoted table.
     """
-    expressed = dialect.key if question.is_grouped else dialect.plain
-    shown: list[tuple[str, Kind]] = [(expressed(columns[name]), columns[name].kind) for name in question.columns]
-    shown += [_express_measure(measure, columns, dialect) for measure in question.measures]
-    tail, parameters = _tail(question, source, columns, dialect)
-    order = ", ".join(_order_key(order, columns, dialect) for order in question.order_by)
-    return Statement(
-        sql=(
-            f"SELECT {', '.join(dialect.fetch_expression(*each) for each in shown)} {tail}"
-            + (f" ORDER BY {order}" if order else "")
-            + f" LIMIT {question.limit + 1:d} OFFSET {question.offset:d}"
-        ),
-        parameters=parameters,
-        kinds=tuple(kind for _, kind in shown),
-    )
-
-
-def _tail(
-    question: TableQuery, source: str, columns: Mapping[str, Column], dialect: Dialect
-) -> tuple[str, tuple[Scalar, ...]]:
-    """Returns the FROM, WHERE and GROUP BY clauses with their parameters."""
     parameters: list[Scalar] = []
-
-    def bind(value: Scalar) -> str:
-        parameters.append(value)
-        return dialect.placeholder(len(parameters))
-
-    conditions = [dialect.condition(columns[each.column], each, bind) for each in question.where]
+    conditions = [_spell_condition(condition, dialect, parameters) for condition in question.where]
     where = (" OR " if question.any_of else " AND ").join(f"({condition})" for condition in conditions)
-    groups = ", ".join(dialect.key(columns[name]) for name in question.columns) if question.is_grouped else ""
-    tail = f"FROM {source} AS t" + (f" WHERE {where}" if where else "") + (f" GROUP BY {groups}" if groups else "")
-    return tail, tuple(parameters)
+    groups = ", ".join(map(dialect.column, question.groups))
+    order = ", ".join(
+        f"{_spell_figure(figure, dialect)} {'DESC' if descending else 'ASC'} NULLS LAST"
+        for figure, descending in question.order_by
+    )
+    cells = ", ".join(dialect.cell.format(x=_spell_figure(figure, dialect)) for figure in question.shown)
+    sql = (
+        f"SELECT {cells} FROM {source} AS t"  # noqa: S608  (quoted names and placeholders only)
+        + (f" WHERE {where}" if where else "")
+        + (f" GROUP BY {groups}" if groups else "")
+        + (f" ORDER BY {order}" if order else "")
+        + f" LIMIT {question.limit + 1:d} OFFSET {question.offset:d}"
+    )
+    return sql, tuple(parameters)
 
 
-def _express_measure(measure: Measure, columns: Mapping[str, Column], dialect: Dialect) -> tuple[str, Kind]:
-    return dialect.measure_expression(measure, None if measure.column is None else columns[measure.column])
+def _spell_figure(figure: Figure, dialect: Dialect) -> str:
+    if figure.column is None:
+        return "count(*)"
+    column = dialect.column(figure.column)
+    match figure.function:
+        case None:
+            return column
+        case "sum":
+            return f"sum({dialect.numbers.format(x=column)})"
+        case "average":
+            return dialect.average.format(x=dialect.numbers.format(x=column))
+        case _:
+            return f"{figure.function}({column})"
 
 
-def _order_key(order: Order, columns: Mapping[str, Column], dialect: Dialect) -> str:
-    by = order.by
-    key = _express_measure(by, columns, dialect)[0] if isinstance(by, Measure) else dialect.key(columns[by])
-    return f"{key} {'DESC' if order.descending else 'ASC'} NULLS LAST"
+def _spell_condition(condition: Condition, dialect: Dialect, parameters: list[Scalar]) -> str:
+    """Returns the condition, which is never true where the column has no value; adds its values to `parameters`."""
+    column, operator = dialect.column(condition.column), condition.operator
+    if operator in {"contains", "starts_with"}:
+        parameters.append(str(condition.values[0]))
+        value = dialect.folded.format(x=dialect.placeholder(len(parameters), ""))
+        found = f"{dialect.position}({dialect.folded.format(x=column)}, {value})"
+        return f"{found} = 1" if operator == "starts_with" else f"{found} > 0"
+    first = len(parameters) + 1
+    parameters.extend(condition.values)
+    values = [dialect.placeholder(number, condition.column) for number in range(first, len(parameters) + 1)]
+    match operator:
+        case "is_null" | "is_not_null":
+            return f"{column} IS {'NOT ' if operator == 'is_not_null' else ''}NULL"
+        case "in":
+            return f"{column} IN ({', '.join(values)})"
+        case "between":
+            return f"{column} BETWEEN {values[0]} AND {values[1]}"
+        case _:
+            return f"{column} {operator} {values[0]}"

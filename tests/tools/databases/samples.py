@@ -7,7 +7,7 @@ from typing import Any
 
 from tools import ToolContext
 from tools.databases.options import DbQueryOptions
-from tools.databases.query import Answer, DbQueryArguments, question_of
+from tools.databases.query import DbQueryArguments, Rows, question_of
 from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery
 from tools.errors import NotFound
 
@@ -33,11 +33,10 @@ class Asked:
         given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
         return (await self.querying.run(given, self.context)).data
 
-    async def answer(self, table: str, **arguments: Any) -> Answer:
+    async def answer(self, table: str, **arguments: Any) -> Rows:
         """What the database itself gives, before it is made fit for a model."""
-        access = self.databases.access("shop")
         given = DbQueryArguments.model_validate({"database": "shop", "table": table, **arguments})
-        return await self.databases.database(access).ask(question_of(given, access))
+        return await self.databases.database("shop").ask(question_of(given, self.databases.accesses["shop"]))
 
     async def rows(self, table: str, **arguments: Any) -> Any:
         """The rows alone; none where the tool says that none fits."""

@@ -64,16 +64,6 @@ async def test_describing_lists_what_may_be_read_and_no_more(shop: Asked) -> Non
     }
 
 
-async def test_one_table_is_described_alone(path: Path) -> None:
-    """Where there are many."""
-    shop = Asked(f"sqlite://{path}", {"orders": ORDERS, "staff": ["name"]})
-    described = await shop.describe(table="staff")
-    assert described["tables"] == [{"table": "staff", "columns": {"name": "text"}}]
-    assert len((await shop.describe())["tables"]) == 2
-    with pytest.raises(BadArguments, match=r"no table 'secrets'; there are: orders, staff\."):
-        await shop.describe(table="secrets")
-
-
 async def test_several_databases_are_listed_in_short_and_described_one_by_one(path: Path) -> None:
     """The short list opens none of them, so one that is gone does not hide the others."""
     here, gone = f"sqlite://{path}", "sqlite:///nowhere/gone.db"
@@ -138,13 +128,6 @@ async def test_each_operator_finds_its_rows(
     """Case counts but in `contains` and `starts_with`; signs mean themselves; no value fits nothing but `is_null`."""
     condition = {"column": column, "op": operator, "value": value}
     assert await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"]) == [[each] for each in found]
-
-
-async def test_conditions_hold_together_or_one_by_one(shop: Asked) -> None:
-    """`match` says which."""
-    conditions = [*where("town", "=", "Kiel"), *where("paid", "=", True)]
-    assert await shop.rows("orders", columns=["id"], where=conditions) == [[1]]
-    assert await shop.rows("orders", columns=["id"], where=conditions, match="any", order_by=["id"]) == [[1], [2], [3]]
 
 
 async def test_figures_are_computed_by_group(shop: Asked) -> None:
@@ -219,7 +202,7 @@ async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
         ({"compute": ["max(password)"]}, "no column 'password'"),
         ({"compute": ["max(upper(customer))"]}, r"no column 'upper\(customer\)'"),
         ({"compute": ["load_extension(customer)"]}, "is no figure: use count, or count, sum"),
-        ({"compute": ["sum"]}, r"no column '\*'"),
+        ({"compute": ["sum"]}, r"'sum' is no figure"),
         ({"compute": ["count"], "columns": ["id"]}, "leave columns out"),
         ({"order_by": ["password"]}, "ordered by 'password'; they can by: id"),
         ({"order_by": ["id; DROP TABLE orders"]}, "ordered by"),
@@ -274,30 +257,6 @@ def test_arguments_are_bounded(arguments: Mapping[str, Any]) -> None:
         DbQueryArguments.model_validate({"database": "shop", "table": "orders", **arguments})
 
 
-async def test_spaces_of_values_and_names_count(path: Path) -> None:
-    """What stands in a database may begin or end with them."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("INSERT INTO staff VALUES (' Ann ', 1)")
-        connection.commit()
-    shop = Asked(f"sqlite://{path}", {"staff": ["name"]})
-    assert await shop.rows("staff", where=where("name", "=", " Ann ")) == [[" Ann "]]
-    assert await shop.rows("staff", where=where("name", "=", "Ann")) == []
-
-
-def test_both_tools_say_that_they_read_private_data(shop: Asked) -> None:
-    """So that links out of pages are not followed in a turn that has read a database; what they say is untrusted."""
-    for tool in (shop.describing, shop.querying):
-        assert tool.spec.is_private
-        assert tool.spec.effects == "none"
-
-
-def test_no_reference_stands_in_the_schema(shop: Asked) -> None:
-    """Servers that speak OpenAI's language do not all follow one; the conditions are written out instead."""
-    text = json.dumps(shop.querying.spec.parameters)
-    assert "$ref" not in text
-    assert "is_not_null" in text
-
-
 ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
 
 
@@ -313,7 +272,6 @@ ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
         '{"shop": {"address": "sqlite:///x.db?mode=SECRET", "tables": {"t": ["a"]}}}',
         '{"shop": {"address": "sqlite:///x%00SECRET", "tables": {"t": ["a"]}}}',
         '{"shop": {"address": "sqlite:///", "tables": {"t": ["SECRET"]}}}',
-        '{"shop": {"address": "postgresql://[SECRET", "tables": {"t": ["a"]}}}',
         json.dumps({"shop": {"address": ADDRESS}}),
         json.dumps({"shop": {"address": ADDRESS, "tables": {}}}),
         json.dumps({"shop": {"address": ADDRESS, "tables": {"t": []}}}),
@@ -339,8 +297,8 @@ def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
     file.write_text(json.dumps(listed, indent=2, ensure_ascii=False), encoding="utf-8")
     given = load_settings({"TOOLS__DB_QUERY__DATABASES_FILE": str(file)}, None).tools.options_by_name["db_query"]
     assert isinstance(given, DbQueryOptions)
-    [access] = given.accesses
-    assert (access.name, access.engine, access.about, access.tables) == ("shop", "postgresql", "Käse", {"t": ("a",)})
+    access = given.accesses["shop"]
+    assert (access.engine, access.about, access.tables) == ("postgresql", "Käse", {"t": ("a",)})
     assert "SECRET" not in repr(given) + str(given) + given.model_dump_json() + repr(access)
     assert given.seen_by() == ("your own PostgreSQL servers: the question",)
 
@@ -363,11 +321,3 @@ async def test_a_database_whose_library_is_not_installed_does_not_hide_the_other
         await querying.run(DbQueryArguments(database="far", table="t"), CONTEXT)
     assert options({"far": far}).missing_settings() == "the package asyncpg (the extra `postgres`)"
     assert CATALOG["db_query"].build(options({"far": far}), {}) == ()
-
-
-def test_without_a_database_nothing_is_offered() -> None:
-    """And what is missing is said."""
-    given = DbQueryOptions()
-    assert CATALOG["db_query"].build(given, {}) == ()
-    assert given.missing_settings() == "DATABASES"
-    assert given.seen_by() == ()
