@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (3492, 2300),
     "bot/doctor": (1785, 900),
     "store": (7117, 3900),
-    "tools": (12628, 7000),
+    "tools": (12283, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -48,7 +48,7 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (356, 280)
-TEST_LINES = (90070, 50000)
+TEST_LINES = (89625, 50000)
 SENTENCES = (400, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (142, 120)
