@@ -18,7 +18,8 @@ sys.path.insert(0, str(ROOT))
 
 from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402  (found by the line above)
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
-from bot.settings import listing, load_settings  # noqa: E402
+from bot.settings import load_settings  # noqa: E402
+from bot.settings.variables import table  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
 from tools.search.service import backends  # noqa: E402
@@ -27,9 +28,9 @@ from tools.search.service import backends  # noqa: E402
 def page(name: str) -> str:
     """A page of docs/ as it has to be."""
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
-    for mark, table in _TABLES[name].items():
+    for mark, content in _TABLES[name].items():
         before, rest = text.split(f"<!-- {mark} -->\n")
-        text = f"{before}<!-- {mark} -->\n{table().strip()}\n<!-- /{mark} -->{rest.split(f'<!-- /{mark} -->')[1]}"
+        text = f"{before}<!-- {mark} -->\n{content().strip()}\n<!-- /{mark} -->{rest.split(f'<!-- /{mark} -->')[1]}"
     return text
 
 
@@ -129,7 +130,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 _TABLES: Mapping[str, Mapping[str, Callable[[], str]]] = {
-    "settings.md": {"settings": listing.table},
+    "settings.md": {"settings": table},
     "commands.md": {"commands": _commands},
     "tools.md": {"tools": _tools, "search services": _services},
 }

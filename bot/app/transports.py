@@ -14,11 +14,10 @@ from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.logs import RepeatedWarning
 from bot.settings import Settings
-from bot.signal.bridges import NOT_BY_HTTP, bridge_at
+from bot.signal.bridges import bridge_at
 from bot.signal.directory import NO_ACCOUNT, UNNAMED, Choice, choice_of
 from bot.signal.profiles import ProfileClient
 from bot.signal.protocol import Bridge, Linking, SignalTransport
-from bot.signal.signal_cli.rpc import is_socket
 from bot.web.admin.world import Wait
 
 _log = logging.getLogger(__name__)
@@ -133,10 +132,7 @@ def profile_over(settings: Settings, bridge: Bridge, account: Account) -> Profil
 
 
 async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
-    """The kind of bridge at `SIGNAL__URL`: as configured, or else as it answers, however long it takes to start."""
-    if settings.signal.transport != "auto":
-        _check_address(settings)
-        return settings.signal.transport
+    """The kind of bridge at `SIGNAL__URL`: as it answers, however long it takes to start."""
     return await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
 
 
@@ -146,19 +142,6 @@ async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
         with _told(on_wait):
             return await ask()
         await _pause()
-
-
-def _check_address(settings: Settings) -> None:
-    """Checks that the bridge can have such an address.
-
-    Raises:
-        ConfigError: only signal-cli's own daemon has a socket.
-    """
-    is_by_socket = is_socket(settings.signal.url)
-    if settings.signal.transport == "rest_api" and is_by_socket:
-        raise ConfigError("SIGNAL__URL: signal-cli-rest-api is reached by http://host:port, not by a socket")
-    if settings.signal.transport == "signal_cli" and not is_by_socket:
-        raise ConfigError(NOT_BY_HTTP)
 
 
 async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_being_set_up: bool = False) -> Account:

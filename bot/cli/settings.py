@@ -14,9 +14,8 @@ from bot import settings
 from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.settings.file import SettingsFile
-from bot.settings.listing import listing
 from bot.settings.load import GivenValue
-from bot.settings.names import Variable
+from bot.settings.variables import Variable, listing
 
 _USAGE = "settings: use `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"
@@ -97,8 +96,7 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
         told = str(error).replace(f" (it is set in {file.path.name})", "")
         raise ConfigError(f"{told}; nothing was changed") from None
     for name in changes:
-        if winner := file.winner(name):
-            where = "the environment" if winner == "environment" else winner
+        if where := file.winner(name):
             print(f"{name.upper()}: its value in {where} overrides the settings file", file=sys.stderr)
     if not is_changed:
         print(f"{file.path} already says so: nothing was changed", file=sys.stderr)

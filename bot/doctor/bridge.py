@@ -45,14 +45,12 @@ class BridgeState:
 
 async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[BridgeState | None, list[Finding]]:
     """Returns what the bridge knows, where it answers and has an account, and what was found."""
-    url, wanted = settings.signal.url, settings.signal.transport
+    url = settings.signal.url
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
     except (Disconnected, ConfigError) as error:
         return None, [problem("bridge", str(error), _advice(error, url, is_contained=deps.is_contained))]
     found = await _check_release(bridge, url, clock)
-    if wanted not in {"auto", bridge}:
-        found.append(problem("bridge", f"SIGNAL__TRANSPORT says {wanted}", f"set it to {bridge}, or leave it out"))
     if bridge == "rest_api":
         what = "it drops what comes while Aldis is not connected, and some of a burst"
         found.append(warning("bridge", what, "use signal-cli's own daemon, which loses neither"))

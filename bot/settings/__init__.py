@@ -24,7 +24,7 @@ from bot.settings.load import (
     load_settings,
     values_from,
 )
-from bot.settings.names import ALSO
+from bot.settings.variables import ALSO
 
 __all__ = [
     "ALSO",

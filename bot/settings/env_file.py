@@ -60,6 +60,8 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
     found: dict[str, tuple[str, int]] = {}
     for binding in _bindings(text.removeprefix(_BYTE_ORDER_MARK)):
         line = _line(binding)
+        if binding.error and re.match(r"\s*(export\s+)?\w+\s*=\s*['\"]", binding.original.string):
+            raise ConfigError(f"{where}: line {line} has a quote around its value that is not closed")
         if binding.error or (binding.key is not None and binding.value is None):
             raise ConfigError(f"{where}: line {line} is not NAME=value")
         if binding.key is None or binding.value is None:

@@ -27,7 +27,7 @@ from bot.errors import ConfigError
 from bot.settings import ENV_FILE, Settings, known_variables, values_from
 from bot.settings.env_file import change_text, read_text, unusable
 from bot.settings.load import read_settings_file, settings_file_path
-from bot.settings.names import Variable, hint
+from bot.settings.variables import Variable, hint
 
 Origin = Literal["environment", ".env", "settings file", "default"]
 """Where a value comes from."""
@@ -80,8 +80,6 @@ class SettingsFile:
                 return False
             found = read_settings_file(self.path, new)
             values_from(self._environ, self._env_file, file=(self.path, found))
-            # A value that the environment hides today must not turn out wrong on the day that it counts.
-            values_from(self._environ, self._env_file, file=(self.path, found), is_file_first=True)
             write_atomically(self.path, new)
             return True
 
@@ -110,14 +108,9 @@ class SettingsFile:
         origins: dict[str, Origin] = {self.path.name: "settings file", ENV_FILE.name: ".env"}
         return origins.get(given.where, "environment")
 
-    def winner(self, name: str) -> Origin | None:
-        """Returns what overrides this file for a setting; None if nothing does.
-
-        Raises:
-            ConfigError: as `origin`.
-        """
-        origin = self.origin(name)
-        return origin if origin in {"environment", ".env"} else None
+    def winner(self, name: str) -> str:
+        """Returns what overrides this file for a setting, in words; empty if nothing does. Raises as `origin`."""
+        return {"environment": "the environment", ".env": ".env"}.get(self.origin(name), "")
 
     def _sorted_out(
         self, changes: Mapping[str, str | None], before: Mapping[str, str]

@@ -13,7 +13,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, cr
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.i18n.language import Language
-from bot.settings.names import SEPARATOR
 from bot.settings.values import (
     BridgeAddress,
     Contact,
@@ -31,6 +30,9 @@ from bot.settings.values import (
 )
 from store import master_key_path
 from tools import CATALOG, FIXED, BaseUrl, CommaList, Extensions, Lowered, Options
+
+SEPARATOR = "__"
+"""Stands between the names of groups and fields in a variable."""
 
 
 class SettingsGroup(BaseModel):
@@ -143,7 +145,7 @@ class BudgetSettings(SettingsGroup):
     """For everybody together per day."""
     all_month_usd: Decimal | None = Field(default=None, ge=0)
     """For everybody together per month."""
-    warn_at: Decimal = Field(default=Decimal("0.8"), gt=0, le=1)
+    warn_at: Annotated[Decimal, FIXED] = Decimal("0.8")
     """The share of a budget at which the person is told, once, how much is used."""
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
     """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
@@ -342,9 +344,9 @@ class LogSettings(SettingsGroup):
 class MediaSettings(SettingsGroup):
     """Pictures, PDFs, texts and recordings that come with messages."""
 
-    max_files: int = Field(default=8, ge=0, le=50)
-    """How many files are opened with one question; 0 means none."""
-    max_bytes: int = Field(default=20_000_000, ge=1000, le=100_000_000)
+    max_files: Annotated[int, FIXED] = 8
+    """How many files are opened with one question."""
+    max_bytes: Annotated[int, FIXED] = 20_000_000
     """The largest file that is downloaded, in bytes."""
     max_pages: Annotated[int, FIXED] = 50
     """How many pages of a PDF are read."""
@@ -359,8 +361,6 @@ class SignalSettings(SettingsGroup):
     """Where signal-cli's daemon (unix:///path or tcp://host:port) or signal-cli-rest-api (http://host:port) listens."""
     account: OnePerson | None = None
     """The phone number or UUID of Aldis's own account; unset means the only one that the server has."""
-    transport: Annotated[Literal["auto", "signal_cli", "rest_api"], Lowered] = "auto"
-    """Which of the two servers listens there; auto finds out."""
     name: str = Field(default="Aldis", max_length=50)
     """The name by which people address Aldis in groups."""
     device_name: Annotated[str, FIXED] = Field(default="Aldis", max_length=50)
@@ -477,7 +477,7 @@ class WorkerSettings(SettingsGroup):
     """How many conversations are answered side by side, those that only wait for a model or a person included."""
     turn_timeout_seconds: float = Field(default=900, ge=1, le=3600)
     """How many seconds one answer can take in all, tools included. What a model has written of it by then is sent."""
-    max_attempts: int = Field(default=3, ge=1, le=20)
+    max_attempts: Annotated[int, FIXED] = 3
     """How often a message is tried before the person reads that it failed."""
     shutdown_seconds: float = Field(default=5, ge=0, le=6)
     """How many seconds a stop waits for running answers; the rest continue after the next start."""

@@ -12,10 +12,8 @@ import re
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
-from zoneinfo import available_timezones
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -23,19 +21,18 @@ from pydantic_core import ErrorDetails
 from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
 from bot.settings.env_file import entries, read_text
-from bot.settings.groups import TAKEN, USUAL, LlmSettings, Settings, StoreSettings, settings_with
-from bot.settings.names import (
+from bot.settings.groups import SEPARATOR, TAKEN, USUAL, LlmSettings, Settings, StoreSettings, settings_with
+from bot.settings.values import is_zone
+from bot.settings.variables import (
     ALSO,
     FILE_SUFFIX,
     NUMBERS,
-    SEPARATOR,
     Variable,
     hint,
     is_meant_for_us,
     kind_of,
     variables_of,
 )
-from bot.settings.values import is_zone_meant, zone_of
 from tools import find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
@@ -47,6 +44,9 @@ SETTINGS_FILE_NAME = "settings.env"
 _STORE_PATH = "STORE__PATH"
 _ENVIRONMENT = "the environment"
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
+
+Content = tuple[Path, Mapping[str, str]]
+"""The settings file: its path, and its values by name."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,13 +86,8 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
 
 def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
     """Returns the path of the settings file: in the folder of the store that the environment and `.env` name."""
-    return store_path(environ, env_file).parent / SETTINGS_FILE_NAME
-
-
-def store_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
-    """Returns the path of the store by the environment and `.env`, whatever else is wrong with the settings."""
-    given = ChainMap(_environment(environ), _env_file(env_file)).get(_STORE_PATH)
-    return Path(given.value) if given else StoreSettings().path
+    given = ChainMap(*_places(environ, env_file, None)[:2]).get(_STORE_PATH)
+    return (Path(given.value) if given else StoreSettings().path).parent / SETTINGS_FILE_NAME
 
 
 def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
@@ -108,30 +103,19 @@ def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
 
 
 def values_from(
-    environ: Mapping[str, str] | None,
-    env_file: Path | None,
-    *,
-    file: tuple[Path, Mapping[str, str]] | None = None,
-    is_file_first: bool = False,
+    environ: Mapping[str, str] | None, env_file: Path | None, *, file: Content | None = None
 ) -> tuple[Settings, dict[str, GivenValue]]:
-    """Returns the settings, and the values that are set, by variable name; `file` is the settings file and its content.
-
-    `is_file_first`: as if the file overrode the environment and `.env`.
+    """Returns the settings, and the values that are set, by variable name; `file` is the settings file.
 
     Raises:
         ConfigError: as `load_settings`.
     """
-    wrong: list[str] = []
-    in_file = _place(file[1], file[0].name) if file else {}
-    ranks: list[tuple[Place, ...]] = [(_environment(environ), _env_file(env_file)), (in_file,)]
-    if is_file_first:
-        ranks.reverse()
-    clock = _place({"TZ": str(_LOCALTIME.resolve())}, str(_LOCALTIME)) if environ is None else {}
-    given = ChainMap(*(place for rank in ranks for place in rank), clock)
+    environment, dotenv, in_file = places = _places(environ, env_file, file)
+    given = ChainMap(*places)
     model, passed_over = _model_here(given)
     known = tuple(variables_of(model))
-    wrong += _unknown([place for rank in ranks for place in rank], model, passed_over)
-    ranks.append((_machine_language(given), _machine_zone(given, wrong)))
+    wrong = list(_unknown(places, known, passed_over))
+    ranks = ((environment, dotenv), (in_file,), (_of_machine(given, own_clock=environ is None),))
     values: dict[str, GivenValue] = {}
     for variable in known:
         try:
@@ -143,39 +127,38 @@ def values_from(
     try:
         chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
         settings = model(**chosen)
+        wrong += _keyless(settings.llm)
     except ValidationError as error:
         wrong += complaints(error, known, values)
-    if settings is not None and not is_file_first:
-        wrong += _keyless(settings.llm)
     if wrong or settings is None:
         raise ConfigError("\n".join(dict.fromkeys(wrong))) from None  # a cause would hold what was entered
     return settings, values
 
 
 def known_variables(
-    environ: Mapping[str, str] | None = None,
-    env_file: Path | None = ENV_FILE,
-    *,
-    file: tuple[Path, Mapping[str, str]] | None = None,
+    environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE, *, file: Content | None = None
 ) -> tuple[Variable, ...]:
     """Returns every setting available with what is installed on this machine, without tools that are turned off."""
-    in_file = _place(file[1], file[0].name) if file else {}
-    model, _ = _model_here(ChainMap(_environment(environ), _env_file(env_file), in_file))
+    model, _ = _model_here(ChainMap(*_places(environ, env_file, file)))
     return tuple(variables_of(model))
 
 
-def _place(values: Mapping[str, str], where: str) -> Place:
-    """The values as a place; one that is empty counts as unset."""
-    found = (GivenValue(name=name.upper(), value=value.strip(), where=where) for name, value in values.items())
-    return {given.name: given for given in found if given.value}
-
-
-def _environment(environ: Mapping[str, str] | None) -> Place:
-    return _place(os.environ if environ is None else environ, _ENVIRONMENT)
-
-
-def _env_file(path: Path | None) -> Place:
-    return _place(entries(read_text(path), path.name, is_shared=True), path.name) if path else {}
+def _places(environ: Mapping[str, str] | None, env_file: Path | None, file: Content | None) -> tuple[Place, ...]:
+    """What is set in the environment, the `.env` file and the settings file; what is empty counts as unset."""
+    nothing: tuple[str, Mapping[str, str]] = ("", {})
+    contents: tuple[tuple[str, Mapping[str, str]], ...] = (
+        (_ENVIRONMENT, os.environ if environ is None else environ),
+        (env_file.name, entries(read_text(env_file), env_file.name, is_shared=True)) if env_file else nothing,
+        (file[0].name, file[1]) if file else nothing,
+    )
+    return tuple(
+        {
+            name.upper(): GivenValue(name=name.upper(), value=value.strip(), where=where)
+            for name, value in content.items()
+            if value.strip()
+        }
+        for where, content in contents
+    )
 
 
 def _model_here(given: Mapping[str, GivenValue]) -> tuple[type[Settings], tuple[str, ...]]:
@@ -200,9 +183,9 @@ def _is_false(given: GivenValue | None) -> bool:
         return False  # reading all values reports it
 
 
-def _unknown(places: Iterable[Place], model: type[Settings], passed_over: tuple[str, ...]) -> Iterator[str]:
+def _unknown(places: Iterable[Place], known: Iterable[Variable], passed_over: tuple[str, ...]) -> Iterator[str]:
     """A line for each name that can only be meant for Aldis, and is none of its settings."""
-    names = frozenset(name for variable in variables_of(model) for name in variable.names)
+    names = frozenset(name for variable in known for name in variable.names)
     for given in (given for place in places for name, given in place.items() if name not in names):
         is_ours = is_meant_for_us(given.name, names, is_in_file=given.where != _ENVIRONMENT)
         if is_ours and not given.name.startswith(passed_over):
@@ -211,15 +194,13 @@ def _unknown(places: Iterable[Place], model: type[Settings], passed_over: tuple[
 
 def _strongest(variable: Variable, ranks: Iterable[tuple[Place, ...]]) -> GivenValue | None:
     """The value that counts for a variable; None if it is not set anywhere."""
-    for rank in ranks:
-        for name in filter(None, (variable.name, variable.also)):
-            for place in rank:
-                direct = place.get(name)
-                file = place.get(name + FILE_SUFFIX) if variable.is_secret else None
-                if direct and file:
-                    raise ConfigError(f"{name}: {file.name} is also set; remove one of the two{direct.whence}")
-                if direct or file:
-                    return direct or _content(file)
+    for name, place in ((name, place) for rank in ranks for name in variable.own_names for place in rank):
+        direct = place.get(name)
+        file = place.get(name + FILE_SUFFIX) if variable.is_secret else None
+        if direct and file:
+            raise ConfigError(f"{name}: {file.name} is also set; remove one of the two{direct.whence}")
+        if direct or file:
+            return direct or _content(file)
     return None
 
 
@@ -251,30 +232,19 @@ def _checked(given: GivenValue, variable: Variable) -> GivenValue:
     return given
 
 
-def _machine_zone(given: Mapping[str, GivenValue], wrong: list[str]) -> Place:
-    """The machine's own time zone, if it names one that exists; UTC tells nothing of people.
-
-    One that does not exist is added to `wrong`, unless the setting itself is set.
-    """
-    zone = given.get("TZ")
-    if zone is None or "LOCALE__TIMEZONE" in given:
-        return {}
-    name = zone_of(zone.value)
-    if name is None and is_zone_meant(zone.value):
-        close = next(iter(get_close_matches(zone.value, available_timezones(), n=1)), None)
-        wrong.append(f"TZ: there is no such time zone{f'; did you mean {close}?' if close else ''}")
-    if name is None or name.endswith(("UTC", "UCT", "GMT")):
-        return {}
-    return {"LOCALE__TIMEZONE": replace(zone, value=name)}
-
-
-def _machine_language(given: Mapping[str, GivenValue]) -> Place:
-    """The machine's own language, if Aldis speaks it: `LANG=de_DE.UTF-8` is German."""
-    said = next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None)
-    if said is None:
-        return {}
-    code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
-    return {"LOCALE__LANGUAGE": replace(said, value=code)} if code in LANGUAGES else {}
+def _of_machine(given: Mapping[str, GivenValue], *, own_clock: bool) -> Place:
+    """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people."""
+    found: dict[str, GivenValue] = {}
+    clock = GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)) if own_clock else None
+    if zone := given.get("TZ", clock):
+        name = zone.value.removeprefix(":").rpartition("/zoneinfo/")[2]
+        if is_zone(name) and not name.endswith(("UTC", "UCT", "GMT")):
+            found["LOCALE__TIMEZONE"] = replace(zone, value=name)
+    if said := next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None):
+        code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
+        if code in LANGUAGES:
+            found["LOCALE__LANGUAGE"] = replace(said, value=code)
+    return found
 
 
 def _keyless(llm: LlmSettings) -> list[str]:

@@ -73,19 +73,6 @@ def is_zone(name: str) -> bool:
     return True
 
 
-def zone_of(machine: str) -> str | None:
-    """The zone that a machine's `TZ` gives by its name or by the path of its file; None if it gives none."""
-    name = machine.removeprefix(":").rpartition("/zoneinfo/")[2]
-    return name if is_zone(name) else None
-
-
-def is_zone_meant(machine: str) -> bool:
-    """Whether a machine's `TZ` is meant to be a zone's name, being neither a path nor a rule such as CET-1CEST."""
-    return machine.removeprefix(":").replace("_", "").replace("/", "").replace("-", "").isalpha() and (
-        not machine.removeprefix(":").startswith("/")
-    )
-
-
 def _is_socket(value: str) -> bool:
     try:
         parts = urlsplit(value)
@@ -99,19 +86,11 @@ def _is_socket(value: str) -> bool:
 def _database_path(path: Path) -> Path:
     # SQLite takes paths in UTF-8 only, and `sqlite:///data/aldis.db` would create a folder `sqlite:`.
     is_path = str(path).isprintable() and path.name and not re.match(r"\w*:", str(path))
-    if not is_path or _is_no_file(path):
+    if not is_path or path.is_dir() or path.is_char_device():
         raise ValueError("must be the path of a file, such as data/aldis.db")
     if path.parts[0].startswith("~"):  # no shell reads it: it would become a folder of that name
         raise ValueError("must name its folder without ~, such as /home/aldis/aldis.db")
     return path
-
-
-def _is_no_file(path: Path) -> bool:
-    """Whether there is something at the path that is no file: a folder, or a device; False if nobody can know."""
-    try:
-        return path.exists() and not path.is_file()
-    except OSError:
-        return False
 
 
 def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:

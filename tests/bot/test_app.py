@@ -237,19 +237,6 @@ ACCOUNTS = pytest.mark.parametrize(
 
 
 @ACCOUNTS
-async def test_the_kind_of_bridge_that_is_set_is_not_asked_for(build: Callable[[], SignalServer]) -> None:
-    """But who the account is."""
-    server = build()
-    kind, name = (SignalCli, "signal_cli") if isinstance(server, signal_cli.SignalCli) else (RestApi, "rest_api")
-    async with server:
-        settings = given(SIGNAL__URL=server.url, SIGNAL__TRANSPORT=name, SIGNAL__ACCOUNT=ALDIS.uuid)
-        transport = await app.signal_transport(settings)
-        assert isinstance(transport, kind)
-        assert transport.account == ALDIS.uuid
-        await transport.aclose()
-
-
-@ACCOUNTS
 async def test_an_account_whose_id_the_bridge_does_not_tell(
     build: Callable[[], SignalServer], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -307,7 +294,7 @@ async def test_a_bridge_that_answers_but_not_yet_for_its_accounts_is_waited_for(
     """It is no mistake of the operator's; whoever waits can stop waiting."""
     stop = asyncio.Event()
     with caplog.at_level(logging.WARNING, "bot.app.transports"):
-        settings = given(SIGNAL__URL="unix:///nowhere/socket", SIGNAL__TRANSPORT="signal_cli")
+        settings = given(SIGNAL__URL="unix:///nowhere/socket")
         waiting = asyncio.create_task(service.until(stop, app.signal_transport(settings)))
         await eventually(lambda: "waiting for Signal" in caplog.text)
         stop.set()

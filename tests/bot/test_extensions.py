@@ -13,7 +13,7 @@ from bot.cli import main as cli
 from bot.doctor.tools import check_tools
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.listing import table
+from bot.settings.variables import table
 from tests.flows.processes import REPOSITORY, started
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import TIDES, found, put

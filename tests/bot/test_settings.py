@@ -1,23 +1,16 @@
 """Settings: what may be set, under which names, and what the operator reads when it is wrong."""
 
 import base64
-import itertools
-import re
 from pathlib import Path
-from typing import Self
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from bot.errors import ConfigError
 from bot.settings import ALSO, Settings, load_settings
-from bot.settings.listing import table
-from bot.settings.load import complaints as complaints_of
-from bot.settings.names import variables_of
+from bot.settings.variables import table
 from tests.variables import known_names
-from tools.catalog import CATALOG
 
 KEY = bytes(range(32))
 UUID = "0B1C2D3E-4F50-6172-8394-A5B6C7D8E9F0"
@@ -57,7 +50,7 @@ def test_nothing_set_gives_the_defaults() -> None:
     assert (found.access.allowed, found.access.groups, found.access.admins) == ((), (), ())
     assert (str(found.store.path), found.store.master_key) == ("data/aldis.db", None)
     assert (found.web.host, found.web.port) == ("127.0.0.1", 8787)
-    assert (found.signal.url, found.signal.account, found.signal.transport) == ("http://127.0.0.1:8080", None, "auto")
+    assert (found.signal.url, found.signal.account) == ("http://127.0.0.1:8080", None)
 
 
 def test_names_that_are_promised() -> None:
@@ -70,11 +63,11 @@ def test_names_that_are_promised() -> None:
     LLM__OPENAI__API_KEY LLM__OPENAI__MODEL LLM__OPENAI__BASE_URL LLM__OPENAI__API LLM__OPENAI__SEES
     LLM__MAX_OUTPUT_TOKENS LLM__CHOICES
     LLM__TIMEOUT_SECONDS LLM__SYSTEM_PROMPT ANTHROPIC_API_KEY OPENAI_API_KEY OPENAI_BASE_URL ANTHROPIC_API_KEY_FILE
-    SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__TRANSPORT SIGNAL__NAME SIGNAL__SEND_TIMEOUT_SECONDS
+    SIGNAL__URL SIGNAL__ACCOUNT SIGNAL__NAME SIGNAL__SEND_TIMEOUT_SECONDS
     SIGNAL__UNKNOWN_GRACE_SECONDS ACCESS__ALLOWED ACCESS__GROUPS ACCESS__ADMINS
     STORE__PATH STORE__KEY STORE__KEY_FILE HISTORY__MAX_TURNS HISTORY__MAX_TOKENS LOG__LEVEL LOG__FORMAT
     LOCALE__TIMEZONE WEB__HOST WEB__PORT WORKER__CONVERSATIONS_AT_ONCE WORKER__TURN_TIMEOUT_SECONDS
-    WORKER__MAX_ATTEMPTS WORKER__SHUTDOWN_SECONDS LLM__OPENAI__API_KEY_FILE TOOLS__WEB_SEARCH__API_KEY_FILE
+    WORKER__SHUTDOWN_SECONDS LLM__OPENAI__API_KEY_FILE TOOLS__WEB_SEARCH__API_KEY_FILE
     """
     assert set(promised.split()) <= set(known_names())
 
@@ -83,11 +76,6 @@ def test_no_name_stands_for_two_settings() -> None:
     """Each name means one thing, files and well-known names included."""
     names = known_names()
     assert len(set(names)) == len(names)
-
-
-def test_well_known_names_point_at_settings() -> None:
-    """A well-known name whose setting is gone would be read by nobody."""
-    assert {*ALSO, *ALSO.values()} <= set(known_names())
 
 
 def test_values_of_every_kind() -> None:
@@ -112,22 +100,6 @@ def test_values_of_every_kind() -> None:
     assert found.signal.url == "http://signal-cli:8080"
 
 
-def test_options_come_for_every_tool_of_the_catalogue() -> None:
-    """A new tool has its settings without a change here."""
-    assert list(load().tools.options_by_name) == list(CATALOG)
-
-
-def test_settings_do_not_change() -> None:
-    """What was loaded stays as it is."""
-    with pytest.raises(ValueError, match="frozen"):
-        load().tools.max_tool_calls = 6
-
-
-def test_models_alone_read_no_environment(tmp_path: Path) -> None:
-    """`environ` None means the process's own environment, which is empty in tests; nothing else is looked at."""
-    assert load_settings(None, tmp_path / "missing") == load()
-
-
 @pytest.mark.parametrize(
     ("environ", "order"),
     [
@@ -145,21 +117,6 @@ def test_models_alone_read_no_environment(tmp_path: Path) -> None:
 def test_order_of_providers(environ: dict[str, str], order: tuple[str, ...]) -> None:
     """The order that is named, else whatever has a key, else offline."""
     assert load(**environ).llm.providers_in_order == order
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        (
-            "anthropic",
-            "LLM__ANTHROPIC__API_KEY: must be set (or ANTHROPIC_API_KEY), because LLM__PROVIDERS names anthropic",
-        ),
-        ("openai", "LLM__OPENAI__API_KEY: must be set (or OPENAI_API_KEY), because LLM__PROVIDERS names openai"),
-    ],
-)
-def test_a_named_provider_needs_its_key(name: str, words: str) -> None:
-    """It is said at start, not with the first message."""
-    assert complaint(LLM__PROVIDERS=f"offline,{name}") == words
 
 
 @pytest.mark.parametrize(
@@ -197,19 +154,6 @@ def test_models_to_choose(environ: dict[str, str], names: tuple[str, ...]) -> No
     assert load(**environ).llm.models_to_choose == names
 
 
-@pytest.mark.parametrize("choice", ["gpt-6-sol", "openai/", "gemini/pro", "offline/offline", "openai/a b"])
-def test_a_choice_is_a_provider_and_a_model(choice: str) -> None:
-    """It is said at start how to write one."""
-    words = "must look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna"
-    assert words in complaint(OPENAI_API_KEY="k", LLM__CHOICES=choice)
-
-
-@pytest.mark.parametrize("contact", ["you@example.org", "a.b+c@mail.example.org", "https://example.org/~me?a=b"])
-def test_a_contact_is_a_mailbox_or_a_page(contact: str) -> None:
-    """As it is sent."""
-    assert load(TOOLS__CONTACT=contact).tools.contact == contact
-
-
 @pytest.mark.parametrize(
     "contact",
     [
@@ -226,18 +170,6 @@ def test_a_contact_is_a_mailbox_or_a_page(contact: str) -> None:
 def test_a_contact_that_no_header_can_carry_is_refused(contact: str) -> None:
     """It would break every request, or add a header of somebody's choice."""
     assert "must be an e-mail address" in complaint(TOOLS__CONTACT=contact)
-
-
-def test_a_choice_needs_the_key_of_its_provider() -> None:
-    """It is said at start, not to the person who chooses it."""
-    words = "LLM__OPENAI__API_KEY: must be set (or OPENAI_API_KEY), because LLM__CHOICES names openai"
-    assert complaint(ANTHROPIC_API_KEY="k", LLM__CHOICES="openai/gpt-6-sol") == words
-
-
-@pytest.mark.parametrize(("value", "surely"), [("auto", None), ("True", True), ("false", False)])
-def test_whether_a_model_sees(value: str, surely: bool | None) -> None:
-    """Sure one way or the other, or to be tried."""
-    assert load(LLM__OPENAI__SEES=value).llm.openai.surely_sees is surely
 
 
 def test_own_name_beats_the_well_known_one() -> None:
@@ -265,26 +197,6 @@ class TestEnvFile:
         found = load_settings({"WEB__PORT": "3", "HISTORY__MAX_TURNS": " "}, path)
         assert (found.web.port, found.history.max_turns) == (3, 2)
 
-    def test_empty_values_count_as_unset(self, tmp_path: Path) -> None:
-        """The example file can be copied as it is."""
-        path = env_file(tmp_path, "STORE__KEY=\nLLM__PROVIDERS=\nANTHROPIC_API_KEY=\n")
-        assert load_settings({}, path) == load()
-
-    def test_names_in_any_case(self, tmp_path: Path) -> None:
-        """A name in lower case is not silently ignored."""
-        assert load_settings({"web__port": "1"}, env_file(tmp_path, "Log__Level=error")).web.port == 1
-
-    def test_is_named_in_complaints(self, tmp_path: Path) -> None:
-        """The operator learns which of the two places to change."""
-        path = env_file(tmp_path, "TOOLS__MAX_TOOL_CALLS=many\n")
-        with pytest.raises(ConfigError) as caught:
-            load_settings({}, path)
-        assert str(caught.value) == "TOOLS__MAX_TOOL_CALLS: must be a whole number from 0 to 50 (it is set in .env)"
-
-    def test_missing_is_fine(self, tmp_path: Path) -> None:
-        """Nobody needs one."""
-        assert load_settings({}, tmp_path / ".env") == load()
-
     @pytest.mark.parametrize(
         ("text", "words"),
         [
@@ -293,7 +205,7 @@ class TestEnvFile:
             ("BUDGET__ALL_DAY_USD\n", ".env: line 1 is not NAME=value"),
             ("- BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is not NAME=value"),
             ("set BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is not NAME=value"),
-            ('BUDGET__ALL_DAY_USD="5\n', ".env: line 1 is not NAME=value"),
+            ('BUDGET__ALL_DAY_USD="5\n', ".env: line 1 has a quote around its value that is not closed"),
             (
                 "BUDGET__ALL_DAY_USD=5\n\nbudget__all_day_usd=500\n",
                 "BUDGET__ALL_DAY_USD: lines 1 and 3 of .env set it differently; remove one of them",
@@ -337,12 +249,6 @@ class TestEnvFile:
         with pytest.raises(ConfigError, match=rf"^{tmp_path}/\.env: cannot be read: it is not UTF-8 text$"):
             load_settings({}, path)
 
-    def test_that_is_a_folder_is_refused(self, tmp_path: Path) -> None:
-        """Docker makes one in the place of a file that it is to mount and does not find."""
-        (tmp_path / ".env").mkdir()
-        with pytest.raises(ConfigError, match=rf"^{tmp_path}/\.env: cannot be read: Is a directory$"):
-            load_settings({}, tmp_path / ".env")
-
 
 @pytest.mark.parametrize(
     ("name", "value"),
@@ -361,11 +267,6 @@ def test_quotes_that_were_kept_are_refused(name: str, value: str) -> None:
     assert told == f"{name}: {words} (it is set in the environment)"
 
 
-def test_quotes_within_words_are_meant() -> None:
-    """A prompt may begin and end with a quotation."""
-    assert load(LLM__SYSTEM_PROMPT='"Aye" means "yes"').llm.system_prompt == '"Aye" means "yes"'
-
-
 BAD_VALUES = [
     ("BUDGET__ALL_DAY_USD", "10$", "must be a number from 0"),
     ("OPENAI_BASE_URL", "http://gp u/v1", "must be an address like http://host:port, with nothing behind a ? or #"),
@@ -373,7 +274,6 @@ BAD_VALUES = [
     ("TOOLS__MAX_TOOL_CALLS", "1.5", "must be a whole number from 0 to 50"),
     ("TOOLS__TIMEOUT_SECONDS", "nan", "must be a number from 0.1 to 600"),
     ("TOOLS__TIMEOUT_SECONDS", "inf", "must be a number from 0.1 to 600"),
-    ("TOOLS__WEATHER__TIMEOUT_SECONDS", "0", "must be a number above 0 to 120"),
     ("TOOLS__ENABLED", "perhaps", "must be true or false"),
     ("TOOLS__WEATHER__UNITS", "cubits", "must be one of metric, imperial"),
     ("LOG__FORMAT", "xml", "must be one of text, json"),
@@ -438,12 +338,11 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         TOOLS__MAX_TOOL_CALLS="many",
         TOOLS__TIMEOUT_SECONDS="0",
         STORE__KEY_FILE="/nowhere/key",
-        TZ="Europe/Berln",
         LLM__CHOICES="",
         SIGNAL__NAME='"Lamp"',
     ).splitlines()
     names = {line.partition(":")[0] for line in lines}
-    assert len(lines) == 8
+    assert len(lines) == 7
     assert names == {
         "WEB__PORT",
         "WEB__PROT",
@@ -451,48 +350,10 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         "TOOLS__MAX_TOOL_CALLS",
         "TOOLS__TIMEOUT_SECONDS",
         "STORE__KEY_FILE",
-        "TZ",
         "SIGNAL__NAME",
     }
     keys = complaint(LLM__PROVIDERS="anthropic", LLM__CHOICES="openai/gpt-6-sol").splitlines()
     assert [line.partition(":")[0] for line in keys] == ["LLM__OPENAI__API_KEY", "LLM__ANTHROPIC__API_KEY"]
-
-
-def test_words_of_pydantic_where_there_are_none_of_ours() -> None:
-    """A rule of a tool's own is told in pydantic's words."""
-    line = complaint(TOOLS__WEB_SEARCH__LANGUAGE="ENGLISH!")
-    assert line.startswith("TOOLS__WEB_SEARCH__LANGUAGE: is not valid: String should match pattern")
-
-
-class Odd(BaseModel):
-    """Options with rules that no tool of ours has yet."""
-
-    share: float = Field(default=0.5, ge=0, lt=1)
-    """A part."""
-    either: int | Path = 0
-    """Two kinds."""
-
-    @model_validator(mode="after")
-    def _together(self) -> Self:
-        if self.share and self.either == 1:
-            raise ValueError("must not be both")
-        return self
-
-
-@pytest.mark.parametrize(
-    ("entered", "line"),
-    [
-        ({"odd": {"share": "1"}}, "ODD__SHARE: must be a number from 0 below 1"),
-        ({"odd": {"either": None}}, "ODD__EITHER: is not valid: Input should be a valid integer"),
-        ({"odd": {"either": 1}}, "ODD: must not be both"),
-    ],
-)
-def test_rules_of_tools_to_come(entered: dict[str, object], line: str) -> None:
-    """Open bounds, kinds without a word of ours and rules for a whole group are told as well."""
-    model = create_model("Model", odd=(Odd, Odd()))
-    with pytest.raises(ValidationError) as caught:
-        model.model_validate(entered)
-    assert complaints_of(caught.value, tuple(variables_of(model)), {}) == [line]
 
 
 SLIPS = {
@@ -538,6 +399,8 @@ SLIPS = {
     "BRAVE_KEY": "BRAVE_API_KEY",
     "TAVILY_KEY": "TAVILY_API_KEY",
     "LOCALE_TIMEZONE": "LOCALE__TIMEZONE",
+    "ALDIS_LOCALE__LANGUAGE": "LOCALE__LANGUAGE",
+    "LOGGING__LEVEL": "LOG__LEVEL",
 }
 """Names that can only be slips for ours."""
 REFUSED = {
@@ -550,6 +413,8 @@ REFUSED = {
     "SEARCH_TIMEOUT": "TOOLS__WEB_SEARCH__TIMEOUT_SECONDS",
     "SEARCH_PROVIDER": "TOOLS__WEB_SEARCH__PROVIDERS",
     "DEEP_ANALYSIS_ENABLED": "TOOLS__VERIFY_NEWS__ENABLED",
+    "DEEP_ANALYSIS_MAX_TOOL_CALLS": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
+    "TOOLS__X__ENABLED": "TOOLS__TWITTER__ENABLED",
     "DEEP_ANALYSIS_MAX_SEARCHES": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
     "DEEP_ANALYSIS_TIMEOUT": "TOOLS__VERIFY_NEWS__TIMEOUT_SECONDS",
     "TOOLS_MAX_TOOL_CALLS": "TOOLS__MAX_TOOL_CALLS",
@@ -566,8 +431,8 @@ def test_a_slip_of_one_of_our_names_is_refused_wherever_it_stands(tmp_path: Path
         with pytest.raises(ConfigError) as caught:
             load_settings({}, env_file(tmp_path, f"{name}=1\n"))
         assert str(caught.value) == f"{line}.env)"
-    assert complaint(SIGNAL__DEVICE_NAME="Lamp").startswith("SIGNAL__DEVICE_NAME: there is no such setting")
-    assert complaint(WEB__XYZZY__PLUGH__XYZZY="1").startswith("WEB__XYZZY__PLUGH__XYZZY: there is no such setting (")
+    for name in ("WEB__XYZZY__PLUGH__XYZZY", "TOOLS__LIGHTS__ENABLED", "MEDIA__MAX_FILES"):  # nothing is like those
+        assert complaint(**{name: "1"}).startswith(f"{name}: there is no such setting (")
 
 
 def test_other_names_are_not_ours() -> None:
@@ -575,7 +440,8 @@ def test_other_names_are_not_ours() -> None:
     theirs = """PATH LOG TOOLS MY__THING LOG_LEVEL LOGLEVEL WEB_PORT SIGNAL_SERVICE_HOST SIGNAL_CLI_CONFIG STORE_PORT
     OPENAI_API_TYPE OPENAI_API_VERSION OPENAI_ORGANIZATION ANTHROPIC_MODEL ANTHROPIC_BASE_URL ANTHROPIC_AUTH_TOKEN
     GOOGLE_API_KEY WORKER_ID ACCESS_TOKEN TOOLS_DIR MAKEFLAGS MAKELEVEL MAKE_TERMOUT MFLAGS AWS_CA_BUNDLE
-    RUST_BACKTRACE SEARCH_PATH SEARCH_SERVICE_HOST LOCALE_ARCHIVE"""
+    RUST_BACKTRACE SEARCH_PATH SEARCH_SERVICE_HOST LOCALE_ARCHIVE TWITTER_API_KEY LOGGING__LOGLEVEL__DEFAULT
+    WEBHOOK__PORT ALDIS_COMMAND"""
     for name in theirs.split():
         assert load(**{name: "{"}) == load()
 
@@ -587,12 +453,6 @@ def test_the_file_is_ours_alone(tmp_path: Path) -> None:
             load_settings({}, env_file(tmp_path, f"{name}=1\n"))
     for name in ("TZ", "EXTRAS", "HTTPS_PROXY", "COMPOSE_PROJECT_NAME", "DOCKER_HOST", "SSL_CERT_FILE"):
         assert load_settings({}, env_file(tmp_path, f"{name}=UTC\n")) == load()
-
-
-def test_a_well_known_name_is_taken() -> None:
-    """The bearer token of X under the name that other programs give it."""
-    twitter = load(TWITTER_BEARER="AAAA").tools.options_by_name["twitter"].model_dump()
-    assert twitter["bearer_token"].get_secret_value() == "AAAA"
 
 
 class TestAccess:
@@ -612,10 +472,6 @@ class TestAccess:
         for number in ("+49 (0)1555 0000001", "+44(0)20 7946 0958", "+33 (0) 6 12 34 56 78", "+41 (00) 44 668 18 00"):
             for name in ("ACCESS__ALLOWED", "ACCESS__ADMINS", "SIGNAL__ACCOUNT"):
                 assert complaint(**{name: number}).startswith(f"{name}: must be ")
-
-    def test_own_number(self) -> None:
-        """The account may be written as on a visiting card."""
-        assert load(SIGNAL__ACCOUNT="+1 202 555-0123").signal.account == "+12025550123"
 
     def test_groups(self) -> None:
         """Ids keep their case; the wrapped form of signal-cli-rest-api is unwrapped."""
@@ -667,12 +523,6 @@ class TestSecrets:
         assert key is not None
         assert key.get_secret_value() == "sk-ant"
 
-    def test_of_tools_stand_in_a_file(self, tmp_path: Path) -> None:
-        """Every secret has its file, the tools' included."""
-        (tmp_path / "key").write_text("brave", encoding="utf-8")
-        dumped = load(TOOLS__WEB_SEARCH__API_KEY_FILE=str(tmp_path / "key")).tools.options_by_name["web_search"]
-        assert dumped.model_dump()["api_key"].get_secret_value() == "brave"
-
     @pytest.mark.parametrize("name", ["STORE__KEY_FILE", "BRAVE_API_KEY_FILE"])
     def test_that_cannot_be_read_are_refused(self, tmp_path: Path, name: str) -> None:
         """A missing, an empty and a binary file are each told; the path is not, for it may be the key itself."""
@@ -692,12 +542,6 @@ class TestSecrets:
         line = complaint(STORE__KEY=KEY.hex(), STORE__KEY_FILE="/run/secrets/key")
         assert line == "STORE__KEY: STORE__KEY_FILE is also set; remove one of the two (it is set in the environment)"
         assert complaint(BRAVE_API_KEY="x", BRAVE_API_KEY_FILE="/x").startswith("BRAVE_API_KEY: BRAVE_API_KEY_FILE is")
-
-    def test_bad_ones_from_a_file_name_the_file_variable(self, tmp_path: Path) -> None:
-        """The operator has to change the file, not a variable that is not there."""
-        (tmp_path / "key").write_text("short", encoding="utf-8")
-        line = complaint(STORE__KEY_FILE=str(tmp_path / "key"))
-        assert line.startswith("STORE__KEY_FILE: must be 32 bytes")
 
     def test_are_not_shown(self) -> None:
         """Neither by the settings' own text nor by their dump."""
@@ -729,7 +573,7 @@ class TestSecrets:
         ({"TZ": "/etc/localtime"}, "UTC"),
         ({"TZ": ":Asia/Tokyo"}, "Asia/Tokyo"),
         ({"TZ": "/usr/share/zoneinfo/Asia/Tokyo"}, "Asia/Tokyo"),
-        ({"TZ": "Europe/Berln", "LOCALE__TIMEZONE": "Europe/Berlin"}, "Europe/Berlin"),
+        ({"TZ": "Europe/Berln"}, "UTC"),
         ({"TZ": "Asia/Tokyo", "LOCALE__TIMEZONE": "Europe/Berlin"}, "Europe/Berlin"),
         ({}, "UTC"),
     ],
@@ -754,20 +598,6 @@ def test_time_zone(environ: dict[str, str], zone: str) -> None:
 def test_language(environ: dict[str, str], language: str) -> None:
     """The one that is set, else the machine's where Aldis speaks it, else English."""
     assert load(**environ).locale.language == language
-
-
-@pytest.mark.parametrize(
-    ("zone", "words"),
-    [
-        ("Europe/Berln", "there is no such time zone; did you mean Europe/Berlin?"),
-        ("Qqqq", "there is no such time zone"),
-        ("Tokio", "there is no such time zone"),
-    ],
-)
-def test_a_misspelt_time_zone_is_refused(zone: str, words: str) -> None:
-    """Else reminders would come at the wrong hour, and nobody would be told why."""
-    with pytest.raises(ConfigError, match=f"^TZ: {re.escape(words)}"):
-        load(TZ=zone)
 
 
 NAMES = [name for name in known_names() if not name.endswith("_FILE")]
@@ -798,7 +628,7 @@ class TestTable:
         lines = table().splitlines()
         assert all(line.rstrip(" |").endswith((".", "...")) for line in lines if line.startswith("| `"))
         heads = [after[1] for line, *after in zip(lines, lines[1:], lines[2:], strict=False) if line.startswith("### ")]
-        assert len(heads) == len(Settings.model_fields)
+        assert len(heads) == len(Settings.model_fields) - 1  # nothing can be set in one group
         assert all(head.endswith(".") for head in heads)
 
     @pytest.mark.parametrize(
@@ -815,17 +645,6 @@ class TestTable:
     def test_rows_read_well(self, row: str) -> None:
         """Defaults as one would write them; a secret says that it may stand in a file."""
         assert row in table()
-
-    def test_cells_hold_no_bar(self) -> None:
-        """A bar in a text would break the table."""
-        rows = [line for line in table().splitlines() if line.startswith("| `")]
-        assert {row.replace("\\|", "").count("|") for row in rows} == {4}
-
-    def test_groups_keep_their_order(self) -> None:
-        """The table follows the module."""
-        heads = [line[4:] for line in table().splitlines() if line.startswith("### ")]
-        assert heads == [name.upper() for name in Settings.model_fields]
-        assert all(len(list(rows)) > 0 for _, rows in itertools.groupby(heads))
 
 
 class TestAudio:
@@ -851,10 +670,3 @@ class TestAudio:
         assert own is not None
         assert own.get_secret_value() == "mine"
         assert load(AUDIO__BASE_URL=other).audio.listening_model == "whisper-1"
-
-    @pytest.mark.parametrize("name", ["AUDIO__PRICE", "AUDIO__SPEECH_PRICE"])
-    @pytest.mark.parametrize("price", ["-1", "1e500", "NaN"])
-    def test_a_price_that_no_ledger_holds_is_refused(self, name: str, price: str) -> None:
-        """At the start, not with the first voice note."""
-        with pytest.raises(ConfigError, match=name):
-            load(**{name: price})

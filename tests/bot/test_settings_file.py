@@ -136,13 +136,6 @@ def test_nothing_is_written_where_anything_is_wrong(changes: dict[str, str], wor
     assert there.file.read() == {"SIGNAL__NAME": "before"}
 
 
-def test_a_value_that_the_environment_hides_is_checked_all_the_same(tmp_path: Path) -> None:
-    """The day it counts is not the day to learn that it is wrong."""
-    there = Place(tmp_path, LOCALE__TIMEZONE="UTC")
-    with pytest.raises(ConfigError, match=r"^LOCALE__TIMEZONE: must be a time zone"):
-        there.file.write({"LOCALE__TIMEZONE": "Berlin"})
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -164,16 +157,6 @@ def test_a_file_that_was_spoilt_by_hand_is_refused(text: str, words: str, tmp_pa
         there.loaded()
 
 
-def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
-    """In a line, when it is read and when it would be changed."""
-    there = Place(tmp_path)
-    there.file.path.parent.mkdir()
-    there.file.path.write_bytes(b"SIGNAL__NAME=\xff\n")
-    for attempt in (there.loaded, lambda: there.file.write({"SIGNAL__NAME": "A"})):
-        with pytest.raises(ConfigError, match=rf"^{there.file.path}: cannot be read: it is not UTF-8 text"):
-            attempt()
-
-
 def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
     """People may write in it by hand."""
     there = Place(tmp_path)
@@ -182,13 +165,6 @@ def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
     there.file.write({"WEB__PORT": "2"})
     text = there.file.path.read_text()
     assert text == "# mine\nexport SIGNAL__NAME = Lamp # on the shelf\n# the end\nWEB__PORT=2\n"
-
-
-def test_a_dollar_is_a_dollar(tmp_path: Path) -> None:
-    """Nothing in the file is replaced by what the environment holds."""
-    there = Place(tmp_path, HOME="/home/somebody")
-    there.file.write({"LLM__SYSTEM_PROMPT": "You have $HOME and ${HOME}."})
-    assert there.loaded().llm.system_prompt == "You have $HOME and ${HOME}."
 
 
 def test_two_writers_lose_nothing(tmp_path: Path) -> None:

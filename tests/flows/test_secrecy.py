@@ -97,8 +97,7 @@ async def test_bugs_are_told_without_the_words_in_them(world: World) -> None:
     """Exceptions in the intake, a turn, a tool and a stray task, each with people's words in its message."""
     new = world.canaries.word
     world.model.scripted(call("calculate", {"expression": new("what a tool failed over")}))
-    settings = world.settings | {"WORKER__MAX_ATTEMPTS": "1"}
-    async with started("run", settings=settings, folder=world.folder, module="tests.flows.bursting") as process:
+    async with started("run", settings=world.settings, folder=world.folder, module="tests.flows.bursting") as process:
         await world.signal.connected()
         await world.answered("a question whose tool fails")
         await world.signal.deliver(message(f"stumble {new('what the intake failed over')}"))

@@ -37,7 +37,6 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "a budget with its keys mixed up": ({"BUDGET__ALL_DAY_USD": "1_5"}, "BUDGET__ALL_DAY_USD"),
     "a price with its keys mixed up": ({"BUDGET__PRICES": "claude=1_5/3"}, "BUDGET__PRICES"),
     "a budget below nothing": ({"BUDGET__PERSON_DAY_USD": "-1"}, "BUDGET__PERSON_DAY_USD"),
-    "per cent instead of a part": ({"BUDGET__WARN_AT": "80"}, "BUDGET__WARN_AT"),
     "one price instead of two": ({"BUDGET__PRICES": "claude=3"}, "BUDGET__PRICES"),
     "a person by name": ({"ACCESS__ALLOWED": "Anna"}, "ACCESS__ALLOWED"),
     "a number without its country": ({"ACCESS__ALLOWED": "0170 1234567"}, "ACCESS__ALLOWED"),
@@ -54,7 +53,6 @@ REFUSED: dict[str, tuple[dict[str, str], str]] = {
     "an address with a key in it": ({"OPENAI_BASE_URL": "http://gpu/v1?key=k"}, "OPENAI_BASE_URL"),
     "a bridge without http": ({"SIGNAL__URL": "signal:8080"}, "SIGNAL__URL"),
     "an account by name": ({"SIGNAL__ACCOUNT": "Bot"}, "SIGNAL__ACCOUNT"),
-    "a transport that there is not": ({"SIGNAL__TRANSPORT": "websocket"}, "SIGNAL__TRANSPORT"),
     "a way to show that there is not": ({"SIGNAL__LIVE": "streaming"}, "SIGNAL__LIVE"),
     "a city for a time zone": ({"LOCALE__TIMEZONE": "Berlin"}, "LOCALE__TIMEZONE"),
     "a language by its name": ({"LOCALE__LANGUAGE": "deutsch"}, "LOCALE__LANGUAGE"),
@@ -237,7 +235,6 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
     "a tool to approve that there is not": ({"TOOLS__APPROVE": "rememeber"}, "did you mean remember?"),
     "a folder that cannot be written": ({"STORE__PATH": "/proc/1/aldis.db"}, "set STORE__PATH"),
     "no folder of attachments": ({"SIGNAL__ATTACHMENTS": "{folder}/none"}, "SIGNAL__ATTACHMENTS is"),
-    "another bridge than there is": ({"SIGNAL__TRANSPORT": "rest_api"}, "SIGNAL__TRANSPORT says rest_api"),
     "another account than there is": ({"SIGNAL__ACCOUNT": "+12025550123"}, "(SIGNAL__ACCOUNT)"),
     "somebody whom nobody knows": ({"ACCESS__ALLOWED": "+12025550123"}, "ACCESS__ALLOWED: +12025550123 is not known"),
     "a group in which it is not": (

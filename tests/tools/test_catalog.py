@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from bot.settings.names import variables_of
+from bot.settings.variables import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
 from tests.tools.news.test_tool import Archive

@@ -12,9 +12,9 @@ class MarketsOptions(Options):
 
     sources: Annotated[Sources, FIXED] = "both"
     """The markets to query: both, polymarket (real money) or manifold (play money)."""
-    polymarket_base_url: BaseUrl = "https://gamma-api.polymarket.com"
+    polymarket_base_url: Annotated[BaseUrl, FIXED] = "https://gamma-api.polymarket.com"
     """The address of Polymarket."""
-    manifold_base_url: BaseUrl = "https://api.manifold.markets"
+    manifold_base_url: Annotated[BaseUrl, FIXED] = "https://api.manifold.markets"
     """The address of Manifold."""
     timeout_seconds: Annotated[float, FIXED] = 8
     """The time limit for each request."""

@@ -83,7 +83,7 @@ class SearchOptions(Options):
     """The address of Tavily."""
     serpapi_base_url: BaseUrl = "https://serpapi.com"
     """The address of SerpApi."""
-    perplexity_base_url: BaseUrl = "https://api.perplexity.ai"
+    perplexity_base_url: Annotated[BaseUrl, FIXED] = "https://api.perplexity.ai"
     """The address of Perplexity."""
     searxng_base_url: BaseUrl | None = None
     """The address of your own SearXNG, with its format `json` enabled."""

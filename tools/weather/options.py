@@ -1,10 +1,10 @@
 """The settings of the tool `get_weather`."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from tools.base import BaseUrl, Key, Options
+from tools.base import FIXED, BaseUrl, Key, Options
 
 Units = Literal["metric", "imperial"]
 
@@ -16,14 +16,17 @@ class WeatherOptions(Options):
     """The address for forecasts; with a key https://customer-api.open-meteo.com."""
     geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
     """The address for looking up places; with a key https://customer-geocoding-api.open-meteo.com."""
-    air_quality_base_url: BaseUrl = "https://air-quality-api.open-meteo.com"
-    """The address for air quality; with a key https://customer-air-quality-api.open-meteo.com."""
     api_key: Key | None = None
     """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
     units: Units = "metric"
     """The units of answers, unless the question names some."""
-    timeout_seconds: float = Field(default=12, gt=0, le=120)
+    timeout_seconds: Annotated[float, FIXED, Field(gt=0, le=120)] = 12
     """The time limit for one question: looking up the place, the forecast, and waiting for earlier questions."""
+
+    @property
+    def air_quality_base_url(self) -> str:
+        """The address for air quality, which goes with the one for forecasts."""
+        return self.base_url.replace("api.open-meteo.com", "air-quality-api.open-meteo.com")
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

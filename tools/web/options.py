@@ -13,7 +13,7 @@ class PageOptions(Options):
 
     max_chars: Annotated[int, FIXED] = 6_000
     """How many characters of a page or a PDF the model reads at a time."""
-    obey_robots: bool = True
+    obey_robots: Annotated[bool, FIXED] = True
     """Whether pages that a site's robots.txt closes to programs are left alone."""
     timeout_seconds: Annotated[float, FIXED] = 15
     """The time limit for fetching a page and its site's robots.txt, redirects included."""

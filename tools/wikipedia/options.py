@@ -14,7 +14,7 @@ class WikipediaOptions(Options):
 
     base_url: Annotated[BaseUrl, FIXED] = "https://{language}.wikipedia.org"
     """The address of Wikipedia; `{language}` is replaced by the language."""
-    language: Language = "en"
+    language: Annotated[Language, FIXED] = "en"
     """The language of the Wikipedia to read if the question names none: en, de, fr, ..."""
     timeout_seconds: Annotated[float, FIXED] = 8
     """The time limit for each request; one question takes up to three."""

@@ -22,7 +22,7 @@ class TwitterOptions(Options):
     """What X charges for a post, in US dollars."""
     user_cost_usd: Annotated[Decimal, FIXED] = Decimal("0.010")
     """What X charges for an author, in US dollars."""
-    base_url: BaseUrl = "https://api.x.com"
+    base_url: Annotated[BaseUrl, FIXED] = "https://api.x.com"
     """The address of X."""
     timeout_seconds: Annotated[float, FIXED] = 8
     """The time limit for X; TOOLS__TIMEOUT_SECONDS applies to it and the web search that replaces it together."""

@@ -90,8 +90,7 @@ async def bridge_of(settings: Settings) -> Bridge:
         Disconnected: nothing answers there.
         ConfigError: something else does.
     """
-    transport = settings.signal.transport
-    return transport if transport != "auto" else await bridge_at(settings.signal.url)
+    return await bridge_at(settings.signal.url)
 
 
 @asynccontextmanager

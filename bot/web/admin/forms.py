@@ -121,8 +121,7 @@ class Ask:
     async def _keep(self, changes: Changes) -> None:
         file = self.world.file
         for name in changes:
-            if winner := await asyncio.to_thread(file.winner, name):
-                where = "the environment" if winner == "environment" else winner
+            if where := await asyncio.to_thread(file.winner, name):
                 raise NotDone(f"{name} is set in {where}. That takes precedence over this page; change it there.")
         before = await asyncio.to_thread(file.read)
         await asyncio.to_thread(file.write, changes)

@@ -190,7 +190,7 @@ def settings(outside: Server, seconds: float) -> Mapping[str, Mapping[str, Any]]
     """Settings by which all that is asked outside is asked there; `seconds` for tools with a time of their own."""
     here = outside.url
     return {
-        "weather": {"base_url": here, "geocoding_base_url": here, "air_quality_base_url": here},
+        "weather": {"base_url": here, "geocoding_base_url": here},
         "convert": {"rates_base_url": here},
         "web_search": {"searxng_base_url": here, "providers": "searxng"},
         "wikipedia": {"base_url": here},

@@ -17,7 +17,7 @@ from aiohttp import web
 from bot import settings
 from bot.cli import main as cli
 from bot.errors import ConfigError, Disconnected
-from bot.settings.listing import listing, table
+from bot.settings.variables import listing, table
 from store import StoreInUse
 from tests.servers.base import Seen, Server
 

@@ -380,13 +380,6 @@ async def test_a_bridge_that_is_old_or_bad_or_does_not_know(practice: Practice, 
     assert all(one.level != "ok" for one in found)
 
 
-async def test_the_setting_names_the_other_bridge(practice: Practice) -> None:
-    """It would never connect."""
-    practice.given = {"SIGNAL__TRANSPORT": "rest_api"}
-    found = about(await practice.examine(), "SIGNAL__TRANSPORT says rest_api")
-    assert (found.level, "signal_cli" in found.advice) == ("problem", True)
-
-
 @pytest.mark.parametrize(
     ("accounts", "wanted", "words"),
     [

@@ -38,9 +38,7 @@ async def test_what_nothing_is_free_with_is_not_tried(tmp_path: Path) -> None:
     async with Server() as server:
         given = {
             f"{GROUP}PERPLEXITY_API_KEY": "key-canary",
-            f"{GROUP}PERPLEXITY_BASE_URL": server.url,
             "TOOLS__TWITTER__BEARER_TOKEN": "key-canary",
-            "TOOLS__TWITTER__BASE_URL": server.url,
         }
         text = format_findings(await examined(tmp_path, given))
         assert server.requests == []

@@ -212,7 +212,7 @@ class DaemonPhones(Phones, SignalCli):
 
     @property
     def settings(self) -> dict[str, str]:
-        return {"SIGNAL__URL": self.url, "SIGNAL__TRANSPORT": "signal_cli"}
+        return {"SIGNAL__URL": self.url}
 
     @property
     def waiting(self) -> int:
@@ -242,7 +242,7 @@ class BridgePhones(Phones, SignalRestApi):
 
     @property
     def settings(self) -> dict[str, str]:
-        return {"SIGNAL__URL": self.url, "SIGNAL__TRANSPORT": "rest_api"}
+        return {"SIGNAL__URL": self.url}
 
     @property
     def waiting(self) -> int:

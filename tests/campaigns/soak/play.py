@@ -44,7 +44,6 @@ _MAX_IDLE_SECONDS = 30.0
 _NUMBER = re.compile(r"number (\d+)")
 _SETTINGS = {
     "SIGNAL__ACCOUNT": ACCOUNT,
-    "SIGNAL__TRANSPORT": "signal_cli",
     "LLM__OPENAI__MODEL": "llama",
     "LLM__TIMEOUT_SECONDS": "3600",
     "HISTORY__MAX_TURNS": "2",  # all histories soon have their full length: memory has no reason to grow after that

@@ -161,7 +161,6 @@ STORIES = (
             "SIGNAL__ACK": "reaction",
             "SIGNAL__LIVE": "status",
             "TOOLS__TIMEOUT_SECONDS": "100",
-            "TOOLS__WEATHER__TIMEOUT_SECONDS": "90",
         },
     ),
     Story(

@@ -45,7 +45,7 @@ class Asked:
     """The tool over the double."""
 
     def __init__(self, server: OpenMeteo, http: Http, context: ToolContext, **options: Any) -> None:
-        hosts = ("base_url", "geocoding_base_url", "air_quality_base_url")
+        hosts = ("base_url", "geocoding_base_url")
         urls: dict[str, Any] = dict.fromkeys(hosts, server.url)
         self.tool = Weather(WeatherOptions(**(urls | options)), http)
         self._context = context

@@ -1,28 +1,30 @@
-"""The names of the settings: how a field is spelled as a variable, what it means, and which unknown name means which.
+"""The settings as variables: how a field is spelled, what it means, and which unknown name is a slip for which.
 
 A leaf `max_tool_calls` in the group `tools` is `TOOLS__MAX_TOOL_CALLS`. Some are also read under a name that many
-machines have set already (`ALSO`); a secret can be kept in a file, named by `NAME_FILE`.
+machines have set already (`ALSO`); a secret can be kept in a file, named by `NAME_FILE`. The page of settings and the
+list in a terminal are made from the docstrings of the fields.
 """
 
 import ast
 import inspect
 import re
 import sys
+import textwrap
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from functools import cache
 from itertools import pairwise
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from bot.settings.groups import SEPARATOR, USUAL, Settings
 from tools import FIXED
 
-SEPARATOR = "__"
 FILE_SUFFIX = "_FILE"
 NUMBERS = frozenset({int, float, Decimal})
 """The kinds of values that are numbers."""
@@ -40,21 +42,28 @@ ALSO = {
 """Names that many machines have set already; each is read if our own is left out."""
 
 _ELSEWHERE = {
+    "DEEP_ANALYSIS_MAX_TOOL_CALLS": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
     "DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__",
+    "TWITTER_API_KEY": "TWITTER_BEARER",
+    "TOOLS__X__": "TOOLS__TWITTER__",
     "SEARCH_": "TOOLS__WEB_SEARCH__",
+    "LOGGING__": "LOG__",
     "CLAUDE_": "ANTHROPIC_",
     "OPENAI_API_BASE": "OPENAI_BASE_URL",
 }
-"""How names of other programs begin, and how Aldis's begin for the same."""
+"""How names of other programs begin, and how Aldis's begin for the same; the first that fits counts."""
 _OTHERS = re.compile(
     r"TZ|LANG|LC_\w+|EXTRAS|(HTTPS?|ALL|NO|FTP)_PROXY|(COMPOSE|DOCKER|PYTHON|SSL_CERT|PIP|MAKE|MFLAGS)_?\w*"
 )
 """What a `.env` file can also hold, for the container, its engine and Python."""
-_COMMON = frozenset({"LOG_LEVEL", "LOG_FORMAT", "WEB_HOST", "WEB_PORT", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL"})
+_COMMON = frozenset(
+    {"LOG_LEVEL", "LOG_FORMAT", "WEB_HOST", "WEB_PORT", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL", "TWITTER_API_KEY"}
+)
 """Names so common in an environment that they are probably meant for another program."""
 _SURE, _SURE_WORD, _LIKELY = 0.84, 0.8, 0.6
-"""How alike (difflib's ratio) a name must be to ours, and its first word, to be a slip for it in the environment; and
-how alike to be named as what may be meant. The first keeps `OPENAI_API_TYPE` apart from ours."""
+"""How alike (difflib's ratio) a name must be to ours as a whole, in its first word, and in each of its parts. The first
+keeps `OPENAI_API_TYPE` apart from ours."""
+_INDENT = "    "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,11 +80,6 @@ class Variable:
     def name(self) -> str:
         """Its own name in the environment."""
         return SEPARATOR.join(self.path).upper()
-
-    @property
-    def also(self) -> str | None:
-        """A well-known name that is read if the variable's own is not set."""
-        return ALSO.get(self.name)
 
     @property
     def default(self) -> str:
@@ -116,10 +120,15 @@ class Variable:
         return " ".join((self.field.description or next(filter(None, docs), "")).split())
 
     @property
+    def own_names(self) -> tuple[str, ...]:
+        """Its name, and the well-known one that is read if its own is not set."""
+        return (self.name, ALSO[self.name]) if self.name in ALSO else (self.name,)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name under which it is read, its own first."""
-        own = (self.name, *((self.also,) if self.also else ()))
-        return tuple(name for base in own for name in ((base, base + FILE_SUFFIX) if self.is_secret else (base,)))
+        files = (FILE_SUFFIX,) if self.is_secret else ()
+        return tuple(name + suffix for name in self.own_names for suffix in ("", *files))
 
 
 def variables_of(model: type[BaseModel], path: tuple[str, ...] = ()) -> Iterator[Variable]:
@@ -144,7 +153,7 @@ def kind_of(annotation: Any) -> Any:
 
 def hint(name: str, names: Iterable[str]) -> str:
     """Returns `; did you mean NAME?` for the closest of our names; empty if none is close."""
-    meant = _closest(name, names, _LIKELY)
+    meant = _closest(name, names)
     return f"; did you mean {meant}?" if meant else ""
 
 
@@ -156,21 +165,32 @@ def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bo
     """
     if is_in_file:
         return not _OTHERS.fullmatch(name)
-    words = {one.partition("_")[0] for one in (*names, *_ELSEWHERE)}
     first = name.partition("_")[0]
-    if SEPARATOR in name and first in words:
+    words = {*map(str.upper, Settings.model_fields), *(one.partition("_")[0] for one in names)}
+    if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
         return True
-    is_near = name not in _COMMON and bool(get_close_matches(first, words, n=1, cutoff=_SURE_WORD))
-    return is_near and _closest(name, names, _SURE) is not None
+    is_near = name.startswith(("ALDIS_", *_ELSEWHERE)) or bool(get_close_matches(first, words, n=1, cutoff=_SURE_WORD))
+    return is_near and name not in _COMMON and _closest(name, names) is not None
 
 
-def _closest(name: str, names: Iterable[str], similarity: float) -> str | None:
-    """The one of our names that is most like this one, underscores aside."""
-    begin = next((begin for begin in _ELSEWHERE if name.startswith(begin)), "")
-    wanted = _ELSEWHERE.get(begin, "") + name.removeprefix(begin)
-    flat = {one.replace("_", ""): one for one in sorted(names)}
-    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=similarity)
-    return flat[found[0]] if found else None
+def _closest(name: str, names: Iterable[str]) -> str | None:
+    """The one of our names that is most like this one: with as many parts, each like its own, if it has several."""
+    wanted = name.removeprefix("ALDIS_").lstrip("_")
+    begin = next((begin for begin in _ELSEWHERE if wanted.startswith(begin)), "")
+    wanted = _ELSEWHERE.get(begin, "") + wanted.removeprefix(begin)
+    if SEPARATOR not in wanted:
+        flat = {one.replace("_", ""): one for one in sorted(names)}
+        found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_SURE)
+        return flat[found[0]] if found else None
+    parts = wanted.split(SEPARATOR)
+    rivals = [one for one in sorted(names) if one.count(SEPARATOR) == len(parts) - 1]
+    likeness = {one: list(map(_ratio, parts, one.split(SEPARATOR))) for one in rivals}
+    likely = [one for one in rivals if min(likeness[one]) >= _LIKELY]
+    return max(likely, key=lambda one: sum(likeness[one]), default=None)
+
+
+def _ratio(one: str, other: str) -> float:
+    return SequenceMatcher(None, one, other).ratio()
 
 
 @cache
@@ -188,3 +208,58 @@ def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
         if isinstance(doc, ast.Expr) and isinstance(doc.value, ast.Constant) and isinstance(doc.value.value, str)
     }
+
+
+def table(model: type[Settings] = USUAL) -> str:
+    """Returns the settings as Markdown: for each group a heading, its purpose, and a table."""
+    blocks: list[str] = []
+    for group, purpose, variables in _groups(model):
+        blocks += [f"### {group}", "", purpose, "", "| variable | default | meaning |", "|---|---|---|"]
+        for one in variables:
+            names = ", ".join(f"`{name}`" + (f" (`{FILE_SUFFIX}`)" if one.is_secret else "") for name in one.own_names)
+            meaning = one.meaning.replace("|", "\\|")
+            blocks.append(f"| {names} | {one.default and f'`{one.default}`'} | {meaning} |")
+        blocks += ["", ""]
+    return "\n".join(blocks[:-1])
+
+
+def listing(model: type[Settings], columns: int | None) -> str:
+    """Returns the same for a terminal: each setting as a line of `.env`, with its meaning below.
+
+    `columns`: the maximum line width; None means no limit.
+    """
+    width = max(columns or sys.maxsize, 2 * len(_INDENT))
+    lines: list[str] = []
+    for group, purpose, variables in _groups(model):
+        lines += [f"{group}: {purpose}", ""]
+        for one in variables:
+            lines.append(f"{one.name}={one.default}")
+            also = f"Also: {', '.join(one.names[1:])}" if len(one.names) > 1 else ""
+            for text in filter(None, (one.meaning, also)):
+                lines += textwrap.wrap(
+                    text,
+                    width,
+                    initial_indent=_INDENT,
+                    subsequent_indent=_INDENT,
+                    break_long_words=False,
+                    break_on_hyphens=False,
+                )
+        lines += ["", ""]
+    return "\n".join(lines[:-1])
+
+
+def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
+    """The groups that have variables, in their order: name, purpose, and the variables of each.
+
+    The variables that turn off one tool each are told in the purpose of their group.
+    """
+    for name, field in model.model_fields.items():
+        group = cast("type[BaseModel]", field.annotation)
+        found = list(variables_of(group, (name,)))
+        switches = [one for one in found if name == "tools" and one.path[2:] == ("enabled",)]
+        purpose = " ".join((group.__doc__ or "").split())
+        if switches:
+            off = ", ".join(one.path[1].upper() for one in switches)
+            purpose += f" `TOOLS__<NAME>__ENABLED=false` turns those off: {off}."
+        if found:
+            yield name.upper(), purpose, [one for one in found if one not in switches]
