@@ -154,7 +154,8 @@ class OpenMeteo:
 
     async def air_quality(self, params: Mapping[str, str]) -> WeatherForecast:
         """Returns the air quality there; what is unknown at a place, such as pollen outside Europe, is null."""
-        answer = await self._ask(f"{self._options.air_quality_base_url}/v1/air-quality", params)
+        host = self._options.base_url.replace("api.open-meteo.com", "air-quality-api.open-meteo.com")
+        answer = await self._ask(f"{host}/v1/air-quality", params)
         return answer.parse(WeatherForecast, _SERVICE)
 
     async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:

@@ -23,11 +23,6 @@ class WeatherOptions(Options):
     timeout_seconds: Annotated[float, FIXED, Field(gt=0, le=120)] = 12
     """The time limit for one question: looking up the place, the forecast, and waiting for earlier questions."""
 
-    @property
-    def air_quality_base_url(self) -> str:
-        """The address for air quality, which goes with the one for forecasts."""
-        return self.base_url.replace("api.open-meteo.com", "air-quality-api.open-meteo.com")
-
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""
         return ("Open-Meteo: the place",)
