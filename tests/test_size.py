@@ -65,7 +65,6 @@ RECORDED = ("tests/bot/signal/envelopes/",)
 MAX_FUNCTION_LINES = 60
 LONG = {
     "bot/app/__init__.py:build_service",
-    "bot/app/wiring.py:__init__",
     "bot/app/wiring.py:service",
     "bot/loops/worker.py:__init__",
 }

@@ -3,9 +3,8 @@
     settings --> store, providers, tools, transport --> the loops --> the service
 
 transports  for the bridge that answers                models      providers, their prices
-tools       those that are enabled                     policies    settings in the form the parts take
-wiring      the loops over an open store               machine     limits of the process
-this        all of it, opened and closed
+tools       those that are enabled                     policies    who may write, what is secret
+wiring      the loops over an open store               this        all of it, opened and closed
 
 Left to others: the verbs of the command line (`bot.cli.main`).
 """
@@ -13,33 +12,32 @@ Left to others: the verbs of the command line (`bot.cli.main`).
 import asyncio
 import gc
 import logging
+import resource
+import weakref
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import replace
 
 from bot.access.pairing import Callers, Pairing
-from bot.app import machine, models, policies, transports
+from bot.app import models, transports, wiring
 from bot.app import tools as equipment
 from bot.app.learning import CapabilityProbe, KeptLessons
-from bot.app.metering import Meter
-from bot.app.models import unpriced_models
-from bot.app.people import identities_of
 from bot.app.tools import standalone_deps, toolbox, user_agent
-from bot.app.transports import linking, linking_ready, log_waits, signal_transport
-from bot.app.wiring import Parts
-from bot.clock import Clock, MachineClock
+from bot.app.transports import linking_ready, log_waits, signal_transport
+from bot.clock import MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.deps import Deps
 from bot.doctor.machine import words_of_level
 from bot.doctor.pages import is_contained
 from bot.doctor.troubles import ModelTroubles
-from bot.features.feeds.service import Feeds, FeedService
-from bot.features.safety_numbers.service import SafetyNumbers
+from bot.features.feeds.service import FeedService
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
+from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.models.base import Provider
 from bot.service import Service
@@ -47,22 +45,19 @@ from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from store import UNDECIDED, Store, Undecided, open_store
-from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone
+from tools import Fetcher, Http, ToolDeps, ToolSource, alone
 
 __all__ = [
     "build_service",
     "check_settings",
     "doctor_deps",
-    "identities",
     "import_sdks",
-    "linking",
     "linking_ready",
     "log_waits",
     "own_clock",
     "signal_transport",
     "standalone_deps",
     "toolbox",
-    "unpriced_models",
     "user_agent",
 ]
 
@@ -71,6 +66,10 @@ _log = logging.getLogger(__name__)
 _CLOSE_SECONDS = 3.0
 _RESERVE_BYTES = 2_000_000
 """Released when the disk is full, so that deletions are still possible; more than one deleting transaction needs."""
+_MAX_FILES, _MAX_THREADS = 65_536, 64
+"""A thousand waiting conversations may hold a connection to a model each, and a name that never resolves a thread."""
+_widened: weakref.WeakSet[asyncio.AbstractEventLoop] = weakref.WeakSet()
+"""The loops that have their threads: a second pool for the same loop would leave the first one behind."""
 
 
 def check_settings(settings: Settings) -> None:
@@ -114,7 +113,7 @@ async def build_service(
         ConfigError: a setting is wrong.
     """
     set_language(settings.locale.language)
-    machine.widen()
+    widen()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
         sandbox = stack.enter_context(closing(Sandbox()))
@@ -126,7 +125,7 @@ async def build_service(
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         troubles, counts = ModelTroubles(), Counts()
-        meter = Meter(counts)
+        meter = models.Meter(counts)
         kept_lessons = KeptLessons(store, MachineClock())
         stack.push_async_callback(_close, kept_lessons)
         lessons = await kept_lessons.read()
@@ -145,44 +144,57 @@ async def build_service(
         stack.callback(looking.cancel)
         # A fetcher of its own: a slow feed must not delay a page that somebody wants read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
-        clock = await own_clock(store)
+        clock, audio = await own_clock(store), settings.audio
+        shared = wiring.services(
+            settings, transport, store, realm, clock=clock, sandbox=sandbox, counts=counts, lessons=lessons
+        )
+        around = ToolDeps(
+            http=http,
+            fetcher=fetcher,
+            reminders=shared.reminders,
+            memory=shared.memory,
+            predictions=shared.predictions,
+            news=shared.feeds,
+            quotas=shared.quotas,
+            papers=Library(sandbox),
+            judge=shared.judge(provider),
+        )
+        own = equipment.own_tools(settings, around)
+        equipment.check_approve(settings, own)
+        tools, news = equipment.apart(own)
+        more = (FeedService(news, shared.feeds), *equipment.tool_sources(settings, own))
+        for source in more:
+            stack.push_async_callback(_close, source)
         deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher))
-        parts = Parts(
-            settings,
-            transport,
-            store,
-            realm,
-            policies.speech(settings, http),
-            sandbox,
-            reader,
-            clock=clock,
-            counts=counts,
-            lessons=lessons,
+        aldis = wiring.service(
+            shared,
+            provider,
+            tools,
+            more,
+            speech=Speech(http, audio, api_key=settings.audio_key) if audio.base_url else None,
+            reader=reader,
             troubles=troubles,
             ask=lambda: recheck(settings, deps),
             restarts=restarts,
             pairing=pairing,
             callers=callers,
         )
-        around = ToolDeps(
-            http=http,
-            fetcher=fetcher,
-            reminders=parts.reminders,
-            memory=parts.memory,
-            predictions=parts.predictions,
-            news=parts.feeds,
-            quotas=parts.quotas,
-            papers=Library(sandbox),
-            judge=parts.judge(provider),
-        )
-        tools, more = _tools_and_sources(settings, around, parts.feeds)
-        for source in more:
-            stack.push_async_callback(_close, source)
-        aldis = parts.service(provider, tools, more)
         # What exists by now will stay, so the collector need not scan it again and again.
         gc.freeze()
         gc.enable()
         yield aldis
+
+
+def widen() -> None:
+    """Lets the process open more files, and its running loop use more threads."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, _MAX_FILES)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    loop = asyncio.get_running_loop()
+    if loop not in _widened:
+        loop.set_default_executor(ThreadPoolExecutor(_MAX_THREADS, thread_name_prefix="beside"))
+        _widened.add(loop)
 
 
 @asynccontextmanager
@@ -199,16 +211,6 @@ async def _decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store
         if await store.read(lambda repos: repos.restored.restoration()) is not None:
             raise Undecided(UNDECIDED)
         yield store
-
-
-def _tools_and_sources(
-    settings: Settings, around: ToolDeps, feeds: Feeds
-) -> tuple[tuple[Tool, ...], tuple[ToolSource, ...]]:
-    """The tools that are always there, and the sources of those that come and go."""
-    own = equipment.own_tools(settings, around)
-    equipment.check_approve(settings, own)
-    tools, news = equipment.apart(own)
-    return tools, (FeedService(news, feeds), *equipment.tool_sources(settings, own))
 
 
 async def _close(part: Transport | Provider | ToolSource | KeptLessons | CapabilityProbe) -> None:
@@ -240,12 +242,6 @@ async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineC
     elif latest is not None:
         clock.begin_after(latest)
     return clock
-
-
-def identities(settings: Settings, transport: Transport, store: Store, clock: Clock) -> SafetyNumbers:
-    """People's safety numbers, for a verb that runs while no Aldis does."""
-    allowed = policies.access_list(settings, "signal")
-    return identities_of(settings, transport, store, clock, lambda: allowed, counts=Counts())
 
 
 def doctor_deps(settings: Settings) -> Deps:

@@ -54,10 +54,6 @@ class CapabilityProbe:
             self._answered.add(model)
             self._ask(model if model in self._settings.llm.choices else self._settings.llm.model_of("openai"))
 
-    async def settle(self) -> None:
-        """Waits until every question is answered, or will not be."""
-        await asyncio.gather(*self._asking)
-
     async def aclose(self) -> None:
         """Stops asking."""
         for task in self._asking:

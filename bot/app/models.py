@@ -5,10 +5,13 @@ A vendor's SDK is imported with the provider that needs it: each costs up to a s
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from importlib import import_module
 
+from bot.chat.journal import ToolRun
 from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL
 from bot.errors import ConfigError, ProviderError
+from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, told_of
 from bot.models.fallback import Fallback, QuestionsFirst
@@ -199,3 +202,37 @@ def _uncounted_services(settings: Settings) -> Iterator[str]:
         return
     if "cost_usd" not in images.model_fields_set:
         yield "TOOLS__IMAGES__COST_USD"
+
+
+class Meter:
+    """Records what models and tools did, in the figures of one run."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def on_answer(self, completion: Completion) -> None:
+        """Records a model's answer."""
+        usage, provider = completion.usage, completion.provider
+        self._counts.observe("model_call_seconds", completion.latency_seconds, provider=provider)
+        self._counts.increase("model_tokens", usage.input_tokens, provider=provider, kind="input")
+        self._counts.increase("model_tokens", usage.cached_input_tokens, provider=provider, kind="cached_input")
+        self._counts.increase("model_tokens", usage.output_tokens, provider=provider, kind="output")
+        if completion.cost_usd is None:
+            self._counts.increase("model_calls_unpriced")
+        else:
+            self._charge("model", completion.cost_usd)
+
+    def on_error(self, error: ProviderError) -> None:
+        """Records a failed try."""
+        self._counts.increase("model_failures", provider=error.provider, error=type(error).__name__)
+        self._charge("model", error.cost_usd or Decimal(0))
+
+    def on_run(self, run: ToolRun) -> None:
+        """Records a tool run."""
+        self._counts.observe("tool_call_seconds", run.latency_seconds, tool=run.tool)
+        self._charge("tool", run.cost_usd)
+        if run.outcome != "ok":
+            self._counts.increase("tool_failures", error=run.outcome)
+
+    def _charge(self, kind: str, cost_usd: Decimal) -> None:
+        self._counts.increase("cost_usd", float(cost_usd), kind=kind)

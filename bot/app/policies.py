@@ -1,29 +1,20 @@
-"""Translates settings for the parts: limits, intervals, who may write. Pure, apart from warnings to the operator."""
+"""Who may write by the settings, and which of them are secrets."""
 
 import base64
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
-from datetime import timedelta
 from typing import cast
 
 from pydantic import BaseModel, SecretStr
 
 from bot.access.access import EVERYBODY, AccessList
-from bot.access.limits import Quota
-from bot.access.pairing import Callers, Pairing
 from bot.events import TERMINAL_PERSON
-from bot.loops.intake import Admission
-from bot.media.speech import Speech
 from bot.settings import Settings
 from bot.trust.secrets import Secrets, passwords_in
-from tools import Http
 
 _log = logging.getLogger(__name__)
-
-_FEW_CONVERSATIONS = 100
-"""Fewer places than this are soon occupied by hanging models."""
 
 
 def access_list(settings: Settings, realm: str) -> AccessList:
@@ -42,38 +33,6 @@ def access_list(settings: Settings, realm: str) -> AccessList:
         admins=frozenset(access.admins),
         group_members_may_write=access.group_members_may_write,
     )
-
-
-def admission(settings: Settings, pairing: Pairing, callers: Callers | None) -> Admission:
-    """How much is too much, and whether strangers get codes."""
-    return Admission(
-        quota=Quota(settings.limits), pairing=pairing if settings.access.strangers == "pair" else None, callers=callers
-    )
-
-
-def note_few_conversations(settings: Settings) -> None:
-    """Warns the operator if hanging answers would soon make everybody else wait."""
-    at_once = settings.worker.conversations_at_once
-    if at_once < _FEW_CONVERSATIONS:
-        _log.warning(
-            "WORKER__CONVERSATIONS_AT_ONCE=%d: as many answers that hang keep everybody else waiting; leave it out, "
-            "for one that waits costs next to nothing",
-            at_once,
-        )
-
-
-def retention(settings: Settings) -> timedelta | None:
-    """How long what was said is kept; None: for ever."""
-    days = settings.history.retention_days
-    return None if days is None else timedelta(days=days)
-
-
-def speech(settings: Settings, http: Http) -> Speech | None:
-    """The service that transcribes and speaks; None without an address."""
-    audio = settings.audio
-    if audio.base_url is None:
-        return None
-    return Speech(http, audio, api_key=settings.audio_key)
 
 
 def secrets(settings: Settings) -> Secrets:

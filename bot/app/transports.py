@@ -5,9 +5,9 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 
 import asyncio
 import logging
-import random
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from typing import TypeVar
 
 from bot.errors import ConfigError, Disconnected
@@ -24,8 +24,8 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_PAUSE_SECONDS = 1.0
-"""The longest pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
+_PAUSE_SECONDS = 0.8
+"""The pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
 _MANY_LOOKS = 60
 _LONG_PAUSE_SECONDS = 5.0
 """The pause between two look-ups of an account after that many in vain: nobody is about to link one, and each needs a
@@ -61,15 +61,6 @@ async def signal_transport(
     return transport(settings, bridge, account)
 
 
-async def linking(settings: Settings, on_wait: OnWait | None = None) -> Linking:
-    """Links an account through the bridge at `SIGNAL__URL`; waits until one answers there.
-
-    Raises:
-        ConfigError: what answers there is not a bridge.
-    """
-    return linking_over(settings, await _bridge(settings, on_wait or log_waits()))
-
-
 @asynccontextmanager
 async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[tuple[Linking, tuple[Account, ...]]]:
     """Links an account once the bridge answers, together with the accounts it already has.
@@ -77,7 +68,7 @@ async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[t
     Raises:
         ConfigError: what answers there is not a bridge.
     """
-    link = await linking(settings, on_wait)
+    link = linking_over(settings, await _bridge(settings, on_wait))
     try:
         yield link, await _patiently(link.accounts, on_wait)
     finally:
@@ -132,16 +123,18 @@ def profile_over(settings: Settings, bridge: Bridge, account: Account) -> Profil
 
 
 async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
-    """The kind of bridge at `SIGNAL__URL`: as it answers, however long it takes to start."""
+    """The kind of bridge at `SIGNAL__URL`, however long it takes to start."""
     return await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
 
 
 async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
     """The bridge's answer, asked for until it comes."""
     while True:
-        with _told(on_wait):
+        try:
             return await ask()
-        await _pause()
+        except Disconnected as error:
+            on_wait(Wait(f"waiting for Signal: {error}"))
+        await asyncio.sleep(_PAUSE_SECONDS)
 
 
 async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_being_set_up: bool = False) -> Account:
@@ -154,25 +147,22 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
     try:
         unnamed = looks = 0
         while True:
-            with _told(on_wait):
-                choice = await choice_of(link, settings.signal.account)
-                try:
-                    account = _only(choice)
-                except ConfigError as error:
-                    if not is_being_set_up:
-                        raise
-                    on_wait(Wait(str(error), "choice"))
-                    await _pause()
-                    continue
+            try:
+                account = _only(await _patiently(lambda: choice_of(link, settings.signal.account), on_wait))
+            except ConfigError as error:
+                if not is_being_set_up:
+                    raise
+                on_wait(Wait(str(error), "choice"))
+            else:
                 if account is None:
                     on_wait(Wait(NO_ACCOUNT, "link"))
                     looks += 1
-                elif (found := await link.identify(account)).id is not None:
+                elif (found := await _patiently(partial(link.identify, account), on_wait)).id is not None:
                     return found
                 elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
                     _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
                     return found
-            await _pause(looks)
+            await asyncio.sleep(_LONG_PAUSE_SECONDS if looks > _MANY_LOOKS else _PAUSE_SECONDS)
     finally:
         await link.aclose()
 
@@ -185,30 +175,10 @@ def _only(choice: Choice) -> Account | None:
     """
     if not choice.all:
         return None
-    account, *others = choice.meant or (None,)
-    if others:
+    if len(choice.meant) > 1:
         raise ConfigError("SIGNAL__ACCOUNT: the bridge has several accounts; name the one that Aldis answers for")
-    if account is None:
+    if not choice.meant:
         raise ConfigError("SIGNAL__ACCOUNT: the bridge has another account, not this one; correct it or link it")
-    if not account.name:
+    if not choice.meant[0].name:
         raise ConfigError(f"SIGNAL__ACCOUNT: {UNNAMED}")
-    return account
-
-
-@contextmanager
-def _told(on_wait: OnWait) -> Generator[None]:
-    """Reports a bridge that cannot be reached, which is then asked again."""
-    try:
-        yield
-    except Disconnected as error:
-        on_wait(Wait(f"waiting for Signal: {error}"))
-
-
-def pause_seconds(looks: int) -> float:
-    """How long to wait before the next look-up, after that many in vain."""
-    spread = random.uniform(0.5, 1.0)  # noqa: S311  (it spreads load, it keeps no secret)
-    return _LONG_PAUSE_SECONDS if looks > _MANY_LOOKS else _PAUSE_SECONDS * spread
-
-
-async def _pause(looks: int = 0) -> None:
-    await asyncio.sleep(pause_seconds(looks))
+    return choice.meant[0]

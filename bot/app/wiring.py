@@ -1,52 +1,58 @@
 """The loops and everything they need, over an open store: which part gets which.
 
-settings, transport, store --> turns, approvals, commands, budgets --> intake, worker, sender, ... --> the service
+settings, transport, store --> services: what all parts share --> intake, worker, sender, ... --> the service
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.access.access import AccessList
+from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
 from bot.app import models, policies
 from bot.app import tools as equipment
-from bot.app.commands import command_groups
-from bot.app.metering import Meter
-from bot.app.people import admins_of, identities_of
-from bot.chat import prompt
+from bot.chat import chats, prompt
 from bot.chat.agent import Agent
 from bot.chat.approvals import Approvals
 from bot.chat.captchas import Captchas
 from bot.chat.context import GroupContext
 from bot.chat.edits import Revisions
-from bot.chat.journal import Turn
 from bot.chat.multimodal import MultimodalAgent
-from bot.chat.notices import Notice, Notices
+from bot.chat.notices import Admins, Notice, Notices
 from bot.chat.room import ContextRoom
 from bot.chat.status import EMOJI, Reactions, StatusMessages
 from bot.chat.tool_shapes import ToolShapes
-from bot.chat.toolbox import Toolbox
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.commands.admin import Audience
+from bot.commands.admin import AdminCommands, Audience, BroadcastCommands
 from bot.commands.base import CommandContext, CommandGroup, Commands
-from bot.commands.preferences import Menu
+from bot.commands.conversation import ConversationCommands
+from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
-from bot.events import ChatId, PersonId
+from bot.features.attestation.commands import AttestationCommands
+from bot.features.attestation.service import Attestation
 from bot.features.evidence.judge import ReportJudge
+from bot.features.export.commands import ExportCommands
+from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
+from bot.features.memory.commands import MemoryCommands
 from bot.features.memory.service import Memory
 from bot.features.predictions.service import Predictions
+from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
+from bot.features.safety_numbers.commands import TrustCommands
 from bot.features.safety_numbers.service import SafetyNumbers
 from bot.features.summaries.service import Summaries, SummaryWorker
+from bot.features.usage.commands import UsageCommands
 from bot.i18n import phrases
-from bot.loops.intake import Intake
+from bot.loops.intake import Admission, Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
 from bot.loops.watchdog import Checkups, Watchdog
@@ -57,7 +63,7 @@ from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.models.base import Provider
-from bot.models.capabilities import ModelLessons
+from bot.models.capabilities import Capabilities, ModelLessons
 from bot.money.budgets import Budget
 from bot.money.ledger import Quotas
 from bot.service import Service
@@ -70,347 +76,359 @@ from bot.web.health import HealthPage
 from store import Store
 from tools import Tool, ToolSource
 
+_log = logging.getLogger(__name__)
 
-class Parts:
-    """The parts over an open store, and what they share.
+_FEW_CONVERSATIONS = 100
+"""Fewer places than this are soon occupied by hanging models."""
 
-    `reader` None: no feeds are read. `ask` checks servers; None: nothing does. `restarts` None: it cannot be restarted.
-    """
 
-    def __init__(
-        self,
-        settings: Settings,
-        transport: Transport,
-        store: Store,
-        realm: str,
-        speech: Speech | None,
-        sandbox: Sandbox,
-        reader: FeedReader | None = None,
-        *,
-        clock: Clock,
-        counts: Counts | None = None,
-        lessons: ModelLessons | None = None,
-        troubles: ModelTroubles | None = None,
-        ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
-        restarts: Restarts | None = None,
-        pairing: Pairing | None = None,
-        callers: Callers | None = None,
-    ) -> None:
-        self._settings = settings
-        self._speech = speech
-        self._reader = reader
-        self._sandbox = sandbox
-        self._transport = transport
-        self._store = store
-        self._realm = realm
-        self._clock = clock
-        self._troubles = troubles or ModelTroubles()
-        self._ask = ask or _nothing_asked
-        self._restarts = restarts
-        self._callers = callers
-        self._counts = counts or Counts()
-        self._lessons = lessons or ModelLessons()
-        self._known = models.known_models(settings, self._lessons)
-        self._room = ContextRoom(self._lessons, models.server_of(settings))
-        self._counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
-        self._pairing = pairing or Pairing()
-        self._allowed = policies.access_list(settings, realm)
-        self._budget = Budget(
-            store,
-            self._clock,
-            models.budgets(settings),
-            timezone=settings.locale.timezone,
-            priced=models.priced_models(settings, self._lessons),
-        )
-        self._turns = Turns(
-            store,
-            self._clock,
-            max_turns=settings.history.max_turns,
-            timezone=settings.locale.timezone,
-            language=settings.locale.language,
-            budget=self._budget,
-        )
-        self._revisions = Revisions(
-            store,
-            self._clock,
-            self._turns,
-            deletes_answers=settings.signal.delete_answers,
-            asks_per_minute=settings.limits.messages_per_minute,
-        )
-        self.reminders = Reminders(store, self._clock, self._turns, account=transport.account, locale=settings.locale)
-        self.memory = Memory(store, self._clock)
-        self.predictions = Predictions(store, self._clock)
-        self.feeds = Feeds(store, self._clock)
-        self.quotas = Quotas(store, self._clock)
+@dataclass(frozen=True, kw_only=True)
+class Services:
+    """What the parts of one run share."""
 
-    def service(self, provider: Provider, tools: Sequence[Tool], more: Sequence[ToolSource] = ()) -> Service:
-        """All of them together; `more` are sources of tools known only while it runs."""
-        settings = self._settings
-        menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more, known=self._known)
-        self._counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
-        watchdog = Watchdog(self._transport, self._counts, clock=self._clock)
-        checkups = self._checkups(watchdog, lambda: intake.access)
-        health = HealthPage(
-            self._store,
-            watchdog,
-            self._clock,
-            self._counts,
-            level=lambda: self._sandbox.known_level,
-            findings=lambda: checkups.findings,
-            free_bytes=lambda: free_bytes_of(settings),
-            used_share=self._budget.used_share,
-            restarts=self._restarts,
-        )
-        identities = identities_of(
-            settings, self._transport, self._store, self._clock, lambda: intake.access, counts=self._counts
-        )
-        membership = Membership(self._transport, self._store, self._clock, self._allowed)
-        intake = self._intake(identities.notice, membership.notice)
-        membership.on_groups = intake.learn_groups
-        watchdog.on_answer = intake.wake
-        summary_worker = self._summary_worker(provider)
-        toolbox = equipment.toolbox(
-            settings,
-            tools,
-            more,
-            clock=self._clock,
-            on_run=Meter(self._counts).on_run,
-            shapes=ToolShapes(self._store, self._clock),
-        )
-        captchas = Captchas(self._transport, self._store, self._clock, self._counts)
-        return Service(
-            settings=settings,
-            worker=self._worker(self._agent(provider, toolbox), menu, intake, identities, summary_worker.note),
-            intake=intake,
-            sender=self._sender(identities.notice),
-            membership=membership,
-            maintenance=Maintenance(
-                self._store,
-                self._clock,
-                self._revisions,
-                retention=policies.retention(settings),
-                max_wait=timedelta(seconds=settings.approvals.timeout),
-                nightly=self._nightly(),
-            ),
-            reminder_scheduler=self._reminder_scheduler(intake),
-            summary_worker=summary_worker,
-            feed_poller=self._feed_poller(lambda: intake.access),
-            watchdog=watchdog,
-            identities=identities,
-            checkups=checkups,
-            health=health,
-            control=Control(
-                self._store,
-                self._clock,
-                health.state,
-                identities=identities,
-                captchas=captchas,
-                restarts=self._restarts,
-            ),
-            running=RunningParts(
-                store=self._store,
-                clock=self._clock,
-                transport=self._transport,
-                health=health,
-                identities=identities,
-                captchas=captchas,
-                pairing=self._pairing,
-                audience=Audience(self._transport, lambda: intake.access),
-                toolbox=toolbox,
-                on_allowed=intake.admit,
-            ),
-        )
+    settings: Settings
+    transport: Transport
+    store: Store
+    realm: str
+    clock: Clock
+    sandbox: Sandbox
+    counts: Counts
+    lessons: ModelLessons
+    allowed: AccessList
+    """Who may write by the settings; `Intake.access` adds the members of the groups."""
+    budget: Budget
+    turns: Turns
+    revisions: Revisions
+    reminders: Reminders
+    memory: Memory
+    predictions: Predictions
+    feeds: Feeds
+    quotas: Quotas
 
     def judge(self, provider: Provider) -> ReportJudge:
         """Judges what pages say about a claim; without a model it judges nothing."""
-        judge = provider if models.has_model(self._settings) else None
-        return ReportJudge(self._store, self._clock, judge, self._budget)
+        judge = provider if models.has_model(self.settings) else None
+        return ReportJudge(self.store, self.clock, judge, self.budget)
 
-    def _notices(self, allowed: Callable[[], AccessList]) -> Notices:
-        return Notices(self._store, self._clock, admins_of(self._settings, self._clock, allowed))
 
-    def _nightly(self) -> Callable[[], Awaitable[None]] | None:
-        given, zone = self._settings.store, self._settings.locale.timezone
-        if given.backup_days is None:
-            return None
-        folder, kept = given.path.absolute().parent / "backups" / "nightly", timedelta(days=given.backup_days)
-        return lambda: self._store.back_up_nightly(folder, now=self._clock.wall(), timezone=zone, kept=kept)
+def services(
+    settings: Settings,
+    transport: Transport,
+    store: Store,
+    realm: str,
+    *,
+    clock: Clock,
+    sandbox: Sandbox,
+    counts: Counts | None = None,
+    lessons: ModelLessons | None = None,
+) -> Services:
+    """Makes what the parts share."""
+    lessons = lessons or ModelLessons()
+    locale = settings.locale
+    budget = Budget(
+        store,
+        clock,
+        models.budgets(settings),
+        timezone=locale.timezone,
+        priced=models.priced_models(settings, lessons),
+    )
+    turns = Turns(
+        store,
+        clock,
+        max_turns=settings.history.max_turns,
+        timezone=locale.timezone,
+        language=locale.language,
+        budget=budget,
+    )
+    return Services(
+        settings=settings,
+        transport=transport,
+        store=store,
+        realm=realm,
+        clock=clock,
+        sandbox=sandbox,
+        counts=counts or Counts(),
+        lessons=lessons,
+        allowed=policies.access_list(settings, realm),
+        budget=budget,
+        turns=turns,
+        revisions=Revisions(
+            store,
+            clock,
+            turns,
+            deletes_answers=settings.signal.delete_answers,
+            asks_per_minute=settings.limits.messages_per_minute,
+        ),
+        reminders=Reminders(store, clock, turns, account=transport.account, locale=locale),
+        memory=Memory(store, clock),
+        predictions=Predictions(store, clock),
+        feeds=Feeds(store, clock),
+        quotas=Quotas(store, clock),
+    )
 
-    def _checkups(self, watchdog: Watchdog, allowed: Callable[[], AccessList]) -> Checkups:
-        settings = self._settings
 
-        def look() -> list[Finding]:
-            deaf = Notice(kind="deaf")
-            heard = ok("bridge", "something is heard", notice=deaf)
-            nothing = problem("bridge", "nothing is heard over it", notice=deaf)
-            disk = check_disk(free_bytes_of(settings))
-            return [*self._troubles.findings(), disk, nothing if watchdog.is_deaf else heard]
+def service(
+    shared: Services,
+    provider: Provider,
+    tools: Sequence[Tool],
+    more: Sequence[ToolSource] = (),
+    *,
+    speech: Speech | None = None,
+    reader: FeedReader | None = None,
+    troubles: ModelTroubles | None = None,
+    ask: Callable[[], Awaitable[Sequence[Finding]]] | None = None,
+    restarts: Restarts | None = None,
+    pairing: Pairing | None = None,
+    callers: Callers | None = None,
+    status_messages: StatusMessages | None = None,
+    reactions: Reactions | None = None,
+    commands: Iterable[CommandGroup] = (),
+    known: Callable[[str | None], Capabilities] | None = None,
+) -> Service:
+    """Puts all parts together, in the order in which they need each other.
 
-        checkups = Checkups(
-            self._notices(allowed),
-            look=look,
-            ask=self._ask,
-            contacts=Audience(self._transport, allowed).contacts,
+    `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
+    nothing does. `restarts` None: it cannot be restarted. The last four replace, or add to, what is usual.
+    """
+    settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
+    counts, turns, locale, is_signal = shared.counts, shared.turns, settings.locale, shared.realm == "signal"
+    pairing, troubles = pairing or Pairing(), troubles or ModelTroubles()
+    counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
+    counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
+    if settings.worker.conversations_at_once < _FEW_CONVERSATIONS:
+        _log.warning(
+            "WORKER__CONVERSATIONS_AT_ONCE=%d: as many answers that hang keep everybody else waiting; leave it out, "
+            "for one that waits costs next to nothing",
+            settings.worker.conversations_at_once,
         )
-        self._troubles.on_change = checkups.wake
-        return checkups
 
-    def _agent(self, provider: Provider, toolbox: Toolbox) -> MultimodalAgent:
-        """An agent that reads attachments, and speaks if configured."""
-        settings, speech = self._settings, self._speech
-        agent = Agent(
+    def access() -> AccessList:
+        return intake.access
+
+    # Who is who, and what the admins hear.
+    audience = Audience(transport, access)
+    admins = Admins(
+        clock,
+        listed=lambda: access().admins,
+        language=lambda repos, conversation: chats.language_of(
+            chats.settings_of(repos, conversation, clock.now()), locale.language
+        ),
+    )
+    notices = Notices(store, clock, admins)
+    identities = SafetyNumbers(
+        transport,
+        store,
+        clock,
+        counts,
+        may_write=audience.may_write,
+        admins=admins,
+        accepts=settings.signal.new_safety_numbers == "accept",
+    )
+    membership = Membership(transport, store, clock, shared.allowed)
+    captchas = Captchas(transport, store, clock, counts)
+    intake = Intake(
+        transport,
+        store,
+        clock,
+        counts,
+        allowed=shared.allowed,
+        name=settings.signal.name,
+        admission=Admission(
+            quota=Quota(settings.limits),
+            pairing=pairing if settings.access.strangers == "pair" else None,
+            callers=callers,
+        )
+        if is_signal
+        else None,
+        on_untrusted=identities.notice,
+        on_group_change=membership.notice,
+    )
+    membership.on_groups = intake.learn_groups
+
+    # What watches over it.
+    watchdog = Watchdog(transport, counts, clock=clock)
+    watchdog.on_answer = intake.wake
+    checkups = Checkups(
+        notices,
+        look=lambda: [*troubles.findings(), check_disk(free_bytes_of(settings)), _heard(watchdog)],
+        ask=ask or _nothing_asked,
+        contacts=audience.contacts,
+    )
+    troubles.on_change = checkups.wake
+    health = HealthPage(
+        store,
+        watchdog,
+        clock,
+        counts,
+        level=lambda: shared.sandbox.known_level,
+        findings=lambda: checkups.findings,
+        free_bytes=lambda: free_bytes_of(settings),
+        used_share=shared.budget.used_share,
+        restarts=restarts,
+    )
+
+    # What answers.
+    toolbox = equipment.toolbox(
+        settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run, shapes=ToolShapes(store, clock)
+    )
+    room = ContextRoom(shared.lessons, models.server_of(settings))
+    agent = MultimodalAgent(
+        Agent(
             provider,
             toolbox,
-            system=prompt.system(settings.signal.name, settings.llm.system_prompt, settings.locale.place),
+            system=prompt.system(settings.signal.name, settings.llm.system_prompt, locale.place),
             settings=settings,
-            budget=self._budget,
+            budget=shared.budget,
             secrets=policies.secrets(settings),
-            room=self._room,
-        )
-        return MultimodalAgent(
-            agent,
-            AttachmentReader(self._transport, settings.media, self._sandbox, speech=speech),
-            timezone=settings.locale.timezone,
-            turn_seconds=settings.worker.turn_timeout_seconds,
-            speech=speech if settings.audio.speak else None,
-        )
+            room=room,
+        ),
+        AttachmentReader(transport, settings.media, shared.sandbox, speech=speech),
+        timezone=locale.timezone,
+        turn_seconds=settings.worker.turn_timeout_seconds,
+        speech=speech if settings.audio.speak else None,
+    )
+    history = settings.history
+    is_summed_up = history.summaries and history.max_turns and history.max_tokens
+    summaries = Summaries(
+        store,
+        clock,
+        provider,
+        room,
+        window=history,
+        timeout_seconds=settings.llm.timeout_seconds,
+        total_seconds=settings.worker.turn_timeout_seconds,
+        budget=shared.budget,
+    )
+    summary_worker = SummaryWorker(summaries if is_summed_up else None, counts)
 
-    def _worker(
-        self,
-        agent: MultimodalAgent,
-        menu: Menu,
-        intake: Intake,
-        identities: SafetyNumbers,
-        on_kept: Callable[[Turn], None],
-    ) -> Worker:
-        policies.note_few_conversations(self._settings)
-        approvals = Approvals(self._store, self._clock, self._turns)
-        authority = Authority(name=self._settings.signal.name, allowed=self._allowed)
-        group_context = GroupContext(self._clock, limit=self._settings.groups.context_messages)
-        context = CommandContext(self._store, self._turns, self._clock)
-        urgent_items = UrgentItems(
-            self._transport,
-            self._store,
-            self._counts,
-            turns=self._turns,
-            revisions=self._revisions,
-            approvals=approvals,
-            commands=Commands(context, self._commands(context, approvals, menu, intake, identities)),
-            group_context=group_context,
-            authority=authority,
-        )
-        return Worker(
-            self._transport,
-            self._store,
-            self._clock,
-            self._counts,
-            turns=self._turns,
-            agent=agent,
-            approvals=approvals,
-            urgent_items=urgent_items,
-            status_messages=self._status_messages(),
-            reactions=self._reactions(),
-            group_context=group_context,
-            settings=self._settings,
-            authority=authority,
-            wait_for_quiet=intake.wait_for_quiet,
-            on_kept=on_kept,
-            greeting=self._greeting if self._realm == "signal" and self._settings.access.greeting else None,
-        )
+    # What people can say, in the order of /help.
+    approvals = Approvals(store, clock, turns)
+    context = CommandContext(store, turns, clock)
+    budgets, news = models.budgets(settings), equipment.news_options(settings)
+    known = known or models.known_models(settings, shared.lessons)
+    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more, known=known)
+    groups = (
+        ConversationCommands(context, approvals),
+        ExportCommands(context, name=settings.signal.name, timezone=locale.timezone),
+        UsageCommands(context, timezone=locale.timezone, limits=budgets),
+        PreferenceCommands(context, menu),
+        AttestationCommands(context, Attestation(settings.attestation.socket)),
+        ReminderCommands(context, shared.reminders, has_model=models.has_model(settings), has_reactions=is_signal),
+        MemoryCommands(context, shared.memory),
+        FeedCommands(context, is_on=news.enabled, timezone=locale.timezone),
+        AdminCommands(context, pairing, audience, budgets, admins, timezone=locale.timezone, on_allowed=intake.admit),
+        TrustCommands(context, identities),
+        BroadcastCommands(context, audience),
+        *commands,
+    )
 
-    def _sender(self, on_untrusted: Callable[[PersonId], None]) -> Sender:
-        return Sender(
-            self._transport,
-            self._store,
-            self._clock,
-            self._counts,
-            grace_seconds=self._settings.signal.unknown_grace_seconds,
-            language=self._turns.language,
-            max_parts=self._settings.signal.max_parts,
-            on_untrusted=on_untrusted,
-        )
-
-    def _status_messages(self) -> StatusMessages:
-        mode = self._settings.signal.live if self._realm == "signal" else "off"
-        return StatusMessages(self._store, self._clock, mode=mode)
-
-    def _reactions(self) -> Reactions:
-        is_shown = self._realm == "signal" and self._settings.signal.ack == "reaction"
-        return Reactions(self._transport, self._store, self._clock, emoji=EMOJI if is_shown else None)
-
-    def _greeting(self) -> str:
-        return phrases.greeting(self._settings.signal.name)
-
-    def _commands(
-        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: SafetyNumbers
-    ) -> tuple[CommandGroup, ...]:
-        return command_groups(
-            self._settings,
-            context,
-            approvals,
-            menu,
-            has_reactions=self._realm == "signal",
-            reminders=self.reminders,
-            memory=self.memory,
-            pairing=self._pairing,
-            audience=Audience(self._transport, lambda: intake.access),
-            admins=admins_of(self._settings, self._clock, lambda: intake.access),
-            on_allowed=intake.admit,
-            identities=identities,
-        )
-
-    def _summary_worker(self, provider: Provider) -> SummaryWorker:
-        history = self._settings.history
-        if not (history.summaries and history.max_turns and history.max_tokens):
-            return SummaryWorker(None, self._counts)
-        summaries = Summaries(
-            self._store,
-            self._clock,
-            provider,
-            self._room,
-            window=history,
-            timeout_seconds=self._settings.llm.timeout_seconds,
-            total_seconds=self._settings.worker.turn_timeout_seconds,
-            budget=self._budget,
-        )
-        return SummaryWorker(summaries, self._counts)
-
-    def _feed_poller(self, allowed: Callable[[], AccessList]) -> FeedPoller:
-        news = equipment.news_options(self._settings)
-        return FeedPoller(
-            self._store,
-            self._clock,
-            self._counts,
-            self._reader if news.enabled else None,
+    # The loops.
+    authority = Authority(name=settings.signal.name, allowed=shared.allowed)
+    group_context = GroupContext(clock, limit=settings.groups.context_messages)
+    urgent_items = UrgentItems(
+        transport,
+        store,
+        counts,
+        turns=turns,
+        revisions=shared.revisions,
+        approvals=approvals,
+        commands=Commands(context, groups),
+        group_context=group_context,
+        authority=authority,
+    )
+    is_marked = is_signal and settings.signal.ack == "reaction"
+    worker = Worker(
+        transport,
+        store,
+        clock,
+        counts,
+        turns=turns,
+        agent=agent,
+        approvals=approvals,
+        urgent_items=urgent_items,
+        status_messages=status_messages
+        or StatusMessages(store, clock, mode=settings.signal.live if is_signal else "off"),
+        reactions=reactions or Reactions(transport, store, clock, emoji=EMOJI if is_marked else None),
+        group_context=group_context,
+        settings=settings,
+        authority=authority,
+        wait_for_quiet=intake.wait_for_quiet,
+        on_kept=summary_worker.note,
+        greeting=(lambda: phrases.greeting(settings.signal.name)) if is_signal and settings.access.greeting else None,
+    )
+    sender = Sender(
+        transport,
+        store,
+        clock,
+        counts,
+        grace_seconds=settings.signal.unknown_grace_seconds,
+        language=turns.language,
+        max_parts=settings.signal.max_parts,
+        on_untrusted=identities.notice,
+    )
+    days = history.retention_days
+    maintenance = Maintenance(
+        store,
+        clock,
+        shared.revisions,
+        retention=None if days is None else timedelta(days=days),
+        max_wait=timedelta(seconds=settings.approvals.timeout),
+        nightly=_nightly(shared),
+    )
+    return Service(
+        settings=settings,
+        worker=worker,
+        intake=intake,
+        sender=sender,
+        membership=membership,
+        maintenance=maintenance,
+        reminder_scheduler=ReminderScheduler(
+            store, clock, counts, shared.reminders, allowed=access, account=transport.account
+        ),
+        summary_worker=summary_worker,
+        feed_poller=FeedPoller(
+            store,
+            clock,
+            counts,
+            reader if news.enabled else None,
             news=news,
-            notices=self._notices(allowed),
-            contacts=Audience(self._transport, allowed).contacts,
-        )
+            notices=notices,
+            contacts=audience.contacts,
+        ),
+        watchdog=watchdog,
+        identities=identities,
+        checkups=checkups,
+        health=health,
+        control=Control(store, clock, health.state, identities=identities, captchas=captchas, restarts=restarts),
+        running=RunningParts(
+            store=store,
+            clock=clock,
+            transport=transport,
+            health=health,
+            identities=identities,
+            captchas=captchas,
+            pairing=pairing,
+            audience=audience,
+            toolbox=toolbox,
+            on_allowed=intake.admit,
+        ),
+    )
 
-    def _reminder_scheduler(self, intake: Intake) -> ReminderScheduler:
-        return ReminderScheduler(
-            self._store,
-            self._clock,
-            self._counts,
-            self.reminders,
-            allowed=lambda: intake.access,
-            account=self._transport.account,
-        )
 
-    def _intake(self, on_untrusted: Callable[[PersonId], None], on_group_change: Callable[[ChatId], None]) -> Intake:
-        return Intake(
-            self._transport,
-            self._store,
-            self._clock,
-            self._counts,
-            allowed=self._allowed,
-            name=self._settings.signal.name,
-            admission=policies.admission(self._settings, self._pairing, self._callers)
-            if self._realm == "signal"
-            else None,
-            on_untrusted=on_untrusted,
-            on_group_change=on_group_change,
-        )
+def _nightly(shared: Services) -> Callable[[], Awaitable[None]] | None:
+    """What makes the nightly backup; None if none is wanted."""
+    given, zone = shared.settings.store, shared.settings.locale.timezone
+    if given.backup_days is None:
+        return None
+    folder, kept = given.path.absolute().parent / "backups" / "nightly", timedelta(days=given.backup_days)
+    return lambda: shared.store.back_up_nightly(folder, now=shared.clock.wall(), timezone=zone, kept=kept)
+
+
+def _heard(watchdog: Watchdog) -> Finding:
+    deaf = Notice(kind="deaf")
+    if watchdog.is_deaf:
+        return problem("bridge", "nothing is heard over it", notice=deaf)
+    return ok("bridge", "something is heard", notice=deaf)
 
 
 async def _nothing_asked() -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""The verbs `run`, `setup` and `restart`: Aldis answers in Signal, in one run after another, until it is stopped.
+"""The verbs `run`, `setup`, `admin` and `restart`: Aldis answers in Signal, in one run after another, until a stop.
 
     run --> the parts are built from the settings --> they run --stopped--> the end
               ^                                          '-restarted--> new settings, checked --.
@@ -16,20 +16,24 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
-from bot.cli import admin
 from bot.cli import store as upkeep
 from bot.doctor.pages import is_contained, secret_of
 from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
 from bot.service import until
 from bot.settings import Settings
+from bot.settings.file import SettingsFile
 from bot.shutdown import Restarts, Shutdown
+from bot.web.admin.audit import Audit, audit_path
+from bot.web.admin.guard import PagesAddress
 from bot.web.admin.world import Wait, World
 from bot.web.control import ask_running
 from bot.web.health import HealthPages, serve
@@ -37,10 +41,16 @@ from store import StoreError
 
 _log = logging.getLogger(__name__)
 
+USUAL_PORT = 8789
+"""The port of the pages if `setup` asks for them and no port is set."""
+
+ASKING_SECONDS = 10.0
+"""How many seconds a verb waits for the running Aldis to answer about its pages."""
+
+_FIRST = "Set Aldis up in a browser: {url}\nThis link works once, within ten minutes; `{command}` prints another."
 _RESTART_SECONDS = 60.0
 """How many seconds `restart` waits for the next run; a run takes ten at most to end."""
 _LOOK_SECONDS = 0.2
-_ASKING_SECONDS = 5.0
 _REFUSALS = (ConfigError, StoreError, Disconnected)
 
 
@@ -55,19 +65,60 @@ def run(given: Settings, options: argparse.Namespace) -> int:
 
 def set_up(given: Settings, options: argparse.Namespace) -> int:
     """`setup`: prints the address that opens the pages of the running Aldis; if none runs, runs one with pages."""
-    if asyncio.run(admin.link(given)) is not None:
-        return admin.show_link(given, options)
-    if asyncio.run(ask_running(given.store.path, "state", within_seconds=admin.ASKING_SECONDS)) is not None:
-        raise ConfigError(
-            f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {admin.USUAL_PORT} and start Aldis again"
-        )
-    port = given.web.admin_port or admin.USUAL_PORT
+    if asyncio.run(link(given)) is not None:
+        return show_link(given, options)
+    if asyncio.run(ask_running(given.store.path, "state", within_seconds=ASKING_SECONDS)) is not None:
+        raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
+    port = given.web.admin_port or USUAL_PORT
     return run(given.model_copy(update={"web": given.web.model_copy(update={"admin_port": port})}), options)
 
 
 def restart(given: Settings, _: argparse.Namespace) -> int:
     """`restart`: restarts the running Aldis, and waits until it has started again."""
     return asyncio.run(_restart(given.store.path))
+
+
+def show_link(given: Settings, _: argparse.Namespace) -> int:
+    """`admin`: prints the address that opens the pages of the running Aldis."""
+    url = asyncio.run(link(given))
+    if url is None:
+        print(
+            f"aldis: no Aldis with administration pages is running here; set WEB__ADMIN_PORT={USUAL_PORT} and"
+            f" start it, or run: {command_line('setup')}",
+            file=sys.stderr,
+        )
+        return 1
+    print(url)
+    print("It works once, within ten minutes.", file=sys.stderr)
+    return 0
+
+
+@asynccontextmanager
+async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
+    """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis.
+
+    Raises:
+        ConfigError: the address cannot be listened on, or pages that others can reach have no second factor.
+    """
+    world = World(given, app.doctor_deps, file=SettingsFile(), restart=restart)
+    if given.web.admin_port == 0:
+        yield world
+        return
+    from bot.web.admin.site import Site
+
+    place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
+    secret_of(given, is_contained=is_contained())
+    site = Site(world, place, Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC)))
+    async with site.serving():
+        if not given.access.admins:
+            print(_FIRST.format(url=site.new_link(), command=command_line("admin")), file=sys.stderr, flush=True)
+        yield world
+
+
+async def link(given: Settings) -> str | None:
+    """Returns an address that opens the pages of the running Aldis; None if none runs, or it has no pages."""
+    answer = await ask_running(given.store.path, "admin-link", within_seconds=ASKING_SECONDS)
+    return None if answer is None else str(answer["url"])
 
 
 class _Runs:
@@ -90,7 +141,7 @@ class _Runs:
             ConfigError, StoreError: it cannot run, and there are no earlier settings with which it ran.
         """
         self._shutdown.listen(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        async with admin.serve_admin_pages(self._now, self._restarts.request) as world:
+        async with _serve_pages(self._now, self._restarts.request) as world:
             await self._go(world)
 
     async def _go(self, world: World) -> None:
@@ -209,6 +260,6 @@ def _announce(state: Mapping[str, Any]) -> int:
 async def _state(store_path: Path) -> Mapping[str, Any] | None:
     """The state that the running Aldis reports; None while none runs, or it is stopping."""
     try:
-        return await ask_running(store_path, "state", within_seconds=_ASKING_SECONDS)
+        return await ask_running(store_path, "state", within_seconds=ASKING_SECONDS)
     except StoreError:
         return None

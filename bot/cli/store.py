@@ -21,7 +21,6 @@ from typing import Any, Literal, TypeVar
 from bot import app
 from bot.chat.captchas import MAX_PASTED_CHARS
 from bot.clock import MachineClock
-from bot.doctor.servers import without_password
 from bot.errors import ConfigError
 from bot.events import ChatId, PersonId
 from bot.features.export.service import gather_export
@@ -30,7 +29,7 @@ from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.settings.values import person_of
-from bot.web.control import ask_running, trust_answer
+from bot.web.control import ask_running
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -85,7 +84,9 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
     if options.file is not None:
         _restore(given, options.file)
     elif not is_undecided(path):
-        raise ConfigError(f"restore: name the backup's file; {path} is not waiting for a decision")
+        copies = sorted(path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
+        newest = f"; the newest in {copies[-1].parent} is {copies[-1].name}" if copies else ""
+        raise ConfigError(f"restore: name the backup's file, which ends in .db{newest}")
     if not _decided(given, options.decision):
         print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
     return 0
@@ -214,8 +215,8 @@ def rotate_key(given: Settings, _: argparse.Namespace) -> int:
     async def turned(store: Store) -> Mapping[str, Any]:
         return {"keys": await store.rotate_key()}
 
-    answer = asyncio.run(_done(given, "rotate-key", None, turned))
-    print(f"There is a new master key; {answer['keys']} keys were re-encrypted with it. Back it up.", file=sys.stderr)
+    asyncio.run(_done(given, "rotate-key", None, turned))
+    print("There is a new master key, and every other key is sealed with it. Back it up.", file=sys.stderr)
     return 0
 
 
@@ -259,20 +260,9 @@ async def _named_person(given: Settings, wanted: str) -> str:
 def trust(given: Settings, options: argparse.Namespace) -> int:
     """`trust [LABEL]`: trusts a new safety number and sends what was waiting; without a label, lists who has one."""
     name, number = options.name, " ".join(options.verified or []) or None
-
-    async def vouched(store: Store) -> Mapping[str, Any]:
-        async with asyncio.timeout(_BRIDGE_SECONDS):
-            transport = await app.signal_transport(given)
-        try:
-            return await trust_answer(app.identities(given, transport, store, await app.own_clock(store)), name, number)
-        finally:
-            await transport.aclose()
-
-    try:
-        answer = asyncio.run(_done(given, "trust", {"name": name, "safety_number": number}, vouched))
-    except TimeoutError as error:
-        where = without_password(given.signal.url)
-        raise ConfigError(f"SIGNAL__URL: no bridge to Signal answers at {where}; start it, or correct it") from error
+    answer = asyncio.run(ask_running(given.store.path, "trust", {"name": name, "safety_number": number}))
+    if answer is None:
+        raise ConfigError("trust: Aldis is not running; start it (`aldis run`), and say this while it runs")
     if name is not None:
         print(
             f"The new safety number of {answer['trusted']} is trusted. What was waiting is being sent.", file=sys.stderr

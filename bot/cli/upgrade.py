@@ -51,7 +51,7 @@ def check(given: Settings, options: argparse.Namespace) -> int:
     folder = Path(options.folder).absolute() if options.folder else path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
     ours = build()
-    print(f"version  {'none runs' if running is None else _named(running)} -> {_named(ours)}")
+    print(f"version  {'no Aldis is running' if running is None else _named(running)} -> {_named(ours)}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
     print("settings understood")
     _clear(folder)

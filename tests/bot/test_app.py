@@ -13,7 +13,6 @@ from bot import app, service
 from bot.access.access import may_write
 from bot.app import models, policies
 from bot.app import tools as equipment
-from bot.app.transports import pause_seconds
 from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.invocation import command_line
@@ -174,7 +173,7 @@ def test_models_without_a_price_are_named_once() -> None:
     settings = given(
         ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k", LLM__CHOICES="openai/x-1,anthropic/claude-opus-5-5,openai/x-2"
     )
-    assert app.unpriced_models(settings) == ("x-1", "x-2")
+    assert models.unpriced_models(settings) == ("x-1", "x-2")
 
 
 @pytest.mark.parametrize(("value", "shown"), [("auto", {"picture"}), ("true", {"picture"}), ("false", set())])
@@ -224,9 +223,9 @@ async def test_the_bridge_is_asked_what_it_is(server: SignalServer, transport: t
             assert isinstance(found, transport)
             assert (found.account, found.number) == (ALDIS.uuid, ACCOUNT)
             await found.aclose()
-        link = await app.linking(given(SIGNAL__URL=server.url))
-        assert isinstance(link, linking)
-        await link.aclose()
+        async with app.linking_ready(given(SIGNAL__URL=server.url), app.log_waits()) as (link, accounts):
+            assert isinstance(link, linking)
+            assert len(accounts) == 1
 
 
 ACCOUNTS = pytest.mark.parametrize(
@@ -269,12 +268,6 @@ async def test_an_account_that_the_bridge_does_not_have(build: Callable[[], Sign
     async with build() as server:
         with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has another account"):
             await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=name))
-
-
-@pytest.mark.parametrize(("looks", "least", "most"), [(0, 0.5, 1), (60, 0.5, 1), (61, 5, 5), (100_000, 5, 5)])
-def test_nobody_looks_for_an_account_every_second_for_ever(looks: int, least: float, most: float) -> None:
-    """A minute of looks in vain means that nobody is just about to link one."""
-    assert least <= pause_seconds(looks) <= most
 
 
 async def test_several_accounts_are_the_operators_choice() -> None:

@@ -45,10 +45,10 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
     async with Http("aldis-test") as http:
         probe = CapabilityProbe(settings, http, lessons)
         probe.start()
-        await probe.settle()
+        await asyncio.gather(*probe._asking)
         if answered:
             probe.on_answer(ANSWER)
-            await probe.settle()
+            await asyncio.gather(*probe._asking)
         await probe.aclose()
     place = server_of(settings)(None)
     return told_of(lessons, *place) if place else NOTHING
@@ -139,7 +139,7 @@ async def test_after_the_first_answer_it_is_asked_again() -> None:
             for _ in range(3):
                 probe.on_answer(ANSWER)
             probe.on_answer(replace(ANSWER, provider="offline", model="offline"))
-            await probe.settle()
+            await asyncio.gather(*probe._asking)
         assert len(server.looks) == asked + 5
 
 

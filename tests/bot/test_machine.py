@@ -3,7 +3,7 @@
 import asyncio
 import resource
 
-from bot.app import machine
+from bot import app
 
 
 async def test_a_process_may_open_as_many_files_as_the_machine_allows() -> None:
@@ -11,7 +11,7 @@ async def test_a_process_may_open_as_many_files_as_the_machine_allows() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
     try:
-        machine.widen()
+        app.widen()
         assert resource.getrlimit(resource.RLIMIT_NOFILE) == (min(hard, 65_536), hard)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -19,7 +19,7 @@ async def test_a_process_may_open_as_many_files_as_the_machine_allows() -> None:
 
 async def test_many_wait_beside_the_loop_without_delaying_another() -> None:
     """Each lookup of a name occupies a thread until the name server answers."""
-    machine.widen()
+    app.widen()
     is_over = asyncio.Event()
     loop = asyncio.get_running_loop()
 

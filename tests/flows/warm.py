@@ -24,16 +24,17 @@ from contextlib import suppress
 from typing import Any
 
 import bot.cli.admin
-import bot.cli.chat
 import bot.cli.doctor
 import bot.cli.health
+import bot.cli.tools
+
+import bot.cli.chat
 import bot.cli.link
 import bot.cli.main
 import bot.cli.run
 import bot.cli.settings
 import bot.cli.store
 import bot.cli.talk
-import bot.cli.tools
 import bot.cli.upgrade
 import bot.models.anthropic
 import bot.models.offline

@@ -18,15 +18,13 @@ from typing import Any
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing
-from bot.app.wiring import Parts
-from bot.chat.approvals import Approvals
+from bot.app.wiring import service, services
 from bot.chat.status import EMOJI, Mode, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
-from bot.commands.preferences import Menu
 from bot.errors import ProviderError
-from bot.events import Envelope, Event, PersonId, Removal, Reply, SentId
+from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers.service import SafetyNumbers
@@ -38,7 +36,7 @@ from bot.loops.worker import Worker
 from bot.media.speech import Speech
 from bot.models.base import Completion, OnText, Request
 from bot.models.capabilities import Capabilities
-from bot.settings import BudgetSettings, HistorySettings, Settings
+from bot.settings import BudgetSettings, HistorySettings
 from bot.signal.envelope import FrameReader
 from bot.signal.protocol import Group
 from store import Store
@@ -167,56 +165,6 @@ class Harness:
         return number
 
 
-@dataclass(kw_only=True)
-class Paces:
-    """What no setting says, and what a story wants to see at once or never."""
-
-    mark_seconds: float
-    commands: Callable[[CommandContext], Iterable[CommandGroup]]
-    known: Callable[[str | None], Capabilities] | None
-
-
-class StoryParts(Parts):
-    """The product's own wiring, at the paces of a story."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        transport: HarnessTransport,
-        store: Store,
-        speech: Speech | None,
-        clock: SetClock,
-        paces: Paces,
-    ) -> None:
-        super().__init__(settings, transport, store, "signal", speech, sandbox(), clock=clock)
-        self._paces = paces
-        self._known = paces.known or self._known
-        self.turns = self._turns
-
-    def _sender(self, on_untrusted: Callable[[PersonId], None]) -> Sender:
-        return Sender(
-            self._transport,
-            self._store,
-            self._clock,
-            self._counts,
-            grace_seconds=self._settings.signal.unknown_grace_seconds,
-            on_untrusted=on_untrusted,
-        )
-
-    def _status_messages(self) -> StatusMessages:
-        live = self._settings.signal.live
-        return StatusMessages(self._store, self._clock, mode=live, after_seconds=0, pause_seconds=0.001)
-
-    def _reactions(self) -> Reactions:
-        seconds = self._paces.mark_seconds
-        return Reactions(self._transport, self._store, self._clock, emoji=EMOJI, after_seconds=seconds)
-
-    def _commands(
-        self, context: CommandContext, approvals: Approvals, menu: Menu, intake: Intake, identities: SafetyNumbers
-    ) -> tuple[CommandGroup, ...]:
-        return (*super()._commands(context, approvals, menu, intake, identities), *self._paces.commands(context))
-
-
 @asynccontextmanager
 async def app_harness(
     store: Store,
@@ -279,15 +227,25 @@ async def app_harness(
         tools={"max_result_chars": 1000, "timeout_seconds": DEADLINE_SECONDS},
         worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
-    paces = Paces(mark_seconds=mark_seconds, commands=commands, known=known)
-    parts = StoryParts(settings_with(usual, **(settings or {})), transport, store, speech, clock, paces)
-    own = (*(make(parts.reminders) for make in ported), *((Remember(parts.memory),) if remembers else ()))
-    aldis = parts.service(fake_model, (*tools, *own), sources)
+    given = settings_with(usual, **(settings or {}))
+    shared = services(given, transport, store, "signal", clock=clock, sandbox=sandbox())
+    own = (*(make(shared.reminders) for make in ported), *((Remember(shared.memory),) if remembers else ()))
+    aldis = service(
+        shared,
+        fake_model,
+        (*tools, *own),
+        sources,
+        speech=speech,
+        status_messages=StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
+        reactions=Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
+        commands=commands(CommandContext(store, shared.turns, clock)),
+        known=known,
+    )
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:
         yield Harness(
-            *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, parts.turns),
-            *(aldis.running.pairing, parts.reminders, aldis.reminder_scheduler, aldis.summary_worker, aldis.sender),
+            *(store, clock, transport, fake_model, aldis.intake, aldis.worker, aldis.maintenance, shared.turns),
+            *(aldis.running.pairing, shared.reminders, aldis.reminder_scheduler, aldis.summary_worker, aldis.sender),
             aldis.running.identities,
         )
     finally:

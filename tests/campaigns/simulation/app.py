@@ -4,7 +4,7 @@ import asyncio
 from functools import lru_cache
 
 from bot.app import own_clock
-from bot.app.wiring import Parts
+from bot.app.wiring import service, services
 from bot.media.sandbox import Sandbox
 from bot.models.fallback import Fallback
 from bot.service import Service
@@ -24,9 +24,10 @@ GRACE_SECONDS = 90
 async def assembled(store: Store, network: Network, life: Life) -> Service:
     """Aldis for one life over the store of that life."""
     clock = await own_clock(store, machine_clock())
-    parts = Parts(settings(network.scenario), Line(network, life), store, REALM, None, Sandbox(), clock=clock)
+    line = Line(network, life)
+    shared = services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
-    return parts.service(provider, recorded_tools(network, life))
+    return service(shared, provider, recorded_tools(network, life))
 
 
 async def lived(aldis: Service, stop: asyncio.Event) -> None:
