@@ -21,8 +21,9 @@ HOMES = {
     "PIL": ["bot.media.pictures"],
     "aiohttp": [
         "bot.web",
-        # Its library stands on it, and lets its errors through.
+        # Their libraries stand on it, and let its errors through.
         "bot.models.openai",
+        "bot.signal.rest_api.transport",
     ],
     "aiosqlite": ["store.database"],
     "anthropic": ["bot.models.anthropic"],
@@ -39,7 +40,6 @@ HOMES = {
         "tools.web.addresses",
         "bot.signal.bridges",
         "bot.signal.rest_api.client",
-        "bot.signal.rest_api.transport",
         "bot.doctor.http",
         "bot.features.attestation.service",
     ],
@@ -67,7 +67,7 @@ HOMES = {
     "segno": ["bot.cli.link", "bot.web.admin.pages"],
     "protego": ["tools.web.robots"],
     "selectolax": ["bot.media.pages"],
-    "webencodings": ["bot.media.texts"],
+    "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator.tool"],
     "wcwidth": ["bot.formatting.graphemes", "tools.text"],
     "websockets": ["bot.signal.rest_api.transport"],

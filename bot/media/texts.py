@@ -1,15 +1,10 @@
 """Decodes what strangers send, pages, feeds and texts, by the names and rules of the web's standards; tidies text.
 
-Pure; the home of webencodings.
-
-Source: WHATWG Encoding and HTML, 13.2.3 "determining the character encoding"; webencodings 0.6.1 (BSD), which knows the
-names and no codec that unpacks or runs code (2026-11-27).
+Source: WHATWG Encoding and HTML, 13.2.3 "determining the character encoding" (2026-11-27).
 """
 
 import codecs
 import re
-
-import webencodings
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -18,9 +13,30 @@ _MARKS = (
     (b"<\0?\0", "utf-16le"),
     (b"\0<\0?", "utf-16be"),
 )
-_READ_AS = {"gbk": "gb18030", "euc-jp": "euc_jis_2004", "x-user-defined": "cp1252"}
-"""Codecs that are nearer to the standard's encodings than those that webencodings takes: that of GBK is its gb18030,
-that of EUC-JP has the characters of NEC and IBM, and pages that say x-user-defined mean none."""
+_READ_AS = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "tis-620": "cp874",
+    "utf-16": "utf-16-le",
+    "shift_jis": "cp932",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "big5": "big5hkscs",
+    "euc_jp": "euc_jis_2004",
+    "euc_kr": "cp949",
+}
+"""Python's names of encodings that the Encoding Standard, and so every page, takes for another; for that of EUC-JP the
+codec that has the characters of NEC and IBM."""
+_CODECS = re.compile(
+    r"utf-8|utf-16-[bl]e|iso8859-\d+|cp(125\d|866|874|932|949)|koi8-[ru]|mac-(roman|cyrillic)|gb18030|big5hkscs|"
+    "euc_jis_2004|iso2022_jp"
+)
+"""All that a body may be decoded by: Python has others, which unpack or run code."""
+_LABEL = re.compile(r"(?:x-|(?:windows|dos|ibm)-?(?=\d{3,4}$))?([a-z0-9_.:-]+?)(?:-[ei])?")
+_ALSO = {"user-defined": "cp1252", "windows-31j": "cp932", "unicode-1-1-utf-8": "utf-8"}
+"""Names that Python lacks; pages that say x-user-defined mean none."""
 _COMMENT = re.compile("<!--.*?-->", re.DOTALL)
 _XML = re.compile(r"<\?xml[^>]{0,200}encoding\s*=\s*[\"']([^\"']{1,40})", re.IGNORECASE)
 _META = re.compile("<meta([^>]{0,500})", re.IGNORECASE)
@@ -70,11 +86,17 @@ def _declared(head: bytes, *, is_html: bool) -> codecs.CodecInfo | None:
 
 
 def _known(label: str) -> codecs.CodecInfo | None:
-    """The codec for a name of the Encoding Standard; None for anything else, such as those that unpack or run code."""
-    found = webencodings.lookup(label)
-    if found is None or found.name == "replacement":
+    """The codec for a name of an encoding; None for anything else, such as those that unpack or run code."""
+    named = _LABEL.fullmatch(label.strip().lower())
+    if named is None:
         return None
-    return codecs.lookup(_READ_AS[found.name]) if found.name in _READ_AS else found.codec_info
+    name = _ALSO.get(named[1], named[1])
+    try:
+        found = codecs.lookup(f"cp{name}" if name.isdecimal() else re.sub(r"^iso8859(?=\d)", "iso8859-", name))
+    except LookupError:
+        return None
+    read_as = codecs.lookup(_READ_AS.get(found.name, found.name))
+    return read_as if _CODECS.fullmatch(read_as.name) else None
 
 
 def decode_text(data: bytes) -> str | None:

@@ -380,6 +380,7 @@ class SignalRestApi(SignalServer):
                 "member": group.is_member,
                 "blocked": False,
                 "invite_link": "",
+                "permissions": dict.fromkeys(("add_members", "edit_group", "send_messages"), "every-member"),
                 "pending_invites": people(group.invited),
                 **{name: [] for name in ("pending_requests", "admins")},
             }

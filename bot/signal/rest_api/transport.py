@@ -1,8 +1,11 @@
 """Signal by an existing signal-cli-rest-api (mode json-rpc): a websocket comes in, HTTP requests go out.
 
 This bridge is best effort: it loses what arrives while no websocket is open, and part of a burst; `signal_cli` does
-not. Left to others: what frames mean (`envelope`), styles (`styled`), when to connect again (intake), what to do about
-a send of unknown outcome (sender), what a refusal means (`client`).
+not. Typing indicators, read receipts and the deletion of files go out by signalbot. Messages do not, because it drops
+the words of a refusal, which decide what happens next; nor does it receive, because a frame that it does not know ends
+its reading.
+Left to others: what frames mean (`envelope`), styles (`styled`), when to connect again (intake), what to do about a
+send of unknown outcome (sender), what a refusal means (`client`).
 
 Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
 """
@@ -11,10 +14,11 @@ import asyncio
 import base64
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
-import httpx
+import aiohttp
+import signalbot
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
@@ -96,6 +100,8 @@ class RestApi(SignalBridge):
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
         self._client = Client(url, connect_seconds=connect_seconds)
+        self._signalbot: signalbot.SignalBot | None = None
+        """Made when it is first needed, because it wants a running loop."""
         # At DEBUG the library logs every frame, and with it what people wrote.
         logging.getLogger("websockets").setLevel(logging.WARNING)
 
@@ -226,9 +232,13 @@ class RestApi(SignalBridge):
         return f"group.{base64.b64encode(chat.id.encode()).decode()}" if chat.is_group else chat.id
 
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
-        path = f"/v1/typing-indicator/{self._name}"
-        body = {"recipient": self._recipient(chat)}
-        return await self._tell("PUT" if started else "DELETE", path, body, level=logging.DEBUG)
+        return await self._tell("a typing indicator", self._show_typing(chat, started=started), level=logging.DEBUG)
+
+    async def _show_typing(self, chat: ChatId, *, started: bool) -> None:
+        bot = self._bot()
+        if chat.is_group and chat.id not in bot.groups:
+            await bot.groups.refresh()
+        await (bot.messages.start_typing(chat.id) if started else bot.messages.stop_typing(chat.id))
 
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
@@ -254,8 +264,10 @@ class RestApi(SignalBridge):
 
     async def _confirm(self, author: PersonId, names: tuple[SentId, ...]) -> None:
         for name in names:
-            body = {"receipt_type": "read", "recipient": author, "timestamp": name}
-            await self._tell("POST", f"/v1/receipts/{self._name}", body)
+            message = signalbot.DataMessage(
+                source_uuid=author, timestamp=name, server_received_timestamp=name, server_delivered_timestamp=name
+            )
+            await self._tell("a read receipt", self._bot().receipts.send(message, signalbot.ReceiptType.READ))
 
     # Files
 
@@ -267,7 +279,8 @@ class RestApi(SignalBridge):
 
     async def discard(self, attachment: Attachment) -> None:
         """Deletes the bridge's copy of a file; see `Transport.discard`."""
-        await self._tell("DELETE", f"/v1/attachments/{attachment.id}", None)
+        file = signalbot.Attachment.model_validate({"id": attachment.id, "isVoiceNote": attachment.is_voice_note})
+        await self._tell("deleting a file", self._bot().attachments.delete(file))
 
     # The account
 
@@ -312,6 +325,8 @@ class RestApi(SignalBridge):
         """Closes the connections; the transport is not used afterwards."""
         if self._closing is not None:
             await asyncio.wait([self._closing])
+        if self._signalbot is not None:
+            await self._signalbot.close()
         await self._client.aclose()
 
     # Requests
@@ -332,12 +347,29 @@ class RestApi(SignalBridge):
         except ConfigError as error:
             raise Disconnected(str(error)) from error
 
-    async def _tell(self, method: Method, path: str, body: Json | None, *, level: int = logging.INFO) -> bool:
-        """Makes a request whose failure is only logged; returns whether it succeeded."""
+    def _bot(self) -> signalbot.SignalBot:
+        if self._signalbot is None:
+            scheme, _, address = self._client.url.partition("://")
+            mode = signalbot.ConnectionMode.HTTPS_ONLY if scheme == "https" else signalbot.ConnectionMode.HTTP_ONLY
+            self._signalbot = signalbot.SignalBot(
+                signalbot.Config(
+                    phone_number=self._name,
+                    signal_service=address,
+                    connection_mode=mode,
+                    storage=signalbot.InMemoryConfig(),
+                )
+            )
+            # Its own handler writes on standard error, beside Aldis's log; below WARNING it logs what people wrote.
+            logging.getLogger(signalbot.LOGGER_NAME).handlers.clear()
+        return self._signalbot
+
+    async def _tell(self, what: str, call: Awaitable[object], *, level: int = logging.INFO) -> bool:
+        """Makes a call of signalbot whose failure is only logged; returns whether it succeeded."""
         try:
-            await self._client.call(method, path, body, timeout_seconds=self._call_seconds)
-        except (BridgeRefusal, ValueError, httpx.HTTPError, TimeoutError) as error:
-            _log.log(level, "%s of %s failed: %s", method, path.split("/")[2], type(error).__name__)
+            async with asyncio.timeout(self._call_seconds):
+                await call
+        except (signalbot.SignalBotError, aiohttp.ClientError, ValueError, TimeoutError) as error:
+            _log.log(level, "%s failed: %s", what, type(error).__name__)
             return False
         return True
 

@@ -1,12 +1,14 @@
 """signal-cli-rest-api over HTTP: what only this bridge does."""
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from typing import Any
 
 import aiohttp
 import pytest
+import signalbot
 from aiohttp import web
 
 from bot.errors import (
@@ -127,6 +129,13 @@ async def test_a_bridge_that_does_not_know_who_it_is_is_no_reason_to_stay_away(
     await server.connected()
     await server.deliver(message("heard"))
     assert await receiving
+
+
+async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
+    """It is quiet about what people write, and leaves standard error to Aldis."""
+    await bridge.transport().typing(ChatId(ALICE.chat), started=True)
+    log = logging.getLogger(signalbot.LOGGER_NAME)
+    assert (log.handlers, log.isEnabledFor(logging.INFO)) == ([], False)
 
 
 async def test_a_websocket_that_is_refused() -> None:
