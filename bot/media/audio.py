@@ -6,9 +6,8 @@ Nothing is decoded and nothing is lost: the frames stay as they are. A length th
 unknown, never zero; then its size counts, as it does where a file claims less than its bytes hold (`speech`).
 
 Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse to transcribe
-raw AAC, under any name, with "Invalid file format" (2026-11-21). ISO/IEC 11172-3 and 13818-3 (headers of MPEG audio);
-id3.org, "ID3v2.4.0 structure" (the tag before them); Microsoft, "Multiple Channel Audio Data and WAVE Files"; RFC 9639,
-8.2 (FLAC's STREAMINFO); RFC 3533 and RFC 7845 (Ogg, Opus); xiph.org, "Vorbis I specification", 4.2; 2026-11-26.
+raw AAC, under any name, with "Invalid file format" (2026-11-21). Microsoft, "Multiple Channel Audio Data and WAVE
+Files"; RFC 9639, 8.2 (FLAC's STREAMINFO); RFC 3533 and RFC 7845 (Ogg, Opus); xiph.org, "Vorbis I specification", 4.2.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -32,17 +31,6 @@ _MAX_BOXES = 1000
 _UNUSUAL = "it is a kind of AAC that is not read here"
 _MAX_FRAMES = 500_000
 """Three hours of the usual kind. A crafted file can consist of headers alone: millions of them, each an object here."""
-_MAX_STEPS = 1_000_000
-"""Seven hours of the usual kind; what is behind them counts by its size."""
-_TAG_HEAD_BYTES = 10
-_ALL_ONES, _SYNC_BYTE = 0xFF, 0xE0
-_VERSIONS = {3: 1, 2: 2, 0: 4}
-"""MPEG 1, 2 and 2.5, by what their sample rates are divided by."""
-_MPEG_RATES = (
-    (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
-    (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
-)
-"""Kilobits a second of layer III, in MPEG 1 and in the others."""
 _MIN_BITS = 500
 """The fewest bits that hold a second of sound: a file that claims more seconds than that allows is not believed."""
 _OPUS_RATE = 48_000
@@ -118,50 +106,6 @@ def _believable(units: int, units_a_second: int, data: bytes) -> float | None:
     """The seconds that a file tells; None for none, or more than its bytes can hold."""
     is_told = 0 < units * _MIN_BITS <= units_a_second * len(data) * 8
     return units / units_a_second if is_told else None
-
-
-def seconds_of_mp3(data: bytes) -> float | None:
-    """Returns how long an MP3 file is, of whatever bit rates its frames are; None if it has no frame.
-
-    What is no frame, such as one whose header is damaged, counts by its size: services may hear something in it.
-    """
-    at = _tag_bytes(data)
-    seconds, skipped, is_in_step = 0.0, 0, False
-    for _ in range(_MAX_STEPS):
-        frame = _mpeg_frame(data, at)
-        if frame is not None and (is_in_step or _mpeg_frame(data, at + frame[0]) is not None):
-            is_in_step, at, seconds = True, at + frame[0], seconds + frame[1]
-            continue
-        is_in_step, found = False, data.find(b"\xff", at + 1)
-        if found < 0:
-            break
-        skipped, at = skipped + found - at, found
-    skipped += max(0, len(data) - at)
-    return seconds + skipped * 8 / MIN_PACKED_BITS if seconds else None
-
-
-def _tag_bytes(data: bytes) -> int:
-    """The length of the ID3 tag in front, in which a picture can be larger than the sound."""
-    if data[:3] != b"ID3" or len(data) < _TAG_HEAD_BYTES:
-        return 0
-    size = 0
-    for byte in data[6:_TAG_HEAD_BYTES]:
-        size = size << 7 | byte & 0x7F
-    return _TAG_HEAD_BYTES + size
-
-
-def _mpeg_frame(data: bytes, at: int) -> tuple[int, float] | None:
-    """The length of the frame that begins there, in bytes and in seconds; None if none does."""
-    if at + 4 > len(data) or data[at] != _ALL_ONES or data[at + 1] < _SYNC_BYTE:
-        return None
-    version, layer, place = _VERSIONS.get(data[at + 1] >> 3 & 3), 4 - (data[at + 1] >> 1 & 3), data[at + 2]
-    rates = _MPEG_RATES[version != 1]
-    if version is None or layer != 3 or not 0 < place >> 4 <= len(rates) or place >> 2 & 3 == 3:  # noqa: PLR2004
-        return None
-    samples_a_second = (44_100, 48_000, 32_000)[place >> 2 & 3] // version
-    samples = 1152 if version == 1 else 576
-    size = samples * rates[(place >> 4) - 1] * 1000 // (8 * samples_a_second) + (place >> 1 & 1)
-    return size, samples / samples_a_second
 
 
 def _frames(data: bytes) -> Iterator[bytes]:
@@ -270,9 +214,8 @@ def _inside(data: bytes, name: bytes) -> bytes | None:
 
 SECONDS_OF: Mapping[str, Callable[[bytes], float | None]] = {
     "m4a": seconds_of,
-    "mp3": seconds_of_mp3,
     "wav": _seconds_of_wav,
     "flac": _seconds_of_flac,
     "ogg": _seconds_of_ogg,
 }
-"""By the kind of file: its length in seconds; None if it is not told, or not believed. That of WebM is unknown."""
+"""By the kind of file: its length in seconds; None if it is not told, or not believed. MP3 and WebM tell none."""

@@ -4,7 +4,7 @@ This bridge is best effort: it loses what arrives while no websocket is open, an
 not. Typing indicators, read receipts and the deletion of files go out by signalbot. Messages do not, because it drops
 the words of a refusal, which decide what happens next; nor does it receive, because a frame that it does not know ends
 its reading.
-Left to others: what frames mean (`envelope`), styles (`styled`), when to connect again (intake), what to do about a
+Left to others: what frames mean (`envelope`), when to connect again (intake), what to do about a
 send of unknown outcome (sender), what a refusal means (`client`).
 
 Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22).
@@ -13,6 +13,7 @@ Source: signal-cli-rest-api 0.101 and commit a08db23, which was run (2026-11-22)
 import asyncio
 import base64
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -23,7 +24,19 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
 from bot.errors import ConfigError, Disconnected, SendUnknown, SentUnnamed, TransportError
-from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
+from bot.events import (
+    Account,
+    Attachment,
+    ChatId,
+    Envelope,
+    PersonId,
+    Removal,
+    Reply,
+    SentId,
+    Style,
+    Styled,
+    utf16_offsets,
+)
 from bot.invocation import command_line
 from bot.signal.directory import accounts_in
 from bot.signal.files import check_size, data_uri
@@ -38,7 +51,6 @@ from bot.signal.rest_api.client import (
     challenge_in,
     check_about,
 )
-from bot.signal.rest_api.styled import styled_text
 from bot.signal.send_errors import failure, missed_recipient
 from bot.signal.signal_bridge import Listed, SignalBridge
 
@@ -56,6 +68,14 @@ without a word is noticed with the next one."""
 _MAX_SUCCESS_BYTES = 1024 * 1024
 """For the body of a successful send: one line for each member of a group that it missed."""
 _MAX_DIGITS = 20
+_MARKERS = {
+    Style.BOLD: "**",
+    Style.ITALIC: "*",
+    Style.STRIKETHROUGH: "~",
+    Style.MONOSPACE: "`",
+    Style.SPOILER: "||",
+}
+_SPECIAL = re.compile(r"[*~`|]")
 
 
 class _Connection(ClientConnection):
@@ -96,6 +116,7 @@ class RestApi(SignalBridge):
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
         self._is_stopping = False
+        self._has_account = False  # as far as the bridge has said yet
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
@@ -108,24 +129,18 @@ class RestApi(SignalBridge):
     # Incoming
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
-        """Yields the frames of one connection; see `Transport.envelopes`.
-
-        Whether the bridge has the account is asked beside the reading, for what waits at the bridge is dropped.
-        """
+        """Yields the frames of one connection; see `Transport.envelopes`."""
         check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
-        async with self._websocket() as websocket:
-            looking = asyncio.create_task(self._check_account())
-            looking.add_done_callback(lambda task: self._end_if_failed(task, websocket))
+        if not self._has_account:  # it would stay silent, as the watchdog sees later on
             try:
-                async for raw in _frames_of(websocket):
-                    envelope = await self._read(raw)
-                    if envelope is not None:
-                        yield envelope
-                if looking.done():
-                    looking.result()
-            finally:
-                looking.cancel()
-                await asyncio.wait([looking])
+                await self._check_linked()
+            except Disconnected as error:
+                _log.warning("signal-cli-rest-api does not say whether it has the account: %s", error)
+            self._has_account = True
+        async with self._websocket() as websocket:
+            async for raw in _frames_of(websocket):
+                if (envelope := await self._read(raw)) is not None:
+                    yield envelope
 
     @asynccontextmanager
     async def _websocket(self) -> AsyncGenerator[_Connection]:
@@ -157,11 +172,6 @@ class RestApi(SignalBridge):
 
     def _note_life(self) -> None:
         self.stream.heard_at = time.monotonic()
-
-    def _end_if_failed(self, looking: asyncio.Task[None], websocket: _Connection) -> None:
-        """Closes the websocket of an account that the bridge does not have: it would stay silent."""
-        if not looking.cancelled() and looking.exception() is not None:
-            self._closing = asyncio.create_task(websocket.close())
 
     def stop_receiving(self) -> None:
         """Closes the websocket in order, and hands out what has arrived; see `Transport.stop_receiving`."""
@@ -287,18 +297,14 @@ class RestApi(SignalBridge):
     async def check_receiving(self) -> None:
         """Checks that the bridge has the right mode and the account; see `Identities.check_receiving`."""
         check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
+        await self._check_linked()
+
+    async def _check_linked(self) -> None:
         if not await self.is_linked():
             raise ConfigError(
                 "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
                 f" link it with `{command_line('link')}`"
             )
-
-    async def _check_account(self) -> None:
-        """Checks the account; a bridge that does not answer this is no reason to stay away."""
-        try:
-            await self.check_receiving()
-        except Disconnected as error:
-            _log.warning("signal-cli-rest-api does not say whether it has the account: %s", error)
 
     async def is_linked(self) -> bool:
         """Returns whether the bridge still has the account; see `Identities.is_linked`."""
@@ -411,3 +417,38 @@ def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, o
         "edit_timestamp": None if files else reply.edits,
     }
     return {field: value for field, value in message.items() if value is not None}
+
+
+def styled_text(content: Styled) -> tuple[str, bool]:
+    """Returns the text to send and whether to send it as `styled`; the plain text if no range can be expressed.
+
+    The bridge takes no ranges, but markers in the text that it strips. Its parser deletes markers without a partner and
+    knows one escape, a backslash before a marker. So every character that could be a marker is escaped, and a range is
+    left out if its markers would be misread, or if it overlaps another: a style can get lost, a character never.
+
+    Source: signal-cli-rest-api, `src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
+    """
+    text, places = content.text, {unit: index for index, unit in enumerate(utf16_offsets(content.text))}
+    parts: list[str] = []
+    done = 0
+    for style in sorted(content.styles, key=lambda style: (style.start, -style.length)):
+        start, end = places.get(style.start), places.get(style.start + style.length)
+        if start is None or end is None or start >= end or start < done or not _is_clear(text, start, end):
+            continue
+        if parts and start == done:
+            continue  # two markers in a row can be read as another one
+        marker = _MARKERS[style.style]
+        parts += _escaped(text[done:start]), marker, _escaped(text[start:end]), marker
+        done = end
+    return ("".join((*parts, _escaped(text[done:]))), True) if parts else (text, False)
+
+
+def _is_clear(text: str, start: int, end: int) -> bool:
+    """Whether markers at these places are read as such: a backslash before one would escape it, and an escaped star or
+    bar would swallow its first character.
+    """
+    return all(text[place - 1 : place] not in {"\\", "*", "|"} for place in (start, end))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)

@@ -87,11 +87,12 @@ class LineSocket:
         return self._completed(await loop.sock_recv(self._socket, self._chunk_bytes))
 
     def lines_there(self) -> list[str]:
-        """Returns the lines that have arrived; none if nothing has. Raises as `lines`."""
+        """Returns the lines that have arrived; none if nothing has. What has failed, `lines` raises next."""
         try:
-            return self._completed(self._socket.recv(_LARGE_CHUNK_BYTES))
-        except BlockingIOError:
+            chunk = self._socket.recv(_LARGE_CHUNK_BYTES)
+        except OSError:
             return []
+        return self._completed(chunk) if chunk else []
 
     def _completed(self, chunk: bytes) -> list[str]:
         if not chunk:

@@ -5,16 +5,13 @@ what arrives then stays with Signal's server. Two lessons of the real program st
 
 Hold. signal-cli has one message in hand at a time, fetched and acknowledged, but not passed on yet. An orderly end
 holds it up in the very step in which it passes one on, by an answer that is left unread, and unsubscribes then. With
-ten messages a second one in four ends lost one without that, and none of 150 with it (signal-cli 0.13.14). What
-remains: signal-cli takes Aldis off its list before it stops fetching, and no call comes between the two (1 of 1,539
-messages in 32 stops under load, 0.13.19; `ManagerImpl.removeReceiveHandler` of 0.14.6 is the same).
+ten messages a second one in four ends lost one without that, and none of 150 with it (0.13.14). What remains: it takes
+Aldis off its list before it stops fetching (1 of 1,539 messages in 32 stops under load, 0.13.19).
 
 Renewal. An error that it does not expect ends its receiving thread, without a sign; any stranger can send that. So a
-silent subscription is renewed every hour, which starts another thread. Receiving no message in between is needed, or
-the new thread ends at once (signal-cli 0.13.14; the code of 0.14.6 is the same).
+silent subscription is renewed every hour, with a receiving of no message in between, or the new thread ends at once.
 
 The connection carries nothing else: a call under way on it would delay noticing that it has ended.
-Left to others: what frames mean (`bot.signal.envelope`), when to subscribe again (intake), calls (`rpc`).
 
 Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `ManagerImpl` and `ReceiveHelper` (2026-11-27).
 """
@@ -40,18 +37,14 @@ _log = logging.getLogger(__name__)
 MAX_LINE_BYTES = 4 * 1024 * 1024
 _BUSY_SECONDS = 2.0
 """How much longer than `hold_seconds` signal-cli can take on a busy machine."""
-_UNSUBSCRIBE_SECONDS = 5.0
-"""How long unsubscribing can take: signal-cli finishes what it has in hand, including fetching a file."""
-_LOOK_SECONDS = 0.02
-_MIN_LOOKS = 10
-"""The fewest looks in that time: if they take longer, signal-cli can too."""
+_LOOK_SECONDS, _MIN_LOOKS = 0.02, 10
 _TAKEN_SECONDS = 0.1
 """How long signal-cli has to read that it is to unsubscribe us, before it is let go."""
 _MAX_TOGETHER = 100
 """How many frames are read before they are passed on, if that many are there."""
 _INVALID_PARAMETERS = -32602
 _SUBSCRIBE, _UNSUBSCRIBE = 1, 2
-"""The ids of these calls; others are asked only for a sign of life."""
+"""The ids of these calls; others are made only for a sign of life."""
 
 _FRAME = re.compile(r'\{"jsonrpc":"2\.0","method":"receive","params":\{"subscription":\d+,"result":')
 _FRAME_END = "}}"
@@ -64,17 +57,19 @@ NOT_MANUAL = (
 
 @dataclass(frozen=True, kw_only=True)
 class Deadlines:
-    """How long a subscription waits, in seconds."""
+    """How long a subscription waits."""
 
-    call: float
+    call_seconds: float
     """For connecting and for subscribing."""
-    silence: float
+    silence_seconds: float
     """For a connection over which nothing comes, although signal-cli is asked for a sign of life three times."""
-    hold: float = 1.0
+    hold_seconds: float = 1.0
     """How long a message in hand has to get to the point where it is passed on, and is held up there."""
-    renew: float = 3600.0
+    renew_seconds: float = 3600.0
     """How long no frame may come before the subscription is renewed. A message whose file signal-cli fetches at that
     moment is lost: hardly a person writes after such a silence, but every five minutes it could be one a month."""
+    unsubscribe_seconds: float = 5.0
+    """For unsubscribing: signal-cli finishes what it has in hand, including fetching a file."""
 
 
 class Subscription:
@@ -87,66 +82,50 @@ class Subscription:
         self._state = state
         self._deadlines = deadlines
         self._is_stopping = False
-        self._ending = asyncio.Event()
-        """Set when the present subscription is to end."""
+        self._ending: asyncio.Future[None] | None = None
+        """Done when the present subscription is to end."""
 
     def stop(self) -> None:
         """Unsubscribes: `frames` passes on what is still under way, and ends."""
         self._is_stopping = True
-        self._ending.set()
+        self.renew()
 
     def renew(self) -> None:
         """Unsubscribes and subscribes again, so that what this subscription has come to include is left out."""
-        self._ending.set()
+        if self._ending is not None and not self._ending.done():
+            self._ending.set_result(None)
 
     async def frames(self) -> AsyncGenerator[list[str]]:
-        """Yields the frames in lists of those that came together. Ends after `stop`.
+        """Yields the frames in lists of those that came together; a list can be empty. Ends after `stop`.
 
         Raises:
             Disconnected: the connection cannot be opened, or broke.
             ConfigError: signal-cli does not have the account, or receives on its own.
         """
+        wait = self._deadlines
         try:
             while not self._is_stopping:
-                self._ending.clear()
-                async with aclosing(self._subscribed()) as coming:
-                    async for frames in coming:
-                        yield frames
-                if not self._is_stopping and (frames := await self._receive_none()):
-                    yield frames
+                self._ending = asyncio.get_running_loop().create_future()
+                with _as_disconnected():
+                    async with asyncio.timeout(wait.call_seconds):
+                        lines = await connect(self._url, max_line_bytes=MAX_LINE_BYTES, is_frugal=True)
+                    async with lines, aclosing(_Conversation(lines, self._state, self.account)) as conversation:
+                        async with asyncio.timeout(wait.call_seconds):
+                            await conversation.subscribe()
+                        _log.log(logging.DEBUG if self._state.is_open else logging.INFO, "connected to signal-cli")
+                        self._state.is_open = True
+                        while not self._ending.done() and conversation.silent_seconds < wait.renew_seconds:
+                            yield conversation.take_frames()  # the first come with the answer to the subscription
+                            if not conversation.is_manual:
+                                raise ConfigError(NOT_MANUAL)
+                            await conversation.hear(self._ending, min(wait.silence_seconds / 3, wait.renew_seconds))
+                            await self._check_life(conversation)
+                        await self._unsubscribe(conversation)
+                        yield conversation.take_frames()
+                if not self._is_stopping:
+                    yield await self._receive_none()
         finally:
             self._state.is_open = False
-
-    async def _subscribed(self) -> AsyncGenerator[list[str]]:
-        """Yields the frames of one connection, until it is to end. Raises as `frames`."""
-        with _as_disconnected():
-            async with asyncio.timeout(self._deadlines.call):
-                lines = await connect(self._url, max_line_bytes=MAX_LINE_BYTES, is_frugal=True)
-        async with lines:
-            conversation = _Conversation(lines, self._state)
-            async with aclosing(self._coming(conversation)) as coming, aclosing(conversation):
-                async for frames in coming:
-                    yield frames
-
-    async def _coming(self, conversation: "_Conversation") -> AsyncGenerator[list[str]]:
-        with _as_disconnected():
-            async with asyncio.timeout(self._deadlines.call):
-                await conversation.subscribe(self.account)
-        _log.log(logging.DEBUG if self._state.is_open else logging.INFO, "connected to signal-cli")
-        self._state.is_open, self._state.heard_at = True, time.monotonic()
-        frame_at = time.monotonic()
-        while not self._ending.is_set() and time.monotonic() - frame_at < self._deadlines.renew:
-            if frames := conversation.take_frames():  # the first come together with the answer to the subscription
-                frame_at = time.monotonic()
-                yield frames
-            if not conversation.is_manual:
-                raise ConfigError(NOT_MANUAL)
-            with _as_disconnected():
-                await conversation.wait(self._ending, min(self._deadlines.silence / 3, self._deadlines.renew))
-                await self._check_life(conversation)
-        with _as_disconnected():
-            await self._unsubscribe(conversation)
-        yield conversation.take_frames()
 
     async def _check_life(self, conversation: "_Conversation") -> None:
         """Asks for a sign of life where none came lately.
@@ -155,17 +134,17 @@ class Subscription:
             TimeoutError: several questions were not answered.
         """
         silent_seconds = time.monotonic() - (self._state.heard_at or 0)
-        if silent_seconds >= self._deadlines.silence:
+        if silent_seconds >= self._deadlines.silence_seconds:
             raise TimeoutError
-        if silent_seconds >= self._deadlines.silence / 3:
+        if silent_seconds >= self._deadlines.silence_seconds / 3:
             await conversation.call("version", 0)
 
     async def _unsubscribe(self, conversation: "_Conversation") -> None:
         """Unsubscribes while signal-cli passes something on, and has nothing else in hand."""
-        hold_seconds = self._deadlines.hold
+        wait = self._deadlines
         try:
-            async with asyncio.timeout(hold_seconds + _BUSY_SECONDS + _UNSUBSCRIBE_SECONDS):
-                await conversation.hold(hold_seconds)
+            async with asyncio.timeout(wait.hold_seconds + _BUSY_SECONDS + wait.unsubscribe_seconds):
+                await conversation.hold(wait.hold_seconds)
                 await conversation.unsubscribe()
         except TimeoutError:
             _log.warning("signal-cli did not unsubscribe Aldis in time; the messages it was delivering are lost")
@@ -177,7 +156,7 @@ class Subscription:
         """Has signal-cli end a receiving of no message, and returns the frames that it gives nevertheless."""
         params = {"account": self.account, "maxMessages": 0, "timeout": 1}
         try:
-            answer = await self._rpc.call("receive", params, timeout_seconds=self._deadlines.call)
+            answer = await self._rpc.call("receive", params, timeout_seconds=self._deadlines.call_seconds)
         except TransportError as error:  # another program receives, or it is gone: subscribing shows that
             _log.debug("signal-cli did not end its receiving: %s", error)
             return []
@@ -187,43 +166,40 @@ class Subscription:
 class _Conversation:
     """The exchange over one connection: calls, their answers, and the frames between them. Failures are `OSError`."""
 
-    def __init__(self, lines: LineSocket, state: StreamState) -> None:
+    def __init__(self, lines: LineSocket, state: StreamState, account: str) -> None:
         self.is_manual = True
         """False as soon as signal-cli has passed on something without a subscription."""
         self._lines = lines
         self._state = state
-        self._params: dict[str, object] = {}
+        self._params: dict[str, object] = {"account": account}
         self._frames: list[str] = []
+        self._frame_at = time.monotonic()
         self._answers: dict[object, Json] = {}
         self._reading: asyncio.Task[list[str]] | None = None
         """Never cancelled while the connection lasts, because what it has read would be lost."""
 
+    @property
+    def silent_seconds(self) -> float:
+        """How long ago the last frame came."""
+        return time.monotonic() - self._frame_at
+
     def take_frames(self) -> list[str]:
         """Returns the frames that have come since the last call."""
         frames, self._frames = self._frames, []
+        self._frame_at = time.monotonic() if frames else self._frame_at
         return frames
-
-    async def wait(self, ending: asyncio.Event, seconds: float) -> None:
-        """Takes in what arrives, at most for this long, and until `ending` is set."""
-        self._reading = self._reading or asyncio.create_task(self._lines.lines())
-        waiting = asyncio.create_task(ending.wait())
-        await asyncio.wait((self._reading, waiting), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if self._reading.done():
-            self._hear()
 
     async def call(self, method: str, number: object, params: Json | None = None) -> None:
         """Writes a call; its answer is one of what arrives."""
         await self._lines.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
 
-    async def subscribe(self, account: str) -> None:
+    async def subscribe(self) -> None:
         """Has frames come.
 
         Raises:
             ConfigError: signal-cli does not have the account.
             TransportError: it does not succeed.
         """
-        self._params = {"account": account}
         await self.call("subscribeReceive", _SUBSCRIBE, self._params)
         try:
             self._params["subscription"] = result_in(await self._answer(_SUBSCRIBE))
@@ -238,15 +214,15 @@ class _Conversation:
 
         A call is answered under the very id that it was given, however long.
         """
-        since = began_at = time.monotonic()
+        ends_at = time.monotonic() + seconds + _BUSY_SECONDS
         await self.call("version", "-" * self._lines.max_unread_bytes)
         unread_bytes, looks = 0, 0
-        while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < seconds:
-            if time.monotonic() - began_at > seconds + _BUSY_SECONDS:
+        while unread_bytes == 0 or looks < max(_MIN_LOOKS, seconds / _LOOK_SECONDS):
+            if time.monotonic() > ends_at:
                 return
             await asyncio.sleep(_LOOK_SECONDS)
             before, unread_bytes = unread_bytes, self._lines.unread_bytes()
-            looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
+            looks = looks + 1 if unread_bytes == before else 0
 
     async def unsubscribe(self) -> None:
         """Unsubscribes, and reads what is still under way, to the answer that ends it."""
@@ -254,6 +230,20 @@ class _Conversation:
         await asyncio.sleep(_TAKEN_SECONDS)
         self._lines.take_more()
         await self._answer(_UNSUBSCRIBE)
+
+    async def hear(self, ending: asyncio.Future[None] | None = None, seconds: float | None = None) -> None:
+        """Takes in what arrives, with all that is there already; at most for this long, and until `ending` is done."""
+        self._reading = self._reading or asyncio.create_task(self._lines.lines())
+        waiting = {self._reading, ending or self._reading}
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if not self._reading.done():
+            return
+        lines, self._reading = self._reading.result(), None
+        self._state.heard_at = time.monotonic()
+        while lines:
+            for line in lines:
+                self._sort(line)
+            lines = self._lines.lines_there() if len(self._frames) < _MAX_TOGETHER else []
 
     async def aclose(self) -> None:
         """Ends the reading."""
@@ -264,25 +254,11 @@ class _Conversation:
     async def _answer(self, number: int) -> Json:
         """Reads on until this call is answered; frames can come before it."""
         while number not in self._answers:
-            self._reading = self._reading or asyncio.create_task(self._lines.lines())
-            await asyncio.wait((self._reading,))
-            self._hear()
+            await self.hear()
         return self._answers[number]
 
-    def _hear(self) -> None:
-        """Sorts what the reading has brought, together with all that is there already."""
-        reading, self._reading = self._reading, None
-        lines = reading.result() if reading else []
-        self._state.heard_at = time.monotonic()
-        while lines:
-            for line in lines:
-                self._sort(line)
-            lines = self._lines.lines_there() if len(self._frames) < _MAX_TOGETHER else []
-
     def _sort(self, line: str) -> None:
-        """Sorts a line: a frame, an answer, or neither; anything but signal-cli's JSON is passed on like a frame, to be
-        counted.
-        """
+        """Sorts a line: a frame, an answer, or neither; what is not signal-cli's JSON is passed on, to be counted."""
         # A frame is kept as it was written, and without parsing it: speed matters when there is a backlog.
         if (found := _FRAME.match(line)) and line.endswith(_FRAME_END):
             self._frames.append(line[found.end() : -len(_FRAME_END)])

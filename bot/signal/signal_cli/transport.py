@@ -57,7 +57,7 @@ class SignalCli(SignalBridge):
 
     `attachments` is the folder in which the daemon keeps received files, if Aldis can delete there. The deadlines are
     in seconds: `silence` for a stream without a sign of life, `send` for a message or a file, `call` for the rest;
-    `hold` and `renew` as in `Deadlines`. For `name` and `takes_notes` see `SignalBridge`.
+    `waits` as in `Deadlines`. For `name` and `takes_notes` see `SignalBridge`.
     """
 
     def __init__(
@@ -72,8 +72,7 @@ class SignalCli(SignalBridge):
         send_seconds: float = 60,
         call_seconds: float = 10,
         connect_seconds: float = CONNECT_SECONDS,
-        hold_seconds: float = Deadlines.hold,
-        renew_seconds: float = Deadlines.renew,
+        **waits: float,
     ) -> None:
         super().__init__(account, StreamState(), name=name, takes_notes=takes_notes, is_exclusive=True)
         self._send_seconds = send_seconds
@@ -82,7 +81,7 @@ class SignalCli(SignalBridge):
         self._stickers_at = 0.0
         """When stickers can be asked for again, on `time.monotonic`'s clock: strangers send stickers too."""
         self._rpc = Rpc(url, connect_seconds=connect_seconds)
-        deadlines = Deadlines(call=call_seconds, silence=silence_seconds, hold=hold_seconds, renew=renew_seconds)
+        deadlines = Deadlines(call_seconds=call_seconds, silence_seconds=silence_seconds, **waits)
         self._subscription = Subscription(url, account.name, self._rpc, self.stream, deadlines)
 
     # Incoming
@@ -272,8 +271,7 @@ class SignalCli(SignalBridge):
         await self._do("trust", {"recipient": person, **how})
 
     async def aclose(self) -> None:
-        """Closes the connections; the transport is not used afterwards."""
-        # Each call and each stream has a connection of its own, which ends with it.
+        """Does nothing: each call and each stream has a connection of its own, which ends with it."""
 
     # Calls
 

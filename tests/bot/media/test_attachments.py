@@ -18,7 +18,6 @@ from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
-from tests.bot.media.test_audio import mp3
 from tests.bot.media.test_durations import OPUS_20_MS, flac, opus, wav
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
@@ -165,12 +164,11 @@ async def test_a_voice_note_of_android_is_heard(service: OpenAIAudio, speech: Sp
 @pytest.mark.parametrize(
     ("sound", "cost_usd"),
     [
-        (mp3(*[128] * 77), "0.0020"),
         (wav(16_000, rate=8000), "0.0020"),
         (flac(22 * 4096), "0.0020"),
         (opus(*[OPUS_20_MS] * 100, granule=96_000), "0.0020"),
     ],
-    ids=["mp3", "wav", "flac", "ogg"],
+    ids=["wav", "flac", "ogg"],
 )
 async def test_a_recording_costs_by_its_length_before_it_is_heard(
     service: OpenAIAudio, speech: Speech, sound: bytes, cost_usd: str

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from bot.media.audio import as_m4a, seconds_of, seconds_of_mp3
+from bot.media.audio import as_m4a, seconds_of
 from bot.media.cell import FileRefused
 from tests.bot.media.samples import FRAMES, adts, box, boxes
 
@@ -102,59 +102,3 @@ def test_a_file_of_nothing_but_heads_is_refused() -> None:
     """Each frame is an object in memory, and a made file could hold millions of them."""
     with pytest.raises(FileRefused, match="too long"):
         as_m4a(adts(b"x") * 500_001)
-
-
-# MP3
-
-MPEG1, MPEG2 = 0xFB, 0xF3
-"""The second byte of a frame of layer III."""
-_RATE_PLACES = {(MPEG1, 32): 1, (MPEG1, 128): 9, (MPEG1, 320): 14, (MPEG2, 16): 2}
-
-
-def mp3(*kilobits: int, version: int = MPEG1) -> bytes:
-    """Frames of these bit rates, at 44.1 kHz or half of that; their sound is silence."""
-    found = b""
-    for rate in kilobits:
-        size = 144_000 * rate // 44_100
-        found += bytes((0xFF, version, _RATE_PLACES[version, rate] << 4, 0)) + bytes(size - 4)
-    return found
-
-
-TAG = b"ID3\x04\x00\x00" + bytes((0, 0, 8, 0)) + b"\xff\xfb\x90\x00" * 256
-FRAME_SECONDS = 1152 / 44_100
-
-
-@pytest.mark.parametrize(
-    ("data", "frames"),
-    [
-        (mp3(*[128] * 100), 100),
-        (mp3(*[32, 320, 128] * 100), 300),
-        (mp3(*[16] * 50, version=MPEG2), 50),
-        (TAG + mp3(*[128] * 10), 10),
-        (TAG + mp3(*[32] * 10), 10),
-    ],
-    ids=["constant", "variable", "MPEG 2", "with a tag", "with a tag full of what looks like frames"],
-)
-def test_an_mp3_is_as_long_as_its_frames(data: bytes, frames: int) -> None:
-    """Whatever their bit rates are, and whatever the tag holds."""
-    assert seconds_of_mp3(data) == pytest.approx(frames * FRAME_SECONDS)
-
-
-def test_what_is_damaged_in_an_mp3_counts_by_its_size() -> None:
-    """The frames behind it are found again; no header can make a file shorter than its sound."""
-    frame = len(mp3(128))
-    damaged = bytearray(mp3(*[128] * 100))
-    damaged[10 * frame] = 0
-    seconds = seconds_of_mp3(bytes(damaged))
-    assert seconds == pytest.approx(99 * FRAME_SECONDS + frame * 8 / 16_000)
-    hidden = mp3(*[128] * 3) + bytes(100_000)
-    assert seconds_of_mp3(hidden) == pytest.approx(3 * FRAME_SECONDS + 50, rel=0.01)
-    assert seconds_of_mp3(b"ID3\x04") is None
-    assert seconds_of_mp3(bytes(1000)) is None
-
-
-def test_an_mp3_of_signs_that_look_like_frames_takes_no_time() -> None:
-    """Not more than a file of the largest size may: what is behind so many of them counts by its size."""
-    found = seconds_of_mp3(mp3(128, 128) + b"\xff" * 20_000_000)
-    assert found is not None
-    assert found > 20_000_000 * 8 / 16_000 - 1

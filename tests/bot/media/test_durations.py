@@ -71,7 +71,7 @@ def test_a_recording_is_as_long_as_it_says_where_its_bytes_can_hold_that(
     assert found is None if told is None else found == pytest.approx(told, rel=0.01)
 
 
-@pytest.mark.parametrize("kind", ["wav", "flac", "ogg", "m4a", "mp3"])
+@pytest.mark.parametrize("kind", ["wav", "flac", "ogg", "m4a"])
 def test_no_damage_is_too_much(kind: str) -> None:
     """There is a length, or none."""
     whole = {"wav": wav(800), "flac": flac(99), "ogg": opus(*[OPUS_20_MS] * 9)}.get(kind, as_m4a(adts())[0])

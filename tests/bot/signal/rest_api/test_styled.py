@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Style, Styled, StyleRange
-from bot.signal.rest_api.styled import styled_text
+from bot.signal.rest_api.transport import styled_text
 from tests.servers.signal_rest_api import parsed
 
 BOLD, ITALIC, STRIKE, MONO, SPOILER = Style.BOLD, Style.ITALIC, Style.STRIKETHROUGH, Style.MONOSPACE, Style.SPOILER

@@ -12,7 +12,6 @@ import pytest
 from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
 from bot.events import Envelope, Kind
 from bot.signal.bridges import bridge_at
-from bot.signal.signal_cli import subscription
 from bot.signal.signal_cli.rpc import Rpc
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import OWN_ACCOUNT, PATIENT, Bridge, received, reply, signal_cli_bridge
@@ -58,7 +57,8 @@ async def to_the_end(envelopes: AsyncGenerator[Envelope]) -> list[int]:
 
 async def test_what_comes_while_nobody_is_subscribed_stays_with_signal(bridge: Bridge) -> None:
     """Before, after a listener has gone, and between two of them: it comes with the answer to the subscription."""
-    server, patient = daemon(bridge), {"silence_seconds": 10 * WAIT_SECONDS}
+    server = daemon(bridge)
+    patient: dict[str, Any] = {"silence_seconds": 10 * WAIT_SECONDS}
     await server.deliver(message("one"))
     await received(bridge.transport(**patient), 1)
     await server.disconnected()
@@ -108,11 +108,10 @@ async def test_an_end_while_people_write_loses_nothing(bridge: Bridge) -> None:
 
 
 async def test_an_end_that_signal_cli_does_not_answer_is_bounded(
-    bridge: Bridge, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    bridge: Bridge, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It finishes what it has in hand, which may be a file that never comes."""
-    monkeypatch.setattr(subscription, "_UNSUBSCRIBE_SECONDS", 0.1)
-    server, transport = daemon(bridge), bridge.transport(hold_seconds=0)
+    server, transport = daemon(bridge), bridge.transport(hold_seconds=0, unsubscribe_seconds=0.1)
     server.handling_seconds = 3600
     ending = asyncio.create_task(to_the_end(transport.envelopes()))
     await server.connected()
@@ -330,6 +329,19 @@ async def test_what_is_no_frame_is_passed_over(tmp_path: Path) -> None:
         came = await received(transport, 2)
     assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in came] == WORDS
     assert transport.stream.unreadable == 8
+
+
+async def test_what_came_right_before_the_end_of_the_connection_is_handed_on(tmp_path: Path) -> None:
+    """A signal-cli that dies has fetched it, and nobody else will."""
+
+    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        call = json.loads(await reader.readline())
+        said = json.dumps({"jsonrpc": "2.0", "result": 4, "id": call["id"]}).encode() + b"\n"
+        writer.write(said + b"".join(wrapped(frame) for frame in numbered(30)))
+
+    async with use_language(script, tmp_path) as url:
+        came = await received(transport_to(url), 30)
+    assert len(came) == 30
 
 
 async def test_a_frame_is_handed_on_as_it_was_written(bridge: Bridge) -> None:
