@@ -12,7 +12,6 @@ from .base import Lowered as Lowered
 from .base import Options as Options
 from .base import Result as Result
 from .base import ResultFile as ResultFile
-from .base import Span as Span
 from .base import Tool as Tool
 from .base import ToolContext as ToolContext
 from .base import ToolSource as ToolSource

@@ -98,12 +98,14 @@ class Options(BaseModel):
         return {name: value for name, value in cast("dict[str, Any]", given).items() if value != ""}
 
 
-class LocalOptions(Options):
-    """Settings of a tool that uses no service and can only be switched on or off."""
+def switch(*seen_by: str) -> type[Options]:
+    """Returns the settings of a tool that can only be switched on or off, and whose arguments these services see."""
 
-    def seen_by(self) -> tuple[str, ...]:
-        """See `Options`: nobody."""
-        return ()
+    class Switch(Options):
+        def seen_by(self) -> tuple[str, ...]:
+            return seen_by
+
+    return Switch
 
 
 def is_base_url(value: str) -> bool:
@@ -328,27 +330,20 @@ class ToolSource(Protocol):
         ...
 
 
-Span = Literal["day", "month"]
-"""The period of a quota: a calendar day or month, UTC."""
-
-
 class Quotas(Protocol):
-    """Counts the use of outside services in the current day or month, across restarts.
+    """Counts the use of outside services in the current day (UTC), across restarts."""
 
-    Each service has one period.
-    """
-
-    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
-        """Counts `amount` more units (at least 1): requests, or whatever the service charges for.
+    async def take(self, service: str, *, limit: int, amount: int) -> bool:
+        """Counts `amount` more units (at least 1) of what the service charges for.
 
         Returns False, and counts nothing, if the sum would exceed `limit`: then the service must not be called.
         """
         ...
 
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
         """Counts `amount` fewer units, which were taken in advance but not used.
 
-        Does nothing if a new day or month has begun since `taken_at`.
+        Does nothing if a new day has begun since `taken_at`.
         """
         ...
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, NoReturn
 
-from tools.base import Options, Quotas, Span, Tool, ToolSource
+from tools.base import Options, Quotas, Tool, ToolSource
 from tools.catalog import CATALOG
 from tools.errors import Disabled
 from tools.evidence.sources import Judge
@@ -59,13 +59,11 @@ def build_tools(
 ) -> Mapping[str, tuple[Tool, ...]]:
     """Builds the tools of these lines, enabled or not; none for a line that lacks what it needs.
 
-    They get the shared dependencies and one `search`, so they also share its services, quotas, cache and result
-    numbers. It follows the settings of the tool `web_search`, whether or not that is enabled.
+    They get the shared dependencies and one `search`, so they also share its services and its cache. It follows the
+    settings of the tool `web_search`, whether or not that is enabled.
     """
     given = options_by_name.get("web_search")
-    search = SearchService(
-        given if isinstance(given, SearchOptions) else SearchOptions(), tool_deps.http, tool_deps.quotas
-    )
+    search = SearchService(given if isinstance(given, SearchOptions) else SearchOptions(), tool_deps.http)
     around = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)} | {"search": search}
     return {name: CATALOG[name].build(_options(name, options_by_name), around) for name in names}
 
@@ -95,12 +93,12 @@ class Nobody:
 class NoQuotas:
     """`Quotas` without limits, for calls by hand."""
 
-    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int) -> bool:
         """Always allows it."""
-        del service, limit, amount, per
+        del service, limit, amount
         return True
 
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
         """Does nothing, as nothing was counted."""
 
 

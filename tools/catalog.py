@@ -11,18 +11,14 @@ from dataclasses import dataclass, field
 from pkgutil import resolve_name
 from typing import Any
 
-from tools.base import LocalOptions, Options, Tool, ToolSource
-from tools.conversion.options import ConvertOptions
+from tools.base import Options, Tool, ToolSource, switch
 from tools.databases.options import DbQueryOptions
 from tools.evidence.options import VerifyNewsOptions
 from tools.images.options import ImagesOptions
-from tools.markets.options import MarketsOptions
 from tools.mcp.options import McpOptions
 from tools.news.options import NewsOptions
 from tools.search.options import SearchOptions
 from tools.weather.options import WeatherOptions
-from tools.web.options import PageOptions
-from tools.wikipedia.options import WikipediaOptions
 from tools.x.options import TwitterOptions
 
 
@@ -69,10 +65,12 @@ def _mcp(options: McpOptions, taken: Collection[str]) -> ToolSource:
 
 
 CATALOG: Mapping[str, CatalogEntry] = {
-    "calculator": CatalogEntry(LocalOptions, "tools.calculator.tool:Calculator"),
+    "calculator": CatalogEntry(switch(), "tools.calculator.tool:Calculator"),
     "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather", ("options", "http")),
-    "clock": CatalogEntry(LocalOptions, "tools.clock:CurrentTime"),
-    "convert": CatalogEntry(ConvertOptions, "tools.conversion.tool:Convert", ("options", "http")),
+    "clock": CatalogEntry(switch(), "tools.clock:CurrentTime"),
+    "convert": CatalogEntry(
+        switch("Frankfurter: that rates are asked for"), "tools.conversion.tool:Convert", ("http",)
+    ),
     "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools", ("options", "search")),
     "verify_news": CatalogEntry(
         VerifyNewsOptions, "tools.evidence.tool:evidence_tools", ("options", "search", "judge")
@@ -84,10 +82,10 @@ CATALOG: Mapping[str, CatalogEntry] = {
         has_stand_in=True,
         example={"bearer_token": "token"},
     ),
-    "wikipedia": CatalogEntry(WikipediaOptions, "tools.wikipedia.tool:Wikipedia", ("options", "http")),
-    "markets": CatalogEntry(MarketsOptions, "tools.markets.tool:market_tools", ("options", "http")),
+    "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia.tool:Wikipedia", ("http",)),
+    "markets": CatalogEntry(switch("Polymarket", "Manifold"), "tools.markets.tool:market_tools", ("http",)),
     "news": CatalogEntry(NewsOptions, "tools.news.tool:news_tools", ("news",)),
-    "web_fetch": CatalogEntry(PageOptions, "tools.web.tool:WebFetch", ("options", "fetcher", "papers")),
+    "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch", ("fetcher", "papers")),
     "images": CatalogEntry(
         ImagesOptions, "tools.images.tool:ImageGenerate", ("options", "http", "fetcher"), example={"api_key": "key"}
     ),
@@ -98,7 +96,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
         example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
     ),
     "mcp": CatalogEntry(McpOptions, source=_mcp),
-    "remind": CatalogEntry(LocalOptions, "tools.reminders:Remind", ("reminders",)),
-    "remember": CatalogEntry(LocalOptions, "tools.memory:Remember", ("memory",)),
-    "predictions": CatalogEntry(LocalOptions, "tools.predictions:prediction_tools", ("predictions",)),
+    "remind": CatalogEntry(switch(), "tools.reminders:Remind", ("reminders",)),
+    "remember": CatalogEntry(switch(), "tools.memory:Remember", ("memory",)),
+    "predictions": CatalogEntry(switch(), "tools.predictions:prediction_tools", ("predictions",)),
 }

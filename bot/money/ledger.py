@@ -20,7 +20,6 @@ from bot.events import ChatId, PersonId
 from bot.media.findings import Fee
 from bot.models.base import Attempt, Completion
 from store import ConversationId, LedgerEntry, Store, TurnId
-from tools import Span
 
 RESERVED = "reserved"
 """The outcome of a paid call that is under way, or whose end could not be written down."""
@@ -128,32 +127,26 @@ def _model_entry(asked: Attempt | Fee, name: str, outcome: str) -> LedgerEntry:
 
 
 class Quotas:
-    """Counts the use of services, by calendar days and months in UTC."""
+    """Counts the use of services, by calendar days in UTC."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
-    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int) -> bool:
         """See `tools.base.Quotas`.
 
         Raises:
             StoreError: it could not be stored.
         """
-        period = _period(self._clock.settled_now(), per)
-        return await self._store.transaction(
-            lambda repos: repos.quotas.take(service, period, amount=amount, limit=limit)
-        )
+        day = f"{self._clock.settled_now():%Y-%m-%d}"
+        return await self._store.transaction(lambda repos: repos.quotas.take(service, day, amount=amount, limit=limit))
 
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
         """See `tools.base.Quotas`.
 
         Raises:
             StoreError: it could not be stored.
         """
-        period = _period(taken_at, per)
-        await self._store.transaction(lambda repos: repos.quotas.give_back(service, period, amount=amount))
-
-
-def _period(at: datetime, per: Span) -> str:
-    return f"{at:%Y-%m-%d}" if per == "day" else f"{at:%Y-%m}"
+        day = f"{taken_at:%Y-%m-%d}"
+        await self._store.transaction(lambda repos: repos.quotas.give_back(service, day, amount=amount))

@@ -10,7 +10,7 @@ import pytest
 from bot.app import user_agent
 from bot.media.pages import serve
 from bot.media.pdf_port import page_text
-from tools import Http, PageText, Paper, Span, ToolContext
+from tools import Http, PageText, Paper, ToolContext
 
 USER_AGENT = user_agent()
 """As Aldis calls itself where nothing is set."""
@@ -37,10 +37,10 @@ def memory_below(max_bytes: int) -> Generator[None]:
 class Plenty:
     """Quotas that are never used up."""
 
-    async def take(self, service: str, *, limit: int, amount: int = 1, per: Span = "month") -> bool:
+    async def take(self, service: str, *, limit: int, amount: int) -> bool:
         return True
 
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime, per: Span = "month") -> None:
+    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
         """Nothing is counted."""
 
 

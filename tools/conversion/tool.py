@@ -7,7 +7,6 @@ from decimal import Context, Decimal
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.conversion.options import ConvertOptions
 from tools.conversion.rates import ATTRIBUTION, ExchangeRates
 from tools.conversion.units import MAX_CHARS, Unit, convert_amount, unit
 from tools.errors import BadArguments
@@ -16,6 +15,8 @@ from tools.http import Http
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MEASURED = Context(prec=10)
 _MAX_AMOUNT = 1e30
+_TIMEOUT_SECONDS = 8.0
+_RATES_URL = "https://api.frankfurter.dev"
 _PLAIN_EXPONENTS = range(-8, 16)
 _MANY_DECIMALS = Decimal("0.000001")
 _DECIMALS = Decimal("0.01")
@@ -36,8 +37,8 @@ class ConvertArguments(Arguments):
 class Convert:
     """Converts units and currencies."""
 
-    def __init__(self, options: ConvertOptions, http: Http) -> None:
-        self._rates = ExchangeRates(http=http, base_url=options.rates_base_url, timeout_seconds=options.timeout_seconds)
+    def __init__(self, http: Http, *, rates_url: str = _RATES_URL, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
+        self._rates = ExchangeRates(http=http, base_url=rates_url, timeout_seconds=timeout_seconds)
         self._measuring = asyncio.Lock()
 
     spec = ToolSpec(

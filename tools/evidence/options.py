@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from tools.base import FIXED, CommaList, Options
+from tools.base import CommaList, Options
 from tools.search.options import Site
 
 _MAX_SITES = 30
@@ -14,18 +14,12 @@ Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=_MAX_SITES)]
 class VerifyNewsOptions(Options):
     """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. Searches use the services of `TOOLS__WEB_SEARCH__`."""
 
-    independent_sources: Annotated[int, FIXED, Field(ge=1, le=20)] = 3
-    """How many independent reports have to agree for full weight."""
     max_rounds: int = Field(default=3, ge=1, le=3)
     """The largest number of search rounds for one claim."""
     max_searches: int = Field(default=7, ge=1, le=9)
     """The largest number of searches for one claim, in all rounds; each may cost what the search service charges."""
-    max_sources: Annotated[int, FIXED, Field(ge=1, le=40)] = 10
-    """The largest number of pages in the result; all pages found are counted."""
     preferred_sites: Sites = ()
     """Sites that are searched separately if none of their pages was found, and listed first: a comma-separated list."""
-    excluded_sites: Annotated[Sites, FIXED] = ()
-    """Sites that are neither counted nor listed: a comma-separated list."""
     official_sites: Sites = ()
     """Further authorities whose statements count as official, besides those of known states: a comma-separated list."""
     timeout_seconds: float = Field(default=24, gt=0, le=300)

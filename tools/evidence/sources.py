@@ -9,7 +9,7 @@ The confidence says how well the findings support the claim. It is not the proba
     confidence  = support x (1 - opposition), at most 0.5 while data are incomplete; to two places
 
 `agreeing` and `contradicting` count reports, not pages. Pages belong to one report if they have the same publisher,
-nearly the same title or snippet, or name the same news agency; a text that was rewritten or translated looks
+or nearly the same title or snippet; a text that was rewritten or translated looks
 independent, and so do two publishers of one company. A report with a contradicting page contradicts. Platforms and
 encyclopaedias are shown but not counted. Words do not tell what a page says about a claim; a model does (`Judge`).
 """
@@ -78,12 +78,6 @@ _IDLE = frozenset(
 )
 """Words that say nothing of what a claim is about, in English, German, French and Spanish."""
 
-_AGENCIES = "reuters|dpa|afp|apa|ap|epd|kna|efe|ansa|pa media|associated press|xinhua|tass|bloomberg|keystone-sda|sda"
-_CREDITS = re.compile(
-    rf"[(\[/]\s*({_AGENCIES})\b[^)\]]{{0,20}}[)\]/]|\b(?:source|quelle|fuente|via)\s?:?\s({_AGENCIES})\b"
-)
-_AGENCY_SITES = {"reuters": "reuters", "apnews": "ap", "afp": "afp", "dpa": "dpa", "efe": "efe", "ansa": "ansa"}
-_LONG_NAMES = {"associated press": "ap", "keystone-sda": "sda"}
 # After the last of these, a title names its site.
 _SITE_IN_TITLE = re.compile(r"\s[|\u2013\u2014-]\s[^|\u2013\u2014]{1,40}$")
 
@@ -392,14 +386,9 @@ def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
 
 def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
     """Yields marks that pages share only if they tell the same report."""
-    name = publisher(hit.site)
-    yield "publisher", name
+    yield "publisher", publisher(hit.site)
     if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
         yield "title", title
-    credit = _CREDITS.search(_fold(f"{hit.title} {hit.snippet}"))
-    agency = _AGENCY_SITES.get(name) if credit is None else credit[1] or credit[2]
-    if agency is not None:
-        yield "agency", _LONG_NAMES.get(agency, agency)
 
 
 def publisher(host: str) -> str:

@@ -36,7 +36,7 @@ from tools.evidence.sources import (
     sources,
     weigh,
 )
-from tools.search.base import Hit, Query, lies_in, trim_query
+from tools.search.base import Hit, Query, trim_query
 from tools.search.service import CachedHits, SearchService, clean_query, row
 from tools.search.services import WIKIPEDIA
 from tools.text import shorten
@@ -51,9 +51,12 @@ NOTE_UNREAD = (
     "These are pages about the claim, not a verdict: nothing has read whether they agree or contradict. A rewritten"
     " copy counts as a separate report. Fetch the important pages before you say what they say."
 )
+INDEPENDENT_SOURCES = 3
+"""How many independent reports have to agree for full weight."""
 SEARCHES_PER_ROUND = 3
 HITS_PER_SEARCH = 10
 
+_MAX_SOURCES = 10  # pages in the result; all pages found are counted
 _MAX_CLAIM_CHARS = 400
 _MAX_QUERY_CHARS = 300
 _MAX_KEY_WORDS = 10
@@ -115,8 +118,6 @@ def plan(
             count=HITS_PER_SEARCH,
             is_news=is_news,
             sites=sites[:_MAX_SITES],
-            # Some services accept only one of the two; excluded sites are dropped from the results anyway.
-            without_sites=() if sites else options.excluded_sites[:_MAX_SITES],
             language=language,
         )
         return Step(aim=aim, query=query)
@@ -131,7 +132,7 @@ def plan(
         wanted.append(step("official word", f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}"))
     if options.preferred_sites and not any(source.is_preferred for source in found):
         wanted.append(step("preferred sites", key, sites=options.preferred_sites))
-    if evidence.independent < options.independent_sources:
+    if evidence.independent < INDEPENDENT_SOURCES:
         wanted += [step("other words", other) for other in wordings[1:]]
     return tuple(step for step in wanted if step not in tried)[:SEARCHES_PER_ROUND]
 
@@ -243,7 +244,7 @@ class VerifyNews:
     def _sources(self, case: _Case, now: datetime) -> tuple[EvidenceSource, ...]:
         by_address: dict[str, Hit] = {}
         for hit in (hit for found in case.found for hit in found.hits):
-            if not lies_in(hit.site, self._options.excluded_sites) and is_about(case.wordings, hit.title, hit.snippet):
+            if is_about(case.wordings, hit.title, hit.snippet):
                 by_address.setdefault(canonical_url(hit.url) or hit.url, hit)
         articles = {hit.url for found in case.found if found.source == WIKIPEDIA for hit in found.hits}
         about = tuple(by_address.values())
@@ -251,8 +252,8 @@ class VerifyNews:
 
     def _answer(self, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)
-        evidence, needed = weigh(found), self._options.independent_sources
-        shown = found[: self._options.max_sources]
+        evidence, needed = weigh(found), INDEPENDENT_SOURCES
+        shown = found[:_MAX_SOURCES]
         lacking = list(_lacking(case, evidence, needed))
         more: dict[str, Any] = {
             "incomplete_because": lacking,

@@ -1,12 +1,11 @@
 """The settings of the tool `image_generate`."""
 
 from decimal import Decimal
-from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from tools.base import FIXED, BaseUrl, Key, Options
+from tools.base import BaseUrl, Key, Options
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -20,15 +19,9 @@ class ImagesOptions(Options):
     """Its key. It never gets any other key of yours."""
     model: str | None = Field(default=None, min_length=1, max_length=200)
     """The model that draws; unset means `gpt-image-2.5-flare` at OpenAI itself, and elsewhere the server's default."""
-    size: Annotated[str, FIXED, Field(pattern=r"^(auto|[1-9][0-9]{1,4}x[1-9][0-9]{1,4})$")] = "1024x1024"
-    """Width and height in pixels, or `auto` if the service supports that."""
-    quality: Annotated[str | None, FIXED, Field(pattern=r"^[a-z]{1,20}$")] = None
-    """Such as low, medium or high, which determines the price with most services; unset leaves it to them."""
     cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
     """The price of one picture in US dollars, for the ledger and the budgets; 0 means that pictures are not counted.
     Required if there is a budget."""
-    timeout_seconds: Annotated[float, FIXED, Field(gt=0, le=600)] = 180
-    """The time limit for one picture; WORKER__TURN_TIMEOUT_SECONDS must leave room for it."""
 
     def missing_settings(self) -> str | None:
         """See `Options`: OpenAI needs a key, another service an address."""

@@ -56,7 +56,8 @@ _LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # a gateway does not kn
 _MAYBE_PAID = "The picture may have been charged all the same: do not repeat this unasked."
 _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
 _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-_SETTINGS = frozenset({"model", "size", "quality"})
+_SIZE = "1024x1024"
+_TIMEOUT_SECONDS = 180.0  # WORKER__TURN_TIMEOUT_SECONDS must leave room for it
 _WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse `response_format`
 
 
@@ -73,13 +74,15 @@ class ImageArguments(Arguments):
 class ImageGenerate:
     """Makes a picture."""
 
-    def __init__(self, options: ImagesOptions, http: Http, fetcher: Fetcher) -> None:
+    def __init__(
+        self, options: ImagesOptions, http: Http, fetcher: Fetcher, *, timeout_seconds: float = _TIMEOUT_SECONDS
+    ) -> None:
         """`fetcher` downloads pictures for which the service only gives an address."""
         self._http = http
         self._fetcher = fetcher
         self._url = f"{options.base_url or OPENAI_URL}/images/generations"
         self._headers = {"Accept": "application/json"} | bearer(options.api_key)
-        self._timeout_seconds = options.timeout_seconds
+        self._timeout_seconds = timeout_seconds
         self._request_body = _request_body(options)
         self.spec = ToolSpec(
             name="image_generate",
@@ -92,7 +95,7 @@ class ImageGenerate:
             intent=lambda given: Intent("draw", {"prompt": given.prompt}),
             effects="once",
             label="sent",
-            timeout_seconds=options.timeout_seconds,
+            timeout_seconds=timeout_seconds,
             cost_usd=options.cost_usd,
         )
 
@@ -200,7 +203,7 @@ def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
     """Returns the request without the description."""
     model = options.model or (OPENAI_MODEL if options.base_url in {None, OPENAI_URL} else None)
     form = None if _WITH_FORMAT_ALWAYS in (model or "") else "b64_json"
-    wanted = {"model": model, "size": options.size, "quality": options.quality, "response_format": form}
+    wanted = {"model": model, "size": _SIZE, "response_format": form}
     return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
 
 
@@ -254,6 +257,4 @@ def _refusal(answer: JsonAnswer) -> ToolError:
 def _refused_request(param: str | None) -> ToolError:
     if param == "prompt":
         return BadArguments(f"{_SERVICE} does not accept this description: make it shorter and simpler.")
-    if param in _SETTINGS:
-        return Disabled(f"{_SERVICE} does not accept the {param}: the operator has to change {_GROUP}{param.upper()}.")
-    return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL, SIZE and QUALITY.")
+    return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL.")

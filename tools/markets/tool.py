@@ -15,9 +15,9 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, ToolError
 from tools.http import Http
 from tools.markets.exchanges import Exchange, Manifold, Market, Polymarket
-from tools.markets.options import MarketsOptions
 from tools.text import clean_line
 
+_TIMEOUT_SECONDS = 8.0
 _MAX_RESULTS = 20
 _USUAL_RESULTS = 5
 _MAX_QUERY_CHARS = 200
@@ -61,8 +61,8 @@ class MarketGetArguments(Arguments):
 class MarketSearch:
     """Searches prediction markets."""
 
-    def __init__(self, options: MarketsOptions, http: Http) -> None:
-        self._exchanges = exchanges(options, http)
+    def __init__(self, exchanges: Mapping[str, Exchange]) -> None:
+        self._exchanges = exchanges
 
     spec = ToolSpec(
         name="market_search",
@@ -117,8 +117,8 @@ class MarketSearch:
 class MarketGet:
     """Reads one prediction market."""
 
-    def __init__(self, options: MarketsOptions, http: Http) -> None:
-        self._exchanges = exchanges(options, http)
+    def __init__(self, exchanges: Mapping[str, Exchange]) -> None:
+        self._exchanges = exchanges
 
     spec = ToolSpec(
         name="market_get",
@@ -136,31 +136,29 @@ class MarketGet:
         """Returns the market.
 
         Raises:
-            BadArguments: it is neither the id nor the address of a market, or its source is switched off.
+            BadArguments: it is neither the id nor the address of a market.
             NotFound: there is no such market.
             RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
         """
         source, key = _split(arguments.market)
-        exchange = self._exchanges.get(source)
-        if exchange is None:
-            raise BadArguments(f"The source {source!r} is switched off here.")
+        exchange = self._exchanges[source]
         market = await exchange.market(key)
         return Result(data={**_row(exchange, market, context.now), "rules": market.description or "(none)"})
 
 
-def market_tools(options: MarketsOptions, http: Http) -> tuple[MarketSearch, MarketGet]:
+def market_tools(
+    http: Http,
+    *,
+    polymarket_url: str = "https://gamma-api.polymarket.com",
+    manifold_url: str = "https://api.manifold.markets",
+    timeout_seconds: float = _TIMEOUT_SECONDS,
+) -> tuple[MarketSearch, MarketGet]:
     """Returns both tools."""
-    return MarketSearch(options, http), MarketGet(options, http)
-
-
-def exchanges(options: MarketsOptions, http: Http) -> Mapping[str, Exchange]:
-    """Returns the exchanges in use by the prefix of their ids."""
-    timeout_seconds = options.timeout_seconds
-    every: dict[str, Exchange] = {
-        "polymarket": Polymarket(http=http, base_url=options.polymarket_base_url, timeout_seconds=timeout_seconds),
-        "manifold": Manifold(http=http, base_url=options.manifold_base_url, timeout_seconds=timeout_seconds),
+    exchanges: dict[str, Exchange] = {
+        "polymarket": Polymarket(http=http, base_url=polymarket_url, timeout_seconds=timeout_seconds),
+        "manifold": Manifold(http=http, base_url=manifold_url, timeout_seconds=timeout_seconds),
     }
-    return {name: exchange for name, exchange in every.items() if options.sources in {name, "both"}}
+    return MarketSearch(exchanges), MarketGet(exchanges)
 
 
 def _split(given: str) -> tuple[str, str]:

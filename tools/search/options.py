@@ -8,9 +8,6 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from tools.base import FIXED, BaseUrl, CommaList, Key, Lowered, Options
 
-Mode = Literal["snippets", "context"]
-"""What Brave returns: the usual snippets, or passages of the pages themselves."""
-
 Provider = Literal["searxng", "brave", "tavily", "serpapi", "perplexity", "wikipedia"]
 """The services, in the order in which they are queried by default."""
 
@@ -48,9 +45,6 @@ def _each_once(names: tuple[Provider, ...]) -> tuple[Provider, ...]:
     return names
 
 
-PerMonth = Annotated[int, Field(ge=0, le=10_000_000)] | None
-
-
 class SearchOptions(Options):
     """The settings `TOOLS__WEB_SEARCH__<FIELD>`, of the tool and of the services that all tools search with."""
 
@@ -67,16 +61,6 @@ class SearchOptions(Options):
     """The key of Perplexity's Search API; without it Perplexity is not queried."""
     tavily_keyless: bool = False
     """Whether Tavily is queried even without a key: free and limited, but Tavily sees what people search for."""
-    brave_per_month: Annotated[PerMonth, FIXED] = None
-    """The limit of queries to Brave per calendar month (UTC), so that no plan is exceeded; unset means no limit."""
-    tavily_per_month: Annotated[PerMonth, FIXED] = None
-    """The same limit for Tavily."""
-    serpapi_per_month: Annotated[PerMonth, FIXED] = None
-    """The same limit for SerpApi."""
-    perplexity_per_month: Annotated[PerMonth, FIXED] = None
-    """The same limit for Perplexity."""
-    brave_mode: Annotated[Mode, FIXED] = "snippets"
-    """What Brave returns: `snippets`, or `context`, which means longer passages of the pages at the same price."""
     base_url: BaseUrl = "https://api.search.brave.com/res/v1"
     """The address of Brave Search."""
     tavily_base_url: BaseUrl = "https://api.tavily.com"
@@ -118,10 +102,6 @@ class SearchOptions(Options):
     def ready(self) -> tuple[Provider, ...]:
         """The available services, in the order in which they are queried."""
         return tuple(provider for provider in self._order if not self._lacks(provider))
-
-    def limit_per_month(self, provider: Provider) -> int | None:
-        """Returns the limit of queries to a service per month; None means no limit."""
-        return getattr(self, f"{provider}_per_month", None)
 
     @property
     def _order(self) -> tuple[Provider, ...]:

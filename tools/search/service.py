@@ -1,8 +1,8 @@
-"""Search for all tools: the services, a cache of the last minutes, and monthly quotas.
+"""Search for all tools: the services, and a cache of the last minutes.
 
     query --asked recently?--> the cached hits, for free
       '--> each suitable service in order --> hits, each address once
-                '- failed, out of quota: the next
+                '- failed: the next
 
 The operator sets the order. Services without their key or address are skipped, and queries go to no other service. The
 neighbouring modules query the services; the tools decide what to search for, and share one `SearchService` so that
@@ -10,15 +10,13 @@ nothing is asked twice.
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from tools.base import Quotas
-from tools.errors import BadArguments, Disabled, RateLimited, ToolError
+from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http
 from tools.search.base import Hit, Query, SearchBackend, lies_in
 from tools.search.options import Provider, SearchOptions
@@ -48,48 +46,14 @@ class CachedHits:
     """The service's own answer to the words, if it was asked for one and gives one."""
 
 
-class Recent:
-    """A cache of the last minutes, in memory only, as the terms of several services forbid more.
-
-    All conversations share it, since results do not depend on who asks.
-    """
-
-    def __init__(self) -> None:
-        self._answers: OrderedDict[Query, tuple[datetime, CachedHits]] = OrderedDict()
-
-    def get(self, query: Query, now: datetime) -> CachedHits | None:
-        """Returns the hits of the same query; None if nobody asked it recently."""
-        self._forget(now)
-        kept = self._answers.get(query)
-        return None if kept is None else kept[1]
-
-    def put(self, query: Query, found: CachedHits, now: datetime) -> None:
-        """Keeps an answer."""
-        self._answers.pop(query, None)
-        self._answers[query] = (now, found)
-        self._forget(now)
-
-    def _forget(self, now: datetime) -> None:
-        # They are in the order in which they came.
-        for query, (at, _) in list(self._answers.items()):
-            if len(self._answers) <= MAX_KEPT and at > now - KEPT_FOR:
-                return
-            del self._answers[query]
-
-
 class SearchService:
     """Queries the search services one after the other until one answers."""
 
-    def __init__(self, options: SearchOptions, http: Http, quotas: Quotas) -> None:
-        by_provider = backends(options, http)
-        self._backends = tuple(by_provider.values())
-        self._limit_by_name = {
-            backend.name: limit
-            for provider, backend in by_provider.items()
-            if (limit := options.limit_per_month(provider)) is not None
-        }
-        self._quotas = quotas
-        self._recent = Recent()
+    def __init__(self, options: SearchOptions, http: Http) -> None:
+        self._backends = tuple(backends(options, http).values())
+        # In memory only, as the terms of several services forbid more; shared by all conversations, since results do
+        # not depend on who asks.
+        self._recent: dict[Query, tuple[datetime, CachedHits]] = {}
 
     @property
     def is_open(self) -> bool:
@@ -118,8 +82,10 @@ class SearchService:
             Disabled: no available service supports this kind of search.
             ToolError: no service answered; the error of the last one.
         """
-        if (kept := self._recent.get(query, now)) is not None:
-            return replace(kept, cost_usd=Decimal(0))
+        recent = [(asked, kept) for asked, kept in self._recent.items() if kept[0] > now - KEPT_FOR]
+        self._recent = dict(recent[-MAX_KEPT:])
+        if query in self._recent:
+            return replace(self._recent[query][1], cost_usd=Decimal(0))
         if not self._backends:
             raise Disabled(
                 "No search service is set up: the operator must look into TOOLS__WEB_SEARCH__PROVIDERS and the keys."
@@ -132,14 +98,13 @@ class SearchService:
             )
         found = await self._ask(query, able)
         if not found.failures:  # not cached otherwise, as a better service may be back in a moment
-            self._recent.put(query, found, now)
+            self._recent[query] = (now, found)
         return found
 
     async def _ask(self, query: Query, able: Sequence[SearchBackend]) -> CachedHits:
         failures: list[ToolError] = []
         for backend in able:
             try:
-                await self._count(backend)
                 hits, answer = await backend.find(query)
             except ToolError as error:
                 _log.warning("%s failed, kind %s", backend.name, error.code)
@@ -155,12 +120,6 @@ class SearchService:
             )
         last = failures[-1]
         raise type(last)(" ".join(map(str, failures))) from last
-
-    async def _count(self, backend: SearchBackend) -> None:
-        """Takes a request from the monthly quota before it is sent, so failures count, too, and crashes lose none."""
-        limit = self._limit_by_name.get(backend.name)
-        if limit is not None and not await self._quotas.take(backend.name, limit=limit):
-            raise RateLimited(f"{backend.name}: the monthly limit of {limit} searches is used up.")
 
 
 def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:

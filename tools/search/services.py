@@ -37,7 +37,6 @@ AT_ONCE = 3
 SLOWEST_INTERVAL_SECONDS = 1.1
 """Between requests to Brave, whose slowest plan allows one a second; its answers tell what the key really allows."""
 
-_BRAVE_CONTEXT_CHARS = 1_500
 _BRAVE_FRESHNESS = {"day": "pd", "week": "pw", "month": "pm", "year": "py"}
 # Brave's own codes: all supported ones, and those that differ from ISO 639-1.
 _BRAVE_LANGUAGES = frozenset(
@@ -86,28 +85,8 @@ class _BraveAnswer(BaseModel):
     """The results for news."""
 
 
-class _Passages(BaseModel):
-    url: str = ""
-    title: str = ""
-    snippets: tuple[str, ...] = ()
-
-
-class _BraveSource(BaseModel):
-    age: tuple[str, ...] | None = None
-    """The age in words, as a date, and in days."""
-
-
-class _Grounding(BaseModel):
-    generic: tuple[_Passages, ...] = ()
-
-
-class _BraveContext(BaseModel):
-    grounding: _Grounding
-    sources: Mapping[str, _BraveSource] = {}
-
-
 class Brave(SearchBackend):
-    """Searches web and news, or passages of pages, at the pace that the key allows."""
+    """Searches web and news, at the pace that the key allows."""
 
     name = "Brave Search"
     cost_usd = Decimal("0.005")  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)
@@ -140,18 +119,17 @@ class Brave(SearchBackend):
             await asyncio.sleep(self._last_at + self._interval_seconds - now())
             self._last_at = now()
         key = self._options.api_key
-        path, more = self._kind(query)
         operators = with_operators(query, max_chars=400, max_words=50)
         language = query.language or ""
         answer = await self._http.get_json(
-            f"{self._options.base_url}/{path}",
+            f"{self._options.base_url}/{'news' if query.is_news else 'web'}/search",
             service=self.name,
             params={"q": operators, "count": str(query.count), "country": "ALL"}
             | _present(
                 freshness=_BRAVE_FRESHNESS.get(query.freshness or ""),
                 search_lang=language if language in _BRAVE_LANGUAGES else _OTHER_LANGUAGES.get(language),
             )
-            | more,
+            | ({} if query.is_news else {"text_decorations": "false", "result_filter": "web"}),
             headers={"X-Subscription-Token": key.get_secret_value()} if key else None,
             timeout_seconds=self._timeout_seconds,
             pause=no_pause,
@@ -161,31 +139,10 @@ class Brave(SearchBackend):
             self._interval_seconds = min(self._interval_seconds, SLOWEST_INTERVAL_SECONDS / int(per_second))
         return answer
 
-    def _kind(self, query: Query) -> tuple[str, dict[str, str]]:
-        """Returns the path of the endpoint and its own parameters."""
-        if query.is_news:
-            return "news/search", {}
-        if self._options.brave_mode == "snippets":
-            return "web/search", {"text_decorations": "false", "result_filter": "web"}
-        # Unlike the others, this endpoint filters nothing by default.
-        return "llm/context", {
-            "maximum_number_of_urls": str(query.count),
-            "maximum_number_of_tokens": "4096",
-            "safesearch": "moderate",
-        }
-
     def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
-        if self._options.brave_mode == "context" and not query.is_news:
-            return hits(self._passages(answer), max_snippet_chars=_BRAVE_CONTEXT_CHARS)
+        del query
         read = answer.parse(_BraveAnswer, self.name)
         return hits(read.web.results if read.web else read.results)
-
-    def _passages(self, answer: JsonAnswer) -> Iterator[SearchRow]:
-        read = answer.parse(_BraveContext, self.name)
-        for row in read.grounding.generic:
-            ages = read.sources.get(row.url, _BraveSource()).age or ()
-            age = ages[1] if len(ages) > 1 else None
-            yield SearchRow(title=row.title, url=row.url, snippet=" … ".join(row.snippets), age=age)
 
     def _refusal(self, answer: JsonAnswer) -> ToolError:
         """Prefers the code to the status, as a refused key is a 422."""

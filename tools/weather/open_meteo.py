@@ -100,11 +100,13 @@ class WeatherForecast(BaseModel):
 class OpenMeteo:
     """Queries Open-Meteo. All methods raise the errors of `places` except NotFound."""
 
-    def __init__(self, options: WeatherOptions, http: Http) -> None:
+    def __init__(self, options: WeatherOptions, http: Http, timeout_seconds: float) -> None:
         self.queue = asyncio.Lock()
         """Hold it from the first to the last request of a question."""
         self._http = http
         self._options = options
+        self.timeout_seconds = timeout_seconds
+        """The time limit for one question: looking up the place, the forecast, and waiting for earlier questions."""
         self._key = options.api_key.get_secret_value() if options.api_key else ""
 
     async def places(self, name: str, language: str = _ENGLISH) -> tuple[WeatherPlace, ...]:
@@ -142,7 +144,7 @@ class OpenMeteo:
             return place
         params = {"id": str(place.id), "language": language, "format": "json"}
         with suppress(ToolError, TimeoutError):
-            async with asyncio.timeout(self._options.timeout_seconds * _NAMING_SHARE):
+            async with asyncio.timeout(self.timeout_seconds * _NAMING_SHARE):
                 answer = await self._ask(f"{self._options.geocoding_base_url}/v1/get", params)
             called = answer.parse(WeatherPlace, _SERVICE)
             return place.model_copy(update=called.model_dump(include={"name", "country", "admin1"}, exclude_none=True))
@@ -163,7 +165,7 @@ class OpenMeteo:
             url,
             service=_SERVICE,
             params={**params, "apikey": self._key} if self._key else params,
-            timeout_seconds=self._options.timeout_seconds,
+            timeout_seconds=self.timeout_seconds,
             pause=_pause,
         )
         reason = _reason(answer)

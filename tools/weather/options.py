@@ -1,10 +1,8 @@
 """The settings of the tool `get_weather`."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from tools.base import FIXED, BaseUrl, Key, Options
+from tools.base import BaseUrl, Key, Options
 
 Units = Literal["metric", "imperial"]
 
@@ -20,8 +18,6 @@ class WeatherOptions(Options):
     """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
     units: Units = "metric"
     """The units of answers, unless the question names some."""
-    timeout_seconds: Annotated[float, FIXED, Field(gt=0, le=120)] = 12
-    """The time limit for one question: looking up the place, the forecast, and waiting for earlier questions."""
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options`."""

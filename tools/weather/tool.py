@@ -26,6 +26,7 @@ from tools.weather.words import ChartWords, chart_words
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _SHOWN_OTHERS = 5
+_TIMEOUT_SECONDS = 12.0
 _USUAL_DAYS = 3
 _MAX_DAYS = 16
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
@@ -90,9 +91,9 @@ class WeatherArguments(Arguments):
 class Weather:
     """Tells the weather of a place, now, by the hour and by the day, with air and pollen, and draws a chart."""
 
-    def __init__(self, options: WeatherOptions, http: Http) -> None:
+    def __init__(self, options: WeatherOptions, http: Http, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
         self._options = options
-        self._service = OpenMeteo(options, http)
+        self._service = OpenMeteo(options, http, timeout_seconds)
 
     spec = ToolSpec(
         name="get_weather",
@@ -116,7 +117,7 @@ class Weather:
             RateLimited, TimedOut, TooLarge, Unavailable: there is no readable answer.
         """
         _needed_days(arguments, context.now)
-        timeout_seconds = self._options.timeout_seconds
+        timeout_seconds = self._service.timeout_seconds
         try:
             async with asyncio.timeout(timeout_seconds), self._service.queue:
                 return await self._weather(arguments, context)

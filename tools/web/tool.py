@@ -19,10 +19,14 @@ from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, Denied, NotFound, RateLimited, ToolError, Unavailable
 from tools.web.addresses import MAX_CHARS as MAX_URL_CHARS
 from tools.web.fetch import FetchedPage, Fetcher
-from tools.web.options import MAX_PAGE_CHARS, MIN_PAGE_CHARS, PageOptions
 from tools.web.papers import PageText, Paper, Papers
 from tools.web.robots import Robots
 
+_MAX_CHARS = 6_000
+"""How many characters of a page or a PDF the model reads at a time."""
+_MIN_CHARS = 200
+_TIMEOUT_SECONDS = 15.0
+"""The time limit for fetching a page and its site's robots.txt, redirects included."""
 MAX_BYTES = 3_000_000
 """The largest page to fetch."""
 
@@ -79,20 +83,18 @@ class PageArguments(Arguments):
     offset: int = Field(
         default=0, ge=0, le=10_000_000, description="Where to continue: the next_offset of an earlier answer."
     )
-    max_chars: int | None = Field(
-        default=None, ge=MIN_PAGE_CHARS, le=MAX_PAGE_CHARS, description="The most characters; default: as usual."
-    )
+    max_chars: int | None = Field(default=None, ge=_MIN_CHARS, description="The most characters; default: as usual.")
     timeout_ms: int | None = Field(default=None, ge=1, description="The longest wait for the page; default: as usual.")
 
 
 class WebFetch:
     """Reads web pages and PDFs."""
 
-    def __init__(self, options: PageOptions, fetcher: Fetcher, papers: Papers) -> None:
-        self._options = options
+    def __init__(self, fetcher: Fetcher, papers: Papers, *, max_chars: int = _MAX_CHARS) -> None:
+        self._max_chars = max_chars
         self._fetcher = fetcher
         self._papers = papers
-        self._robots = Robots(fetcher, timeout_seconds=min(_ROBOTS_SECONDS, options.timeout_seconds))
+        self._robots = Robots(fetcher, timeout_seconds=_ROBOTS_SECONDS)
         self.spec = ToolSpec(
             name="web_fetch",
             description=(
@@ -105,8 +107,8 @@ class WebFetch:
             arguments=PageArguments,
             intent=lambda given: Intent("page", {"url": given.url}),
             fetches="url",
-            timeout_seconds=options.timeout_seconds + _OPEN_SECONDS,
-            max_result_chars=2 * options.max_chars + _OTHER_CHARS,
+            timeout_seconds=_TIMEOUT_SECONDS + _OPEN_SECONDS,
+            max_result_chars=2 * max_chars + _OTHER_CHARS,
         )
 
     async def run(self, arguments: PageArguments, context: ToolContext) -> Result:
@@ -117,8 +119,8 @@ class WebFetch:
             Denied: a private network, or the site does not want programs; NotFound: there is no such page.
             RateLimited, TimedOut, TooLarge, Unavailable: it cannot be read now, or at all.
         """
-        most = min(arguments.max_chars or self._options.max_chars, self._options.max_chars)
-        seconds = min(self._options.timeout_seconds, (arguments.timeout_ms or math.inf) / 1000)
+        most = min(arguments.max_chars or self._max_chars, self._max_chars)
+        seconds = min(_TIMEOUT_SECONDS, (arguments.timeout_ms or math.inf) / 1000)
         page, read = await self._opened(arguments.url, arguments.offset + most, context.person, seconds)
         for _ in range(_MAX_MOVES):
             if not (isinstance(read, PageText) and _sends_on(read)):
@@ -138,7 +140,7 @@ class WebFetch:
             accept=_ACCEPTED,
             max_bytes=MAX_BYTES,
             timeout_seconds=seconds,
-            consent=self._robots.consent if self._options.obey_robots else None,
+            consent=self._robots.consent,
             larger=_LARGER,
         )
         if not page.ok:

@@ -13,20 +13,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import BadArguments, NotFound, Unavailable
 from tools.http import Http
 from tools.search.services import AT_ONCE, refusal_of
 from tools.text import clean_text, shorten
-from tools.wikipedia.options import Language, WikipediaOptions
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
 
 _SERVICE = "Wikipedia"
+_BASE_URL = "https://{language}.wikipedia.org"
+_LANGUAGE = "en"
+_TIMEOUT_SECONDS = 8.0  # for each request; one question takes up to three
 _MAX_TITLE_CHARS = 200
 _MAX_TEXT_CHARS = 5000
 _FOUND = 5
@@ -43,8 +45,8 @@ class WikipediaArguments(Arguments):
     article: str = Field(
         min_length=1, max_length=_MAX_TITLE_CHARS, description="The article's name, or a few words for its subject."
     )
-    language: Language | None = Field(
-        default=None, description="Which Wikipedia: en, de, fr, ...; default: the usual one here."
+    language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,12}(-[a-z]{1,12}){0,3}$")] | None = Field(
+        default=None, description="Which Wikipedia: en, de, fr, ...; default: en."
     )
     section: str | None = Field(
         default=None,
@@ -104,8 +106,9 @@ class _Section:
 class Wikipedia:
     """Reads a Wikipedia article, or one of its sections."""
 
-    def __init__(self, options: WikipediaOptions, http: Http) -> None:
-        self._options = options
+    def __init__(self, http: Http, *, base_url: str = _BASE_URL, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
+        self._base_url = base_url
+        self._timeout_seconds = timeout_seconds
         self._http = http
         self._places = http.places(_SERVICE, AT_ONCE)
 
@@ -134,7 +137,7 @@ class Wikipedia:
         title = _NOT_IN_TITLES.sub(" ", clean_text(arguments.article)).strip()
         if not title:
             raise BadArguments("The title of the article is empty.")
-        language = arguments.language or self._options.language
+        language = arguments.language or _LANGUAGE
         page, others = await self._page(title, language)
         if not page.is_a_list_of_others:
             return _answer(page, language, arguments.section, others)
@@ -167,14 +170,14 @@ class Wikipedia:
         return [link.title for page in pages for link in page.links]
 
     async def _query(self, params: Mapping[str, str], language: str) -> tuple[_Page, ...]:
-        url = f"{self._options.base_url.replace('{language}', language)}/w/api.php"
+        url = f"{self._base_url.replace('{language}', language)}/w/api.php"
         usual = {"action": "query", "format": "json", "formatversion": "2", "redirects": "1"}
         async with self._places:
             answer = await self._http.get_json(
                 url,
                 service=_SERVICE,
                 params={**usual, **params},
-                timeout_seconds=self._options.timeout_seconds,
+                timeout_seconds=self._timeout_seconds,
             )
         if not answer.ok:
             raise answer.refusal(_SERVICE)

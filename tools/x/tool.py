@@ -34,6 +34,10 @@ KEPT_HOURS = 168
 """How far back X's search goes."""
 
 _SERVICE = "X"
+_BASE_URL = "https://api.x.com"
+_TIMEOUT_SECONDS = 8.0
+_POST_COST_USD = Decimal("0.005")
+_USER_COST_USD = Decimal("0.010")
 _MIN_POSTS = 10  # the fewest that X accepts
 _MAX_POSTS = 100
 _MAX_HITS = 20
@@ -76,14 +80,23 @@ class TwitterArguments(Arguments):
 class TwitterSearch:
     """Searches posts on X, or the web for such posts."""
 
-    def __init__(self, options: TwitterOptions, http: Http, quotas: Quotas, search: SearchService) -> None:
+    def __init__(
+        self,
+        options: TwitterOptions,
+        http: Http,
+        quotas: Quotas,
+        search: SearchService,
+        *,
+        base_url: str = _BASE_URL,
+        timeout_seconds: float = _TIMEOUT_SECONDS,
+    ) -> None:
         self._options = options
+        self._base_url = base_url
+        self._timeout_seconds = timeout_seconds
         self._http = http
         self._quotas = quotas
         self._search = search
-        usual_usd = (
-            Decimal(0) if options.missing_settings() else _MIN_POSTS * (options.post_cost_usd + options.user_cost_usd)
-        )
+        usual_usd = Decimal(0) if options.missing_settings() else _MIN_POSTS * (_POST_COST_USD + _USER_COST_USD)
         self.spec = ToolSpec(
             name="twitter_search",
             description=(
@@ -123,28 +136,28 @@ class TwitterSearch:
         if token is None:
             raise Disabled("X itself was not searched: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
         limit = self._options.posts_per_day
-        if not await self._quotas.take(_SERVICE, limit=limit, amount=arguments.count, per="day"):
+        if not await self._quotas.take(_SERVICE, limit=limit, amount=arguments.count):
             raise RateLimited(f"X itself was not searched: the daily limit of {limit} posts is used up.")
         answer = await self._http.get_json(
-            f"{self._options.base_url}/2/tweets/search/recent",
+            f"{self._base_url}/2/tweets/search/recent",
             service=_SERVICE,
             params=_params(query, arguments, context.now),
             headers=bearer(token),
-            timeout_seconds=self._options.timeout_seconds,
+            timeout_seconds=self._timeout_seconds,
             pause=no_pause,
         )
         if not answer.ok:
-            await self._quotas.give_back(_SERVICE, amount=arguments.count, per="day", taken_at=context.now)
+            await self._quotas.give_back(_SERVICE, amount=arguments.count, taken_at=context.now)
             raise _refusal(answer)
         found = answer.parse(_Answer, _SERVICE)
         # No more were requested, and no more are charged.
         found = found.model_copy(update={"data": found.data[: arguments.count]})
         if (unread := arguments.count - len(found.data)) > 0:
-            await self._quotas.give_back(_SERVICE, amount=unread, per="day", taken_at=context.now)
+            await self._quotas.give_back(_SERVICE, amount=unread, taken_at=context.now)
         users = {user.id: user for user in found.includes.users}
         # At most this much, as X charges no post or author twice in a day.
         authors = users.keys() & {post.author_id for post in found.data}
-        cost_usd = self._options.post_cost_usd * len(found.data) + self._options.user_cost_usd * len(authors)
+        cost_usd = _POST_COST_USD * len(found.data) + _USER_COST_USD * len(authors)
         data: dict[str, Any] = {"query": query, "source": _SERVICE}
         results = [
             {**row(page), **_details(post, users.get(post.author_id))}

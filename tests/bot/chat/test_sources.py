@@ -14,7 +14,7 @@ from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says
 from tests.ledger_sums import paid_rows
 from tests.servers.searxng import SearXNG
-from tests.tools.conftest import USER_AGENT, Plenty, Repository
+from tests.tools.conftest import USER_AGENT, Repository
 from tests.tools.evidence.test_tool import Reading
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
@@ -24,7 +24,6 @@ from tools.evidence.tool import VerifyNews
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.search.tool import WebSearch
-from tools.web.options import PageOptions
 from tools.web.tool import WebFetch
 
 GOOD, EVIL = "https://lamps.example/signals", "https://evil.example/?q=secret"
@@ -223,8 +222,8 @@ async def test_a_search_and_then_a_page_of_it_with_the_real_tools(store: Store, 
         script = [search(), fetch(found), fetch(evil), says("Lamps flash [1].")]
         options = SearchOptions(searxng_base_url=searxng.url)
         tools = (
-            WebSearch(options, SearchService(options, http, Plenty())),
-            WebFetch(PageOptions(), fetcher, Repository()),
+            WebSearch(options, SearchService(options, http)),
+            WebFetch(fetcher, Repository()),
         )
         table = Desk(store, clock, Scripted(script), tools=tools)
         outcome = await table.answer(await table.loaded("Tell me of lamps"))
@@ -243,10 +242,10 @@ async def test_evidence_is_read_further_and_cited(store: Store, clock: SetClock)
         await stack.enter_async_context(fetcher)
         site.pages["/"] = ("text/html", "<h1>Lamps</h1><p>The harbour lamps were lit in the night.")
         searxng.results = [{"url": site.url_of("/"), "title": "The harbour lamps were lit", "content": "In the night."}]
-        service = SearchService(SearchOptions(searxng_base_url=searxng.url), http, Plenty())
+        service = SearchService(SearchOptions(searxng_base_url=searxng.url), http)
         check = calls(("verify_news", {"claim": "The harbour lamps were lit"}))
         provider = Scripted([check, fetch(site.url_of("/")), says("One report says so [1].")])
-        tools = (VerifyNews(VerifyNewsOptions(), service, Reading()), WebFetch(PageOptions(), fetcher, Repository()))
+        tools = (VerifyNews(VerifyNewsOptions(), service, Reading()), WebFetch(fetcher, Repository()))
         table = Desk(store, clock, provider, tools=tools)
         outcome = await table.answer(await table.loaded("Were the lamps lit?"))
         assert outcomes(table) == ["ok", "ok"]

@@ -5,12 +5,9 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.sources import (
-    MAX_INCOMPLETE,
     Evidence,
     Judgement,
     Stance,
@@ -114,13 +111,6 @@ def test_a_day_is_read_out_of_what_services_say(age: str | None, day: date | Non
     assert parse_age(age, NOW) == day
 
 
-@given(st.text(max_size=60))
-def test_no_age_breaks_the_reading(age: str) -> None:
-    """A service may say anything."""
-    found = parse_age(age, NOW)
-    assert found is None or found <= date(2026, 11, 22)
-
-
 @pytest.mark.parametrize(
     ("title", "snippet", "is_it"),
     [
@@ -135,13 +125,6 @@ def test_no_age_breaks_the_reading(age: str) -> None:
 def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_it: bool) -> None:
     """Whatever it says of it: that is not for words to tell."""
     assert is_about(BRIDGE, title, snippet) is is_it
-
-
-def test_a_claim_in_several_wordings_is_found_in_each() -> None:
-    """That is how a page in the language of the place is compared at all."""
-    german = ("Brücke in Larkhaven eingestürzt", "Es ist die größte der Stadt, sagt die Polizei.")
-    assert not is_about(["A bridge fell down in Larkhaven"], *german)
-    assert is_about(["A bridge fell down in Larkhaven", "Brücke in Larkhaven eingestürzt"], *german)
 
 
 @pytest.mark.parametrize(
@@ -172,21 +155,12 @@ LONG = "The bridge across the river fell in the night and forty cars were on it 
             (1, 1),
         ),
         ([page("a.example", "Bridge fell"), page("b.example", "Bridge fell")], (1, 2)),
-        (
-            [
-                page("a.example", "One", "LARKHAVEN (Reuters) - It fell."),
-                page("b.example", "Two", "Another one. Source: Reuters"),
-                page("reuters.com", "Three"),
-            ],
-            (1, 1, 1),
-        ),
-        ([page("a.example", "One", "X (dpa) y"), page("b.example", "Two", "X (AFP) y")], (1, 2)),
         ([page("a.example", "One", LONG), page("b.example", "Two", LONG), page("b.example", "Three")], (1, 1, 1)),
         ([page("a.example", "One", LONG), page("b.example", "Two"), page("b.example", "Three", LONG)], (1, 1, 1)),
     ],
 )
 def test_pages_that_tell_one_report_are_one_witness(hits: list[Hit], numbers: tuple[int, ...]) -> None:
-    """Of one publisher, of one text, of one agency; and what belongs to one of them belongs to it too."""
+    """Of one publisher, of one text; and what belongs to one of them belongs to it too."""
     assert reports(hits) == numbers
 
 
@@ -221,13 +195,6 @@ def test_reports_are_counted_and_not_pages() -> None:
     found = evidence_of(*printed, hit_at(7), *loose)
     assert (found.agreeing, found.contradicting, found.independent) == (2, 0, 2)
     assert found.tones == (("neutral", 6),)
-
-
-def test_a_report_that_also_contradicts_contradicts() -> None:
-    """A publisher that has both has taken it back, as far as anybody can see here."""
-    denial = page("paper1.example", "Larkhaven bridge collapse is a hoax", "We said that 43 people died.")
-    found = evidence_of(hit_at(1), denial)
-    assert (found.agreeing, found.contradicting) == (0, 1)
 
 
 def test_an_official_word_is_one_by_its_site_and_its_wording() -> None:
@@ -283,28 +250,6 @@ def test_the_confidence_is_the_formula(found: dict[str, Any], needed: int, is_in
     assert confidence(replace(NOTHING, **found), needed=needed, is_incomplete=is_incomplete) == sure
 
 
-COUNTS = st.integers(min_value=0, max_value=9)
-
-
-@given(agreeing=COUNTS, contradicting=COUNTS, confirms=st.booleans(), denies=st.booleans(), needed=st.integers(1, 9))
-def test_the_confidence_stays_in_its_bounds(
-    agreeing: int, contradicting: int, confirms: bool, denies: bool, needed: int
-) -> None:
-    """0 to 1; more agreement never lowers it, more contradiction never raises it, and incomplete is never sure."""
-    found = replace(
-        NOTHING,
-        agreeing=agreeing,
-        contradicting=contradicting,
-        official_confirms=confirms,
-        official_contradicts=denies,
-    )
-    sure = confidence(found, needed=needed, is_incomplete=False)
-    assert 0 <= sure <= 1
-    assert confidence(replace(found, agreeing=agreeing + 1), needed=needed, is_incomplete=False) >= sure
-    assert confidence(replace(found, contradicting=contradicting + 1), needed=needed, is_incomplete=False) <= sure
-    assert confidence(found, needed=needed, is_incomplete=True) == min(sure, MAX_INCOMPLETE)
-
-
 def steps(
     wordings: tuple[str, ...] = BRIDGE,
     tried: tuple[Step, ...] = (),
@@ -318,12 +263,12 @@ def steps(
 
 
 def test_the_first_round_asks_for_the_claim_itself() -> None:
-    """In the news and on the web, without the sites that are not wanted."""
-    first = steps(language="de", excluded_sites=("bad.example",))
+    """In the news and on the web."""
+    first = steps(language="de")
     assert [(step.aim, step.query.is_news) for step in first] == [("reports", True), ("reports", False)]
     for step in first:
         assert step.query.text == BRIDGE[0]
-        assert (step.query.without_sites, step.query.language) == (("bad.example",), "de")
+        assert step.query.language == "de"
 
 
 def test_the_next_rounds_ask_for_what_is_missing() -> None:
@@ -353,21 +298,3 @@ def test_what_was_found_is_not_looked_for() -> None:
     assert [step.aim for step in steps(BRIDGE, tried, *enough)] == ["denials"]
     tried += steps(BRIDGE, tried, *enough)
     assert steps(BRIDGE, tried, *enough) == ()
-
-
-@pytest.mark.parametrize(
-    ("spoken", "marker"),
-    [("de", "Faktencheck"), ("fr", "fact-check faux"), ("es", "bulo"), ("ja", "fact check false"), (None, "false")],
-)
-def test_denials_are_looked_for_in_the_language_that_is_wanted(spoken: str | None, marker: str) -> None:
-    """In English where it is another, or none is named."""
-    assert marker in steps(BRIDGE, steps(language=spoken), language=spoken)[0].query.text
-
-
-@given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=200))
-def test_nothing_that_strangers_write_breaks_the_judging(claim: str, title: str, snippet: str) -> None:
-    """Claims, titles and snippets of any characters are read, planned and weighed."""
-    wordings = (f"x {claim}",)
-    hits = [page("a.example", title, snippet), page("b.example", snippet[:50], title)]
-    tried = steps(wordings, (), *hits)
-    assert all(step.query.text for step in (*tried, *steps(wordings, tried, *hits)))

@@ -1,6 +1,5 @@
 """Checking a claim: rounds of searches over doubles of the services, to evidence and never to a verdict."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -8,7 +7,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from pydantic import ValidationError
 
 from tests.servers.base import Seen, answer_json, hang
 from tests.servers.fixtures import fixture_of
@@ -16,10 +14,8 @@ from tests.servers.perplexity import KEY as PERPLEXITY_KEY
 from tests.servers.perplexity import Perplexity
 from tests.servers.tavily import KEY, Tavily
 from tests.servers.wikipedia import Wikipedia
-from tests.tools.conftest import USER_AGENT, Plenty
 from tests.waiting import DEADLINE_SECONDS, with_enough_time
 from tools import (
-    BadArguments,
     Disabled,
     Excerpt,
     Http,
@@ -33,10 +29,9 @@ from tools import (
     fit_json,
 )
 from tools.evidence.options import VerifyNewsOptions
-from tools.evidence.tool import NOTE, NOTE_UNREAD, VerifyNews, VerifyNewsArguments
+from tools.evidence.tool import NOTE_UNREAD, VerifyNews, VerifyNewsArguments
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
-from tools.search.tool import WebSearch, WebSearchArguments
 
 PRICE = Decimal("0.008")  # of a search
 CLAIM = "A bridge in Larkhaven collapsed and 43 people died"
@@ -89,20 +84,6 @@ press = fixture_of(Press)
 wikipedia = fixture_of(Wikipedia)
 
 
-class Spent:
-    """Quotas of which so many requests are left."""
-
-    def __init__(self, left: int) -> None:
-        self.left = left
-
-    async def take(self, service: str, **_: Any) -> bool:
-        self.left -= 1
-        return self.left >= 0
-
-    async def give_back(self, service: str, **_: Any) -> None:
-        self.left += 1
-
-
 @dataclass
 class Reading:
     """Stands behind the port `Judge`: reads by a word that stands in the title, and remembers what it was asked."""
@@ -133,7 +114,7 @@ class Newsroom:
 
     def opened(self, quotas: Any = None, **search: Any) -> SearchService:
         given: dict[str, Any] = {"tavily_api_key": KEY, "timeout_seconds": DEADLINE_SECONDS, **self._urls, **search}
-        return SearchService(SearchOptions(**given), self._http, quotas or Plenty())
+        return SearchService(SearchOptions(**given), self._http)
 
     async def check(self, claim: str = CLAIM, *, other_words: tuple[str, ...] = (), **options: Any) -> Result:
         tool = VerifyNews(VerifyNewsOptions(**options), self.search, self.reading)
@@ -236,37 +217,6 @@ async def test_a_model_reads_all_pages_once_and_no_more_than_its_share(press: Pr
     assert (data["evidence"]["independent_agreeing"], data["evidence"]["independent_mentioning"]) == (24, 6)
 
 
-async def test_nothing_is_read_where_nothing_was_found(press: Press, newsroom: Newsroom) -> None:
-    """A model is not paid for an empty page."""
-    press.findings = {"": [OTHER]}
-    data: Any = (await newsroom.check()).data
-    assert (newsroom.reading.asked, data["evidence"]["independent_agreeing"]) == ([], 0)
-    assert data["note"] == NOTE
-
-
-async def test_the_order_is_that_of_the_plan(press: Press, newsroom: Newsroom) -> None:
-    """Whichever search is answered first: the same pages have the same places."""
-
-    async def late(_: Seen) -> web.StreamResponse:
-        while len(press.requests) < 2:
-            await asyncio.sleep(0.005)
-        await asyncio.sleep(0.05)
-        return web.json_response({"query": "", "results": [DAILY]})
-
-    press.faults, press.findings = [late], {"": [EVENING]}
-    data: Any = (await newsroom.check(max_rounds=1)).data
-    assert [row["site"] for row in data["results"]] == ["daily.example", "evening.example"]
-
-
-async def test_it_says_what_was_found_and_no_verdict(press: Press, newsroom: Newsroom) -> None:
-    """Nothing in the answer is called true or false but what can be counted; what it cannot see is told."""
-    press.findings = {"": [DAILY, DENIAL]}
-    data: Any = (await newsroom.check()).data
-    assert data["note"] == NOTE
-    assert "not a verdict" in NOTE
-    assert not {"verdict", "true", "false", "is_true", "result"} & {*data, *data["evidence"]}
-
-
 async def test_what_is_missing_is_looked_for_until_nothing_is_left(press: Press, newsroom: Newsroom) -> None:
     """Three rounds at most, each search once; a page that is about something else is no source."""
     press.findings = {"": [OTHER]}
@@ -307,39 +257,16 @@ async def test_no_more_is_searched_than_the_operator_wants(
     assert result.cost_usd == searches * PRICE
 
 
-async def test_the_operator_prefers_and_excludes_sites(press: Press, newsroom: Newsroom) -> None:
-    """Preferred ones are searched by themselves and come first; excluded ones neither count nor show."""
+async def test_the_operator_prefers_sites(press: Press, newsroom: Newsroom) -> None:
+    """They are searched by themselves and come first."""
     press.findings = {"original.example": [ORIGINAL], "": [DAILY, EVENING]}
-    sites: dict[str, Any] = {
-        "preferred_sites": "https://www.Original.example/, daily2.example",
-        "excluded_sites": "evening.example",
-    }
+    sites: dict[str, Any] = {"preferred_sites": "https://www.Original.example/, daily2.example"}
     data: Any = (await newsroom.check(**sites)).data
-    assert [row["site"] for row in data["results"]] == ["original.example", "daily.example"]
+    assert [row["site"] for row in data["results"]][:2] == ["original.example", "daily.example"]
     assert (data["results"][0]["preferred"], "preferred" in data["results"][1]) == (True, False)
-    assert press.asked[0]["exclude_domains"] == ["evening.example"]
     assert [body["include_domains"] for body in press.asked if "include_domains" in body] == [
         ["original.example", "daily2.example"]
     ]
-
-
-async def test_what_is_excluded_stays_out_even_below_a_preferred_site(press: Press, newsroom: Newsroom) -> None:
-    """Services take either kind of wish; what comes back is looked through for the other."""
-    gossip = page(
-        "Gossip: Larkhaven bridge collapse, 43 people dead", "https://gossip.original.example/", "The gossip."
-    )
-    press.findings = {"original.example": [gossip, ORIGINAL]}
-    data: Any = (
-        await newsroom.check(preferred_sites="original.example", excluded_sites="gossip.original.example")
-    ).data
-    assert [row["site"] for row in data["results"]] == ["original.example"]
-
-
-async def test_an_authority_of_the_operator_s_own(press: Press, newsroom: Newsroom) -> None:
-    """A company's press room, or a town's site, that no table knows."""
-    press.findings = {"": [DAILY]}
-    data: Any = (await newsroom.check(official_sites="daily.example")).data
-    assert (data["results"][0]["kind"], data["evidence"]["official_confirms"]) == ("official", True)
 
 
 async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
@@ -354,20 +281,6 @@ async def test_with_the_encyclopaedia_alone_the_data_are_incomplete(
     assert {row["kind"] for row in result.data["results"]} <= {"reference"}
     assert (press.requests, result.cost_usd) == ([], 0)
     assert len(wikipedia.requests) == len(result.data["searched"])
-
-
-async def test_a_month_that_is_used_up_makes_data_incomplete(
-    newsroom: Newsroom, press: Press, wikipedia: Wikipedia
-) -> None:
-    """What was found before that stays; the encyclopaedia in the place of a search is no search of the news."""
-    press.findings = {"": [DAILY, EVENING, ORIGINAL]}
-    newsroom.search = newsroom.opened(Spent(2), tavily_per_month=2)
-    data: Any = (await newsroom.check()).data
-    assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["quota_used_up"])
-    assert data["failed"] == ["Tavily: the monthly limit of 2 searches is used up."]
-    assert (data["evidence"]["independent_agreeing"], data["evidence"]["confidence"]) == (3, 0.5)
-    assert len(press.requests) == 2
-    assert wikipedia.requests
 
 
 async def test_searches_that_fail_are_told_and_no_error(newsroom: Newsroom, press: Press, wikipedia: Wikipedia) -> None:
@@ -413,32 +326,6 @@ async def test_when_time_is_up_it_answers_with_what_it_has(newsroom: Newsroom, p
     assert (len(data["results"]), data["evidence"]["confidence"]) == (3, 0.5)
 
 
-async def test_time_that_is_up_at_once_is_no_error_either(newsroom: Newsroom, press: Press) -> None:
-    """Nothing was found, and it says so."""
-    press.faults += [hang] * 9
-    data: Any = (await newsroom.check(timeout_seconds=0.05)).data
-    assert data["incomplete_because"] == ["time_ran_out", "too_few_sources"]
-    assert data["results"] == []
-
-
-def test_its_own_time_ends_before_the_call_s() -> None:
-    """So that the call is never cut off in the middle of the searches."""
-    options = VerifyNewsOptions(timeout_seconds=40)
-    spec = VerifyNews(options, SearchService(SearchOptions(), Http(USER_AGENT), Plenty()), Reading()).spec
-    assert spec.timeout_seconds is not None
-    assert spec.timeout_seconds > options.timeout_seconds
-
-
-async def test_all_tools_that_search_share_one_service(newsroom: Newsroom, press: Press) -> None:
-    """What one asked a moment ago the other does not ask again."""
-    press.findings = {"": [DAILY, EVENING, ORIGINAL]}
-    search = WebSearch(SearchOptions(max_results=10), newsroom.search)
-    await search.run(WebSearchArguments(query=CLAIM), newsroom.context)
-    result = await newsroom.check(max_rounds=1)
-    assert len(press.requests) == 2  # the web once, the news once
-    assert result.cost_usd == PRICE
-
-
 async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, press: Press) -> None:
     """All are counted; what is told fits the result's bound with every address uncut."""
     long = " and so on" * 40
@@ -459,39 +346,3 @@ async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, p
     told = fit_json(data, spec.max_result_chars or 0)
     assert all(row["url"] in told for row in data["results"])
     assert "cut:" not in told
-
-
-async def test_the_claim_is_cleaned(newsroom: Newsroom, press: Press) -> None:
-    """What nobody sees is not sent; what is nothing then is refused."""
-    await newsroom.check("Lamps\u202e\U000e0041 burn\n bright", max_rounds=1)
-    assert {body["query"] for body in press.asked} == {"Lamps burn bright"}
-    with pytest.raises(BadArguments, match="empty"):
-        await newsroom.check("\u200b")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {},
-        {"claim": ""},
-        {"claim": "x" * 401},
-        {"claim": "x", "other_words": ["a", "b", "c"]},
-        {"claim": "x", "other_words": [""]},
-        {"claim": "x", "language": "German"},
-        {"claim": "x", "sites": ["evil.example"]},
-    ],
-)
-def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
-    """Neither which sites count nor how many are enough is the model's to say."""
-    with pytest.raises(ValidationError):
-        VerifyNewsArguments(**arguments)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"independent_sources": 0}, {"max_rounds": 4}, {"max_searches": 0}, {"preferred_sites": "no site"}],
-)
-def test_options_that_make_no_sense_are_refused(options: dict[str, Any]) -> None:
-    """At the start."""
-    with pytest.raises(ValidationError):
-        VerifyNewsOptions(**options)

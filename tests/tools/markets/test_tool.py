@@ -4,15 +4,13 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from pydantic import ValidationError
 
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.manifold import Manifold, question
 from tests.servers.polymarket import Polymarket, event, traded
 from tools import BadArguments, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.markets.options import MarketsOptions
-from tools.markets.tool import MarketGet, MarketGetArguments, MarketSearch, MarketSearchArguments
+from tools.markets.tool import MarketGetArguments, MarketSearchArguments, market_tools
 
 polymarket = fixture_of(Polymarket)
 manifold = fixture_of(Manifold)
@@ -22,10 +20,11 @@ class Asked:
     """Both tools over the doubles."""
 
     def __init__(
-        self, polymarket: Polymarket, manifold: Manifold, http: Http, context: ToolContext, **options: Any
+        self, polymarket: Polymarket, manifold: Manifold, http: Http, context: ToolContext, **timeout: Any
     ) -> None:
-        given = MarketsOptions(polymarket_base_url=polymarket.url, manifold_base_url=manifold.url, **options)
-        self._search, self._get, self._context = MarketSearch(given, http), MarketGet(given, http), context
+        urls = {"polymarket_url": polymarket.url, "manifold_url": manifold.url}
+        self._search, self._get = market_tools(http, **urls, **timeout)
+        self._context = context
 
     async def search(self, query: str, **arguments: Any) -> Any:
         return (await self._search.run(MarketSearchArguments(query=query, **arguments), self._context)).data
@@ -168,12 +167,6 @@ async def test_decided_questions_say_how_they_came_out(ask: Asked, manifold: Man
         assert (await ask.get("manifold:Q"))["came_out"] == meant
 
 
-async def test_a_question_whose_time_is_over_is_closed(ask: Asked, manifold: Manifold) -> None:
-    """It waits for its outcome, whatever the exchange calls it."""
-    manifold.questions.append(question("Late", "Late?", closeTime=1700000000000))
-    assert (await ask.get("manifold:Late"))["status"] == "closed"
-
-
 @pytest.mark.parametrize(
     ("fields", "likelihood"),
     [
@@ -217,22 +210,6 @@ async def test_what_cannot_be_read_is_left_out(
     assert (market["ends"], market["volume"]) == ("2027-01-02 00:00 UTC", "5,000,000 USD")
 
 
-@pytest.mark.parametrize("at", [8.64e15, -5, 0, None, "soon", True])
-async def test_closing_times_beyond_all_calendars_are_left_out(ask: Asked, manifold: Manifold, at: Any) -> None:
-    """People enter them."""
-    manifold.questions.append(question("Ever", "Ever?", closeTime=at))
-    assert "ends" not in await ask.get("manifold:Ever")
-
-
-async def test_words_of_strangers_are_cleaned_and_cut(ask: Asked, manifold: Manifold) -> None:
-    """Anybody may ask a question there."""
-    manifold.questions.append(question("Evil", "E\u202evil\n" + "x " * 999, textDescription="y\u200b" * 9999))
-    market = await ask.get("manifold:Evil")
-    assert market["question"].startswith("Evil x x")
-    assert len(market["question"]) <= 200
-    assert len(market["rules"]) <= 1500
-
-
 async def test_one_exchange_is_enough(ask: Asked, polymarket: Polymarket) -> None:
     """The other's failure is told beside the results."""
     polymarket.faults.append(answer_json({"error": "x"}, status=500))
@@ -247,25 +224,6 @@ async def test_without_any_exchange_there_is_no_answer(ask: Asked, polymarket: P
     manifold.faults.append(answer_json({"message": "x"}, status=500))
     with pytest.raises(RateLimited, match=r"Polymarket wants fewer requests.*Manifold fails"):
         await ask.search("lamp")
-
-
-@pytest.mark.parametrize(("sources", "expected"), [("polymarket", "Polymarket"), ("manifold", "Manifold")])
-async def test_an_exchange_that_is_switched_off_is_not_asked(
-    polymarket: Polymarket, manifold: Manifold, http: Http, context: ToolContext, sources: str, expected: str
-) -> None:
-    """Neither by a search nor by an id."""
-    ask = Asked(polymarket, manifold, http, context, sources=sources)
-    assert {market["source"].split()[0] for market in (await ask.search("lamp"))["markets"]} == {expected}
-    with pytest.raises(BadArguments, match="switched off"):
-        await ask.get("manifold:EvIhz" if sources == "polymarket" else "polymarket:lamp-2028")
-    assert not (polymarket.requests and manifold.requests)
-
-
-async def test_nothing_found_is_said(ask: Asked) -> None:
-    """No events at all come as null."""
-    data = await ask.search("xyzzy")
-    assert data["markets"] == []
-    assert "other words" in data["message"]
 
 
 async def test_an_answer_too_long_for_several_is_asked_for_one(ask: Asked, polymarket: Polymarket) -> None:
@@ -291,17 +249,6 @@ async def test_an_answer_of_another_shape_is_a_failure(
             await ask.search("lamp")
 
 
-@pytest.mark.parametrize("given", ["polymarket:x", "manifold:x"])
-async def test_failures_of_a_market_are_told(
-    ask: Asked, polymarket: Polymarket, manifold: Manifold, given: str
-) -> None:
-    """By their kind."""
-    for exchange in (polymarket, manifold):
-        exchange.faults.append(answer_json({}, status=500))
-    with pytest.raises(Unavailable, match="status 500"):
-        await ask.get(given)
-
-
 async def test_silence_has_an_end(polymarket: Polymarket, manifold: Manifold, http: Http, context: ToolContext) -> None:
     """The deadline is the setting's."""
     polymarket.faults.append(hang)
@@ -309,16 +256,3 @@ async def test_silence_has_an_end(polymarket: Polymarket, manifold: Manifold, ht
     with pytest.raises(TimedOut) as caught:
         await Asked(polymarket, manifold, http, context, timeout_seconds=0.1).search("lamp")
     assert isinstance(caught.value, ToolError)
-
-
-@pytest.mark.parametrize("arguments", [{"query": ""}, {"query": "x" * 201}, {"query": "x", "count": "many"}])
-def test_arguments_without_bounds_are_refused(arguments: dict[str, Any]) -> None:
-    """Before anybody is asked."""
-    with pytest.raises(ValidationError):
-        MarketSearchArguments(**arguments)
-
-
-async def test_a_query_of_nothing_visible_is_refused(ask: Asked) -> None:
-    """It would find everything."""
-    with pytest.raises(BadArguments, match="empty"):
-        await ask.search("\u200b")

@@ -7,16 +7,14 @@ from datetime import date
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from bot.i18n.language import LANGUAGES
-from tools import BadArguments, Forecast, NotFound, Prediction, ToolContext, Verdict
+from tools import Forecast, NotFound, Prediction, ToolContext, Verdict
 from tools.predictions import (
     PLOT_WORDS,
     CalibrationStats,
     ListPredictions,
     Predict,
-    PredictArguments,
     ResolvePrediction,
     StatsArguments,
 )
@@ -95,33 +93,6 @@ async def test_a_prediction_is_recorded_and_its_number_told(context: ToolContext
         "made": "2026-11-21",
         "domain": "weather",
     }
-
-
-@pytest.mark.parametrize("statement", ["\u200b\u200b", "?!"])
-async def test_a_statement_without_words_is_none(statement: str, context: ToolContext) -> None:
-    """Nobody could tell later on what came of it."""
-    kept = Book()
-    with pytest.raises(BadArguments):
-        await asked(Predict, kept, context, statement=statement, probability=0.5, due=DUE)
-    assert kept.kept == []
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"probability": 70},
-        {"probability": -0.1},
-        {"probability": "nan"},
-        {"due": "Christmas"},
-        {"statement": ""},
-        {"statement": "x" * 401},
-        {"domain": "two words"},
-    ],
-)
-def test_what_cannot_be_meant_is_refused(wrong: dict[str, Any]) -> None:
-    """Percent are no probability, and a domain is one word."""
-    with pytest.raises(ValidationError):
-        PredictArguments(**{"statement": "it", "probability": 0.5, "due": "2026-12-31"} | wrong)
 
 
 @pytest.mark.parametrize("outcome", ["came_true", "did_not", "void"])
@@ -218,59 +189,6 @@ async def test_scores_are_what_one_reckons_by_hand(context: ToolContext) -> None
     ]
     alone = await asked(CalibrationStats, kept, context, domain="Sports")
     assert (alone["resolved"], alone["brier_score"], alone["void"]) == (2, 0.185, 1)
-
-
-@pytest.mark.parametrize(
-    ("probability", "verdict", "accuracy", "brier"),
-    [
-        (0.0, "did_not", 1.0, 0.0),
-        (0.0, "came_true", 0.0, 1.0),
-        (1.0, "came_true", 1.0, 0.0),
-        (1.0, "did_not", 0.0, 1.0),
-        (0.5, "came_true", 0.5, 0.25),
-        (0.5, "did_not", 0.5, 0.25),
-        (0.51, "came_true", 1.0, 0.2401),
-    ],
-)
-async def test_the_ends_and_the_middle_count(
-    context: ToolContext, probability: float, verdict: Verdict, accuracy: float, brier: float
-) -> None:
-    """Being sure is perfect or worst; exactly one half takes no side and is half a hit."""
-    told = await asked(CalibrationStats, book((probability, verdict, None)), context)
-    assert (told["accuracy"], told["brier_score"]) == (accuracy, brier)
-
-
-@pytest.mark.parametrize(
-    ("probability", "low"),
-    [(0, 0), (0.0999, 0), (0.1, 10), (0.29, 20), (0.3, 30), (0.57, 50), (0.6, 60), (0.7, 70), (0.9, 90), (1, 90)],
-)
-async def test_a_bin_begins_with_its_lower_end(context: ToolContext, probability: float, low: int) -> None:
-    """What is said in tenths lies in the bin that one expects, however a machine writes it; certainty in the last."""
-    [row] = (await asked(CalibrationStats, book((probability, "came_true", None)), context))["reliability"]
-    assert row["from"] == f"{low} %"
-
-
-async def test_too_few_are_said_to_be_too_few(context: ToolContext) -> None:
-    """None gives no figures at all, and no picture; from ten on nothing is said."""
-    nothing = await CalibrationStats(book((0.5, "void", None))).run(
-        StatsArguments(chart=True),
-        context,
-    )
-    assert "nothing to score" in nothing.data["note"]
-    assert "accuracy" not in nothing.data
-    assert nothing.files == ()
-    few, enough = (book(*[(0.5, "came_true", None)] * count) for count in (9, 10))
-    assert "Only 9" in (await asked(CalibrationStats, few, context))["note"]
-    assert "note" not in await asked(CalibrationStats, enough, context)
-
-
-async def test_many_domains_are_cut(context: ToolContext) -> None:
-    """Those with most predictions stay, and the rest is counted."""
-    kept = book(*[(0.5, "came_true", f"d{number:02}") for number in range(25)], (0.5, "did_not", "d24"))
-    told = await asked(CalibrationStats, kept, context)
-    assert [row["domain"] for row in told["by_domain"]][:3] == ["d24", "d00", "d01"]
-    assert len(told["by_domain"]) == 20
-    assert told["domains_left_out"] == 5
 
 
 async def test_of_everybody_nothing_but_figures_is_told(context: ToolContext) -> None:

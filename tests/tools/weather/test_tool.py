@@ -47,7 +47,8 @@ class Asked:
     def __init__(self, server: OpenMeteo, http: Http, context: ToolContext, **options: Any) -> None:
         hosts = ("base_url", "geocoding_base_url")
         urls: dict[str, Any] = dict.fromkeys(hosts, server.url)
-        self.tool = Weather(WeatherOptions(**(urls | options)), http)
+        timeout: Any = {name: options.pop(name) for name in ("timeout_seconds",) if name in options}
+        self.tool = Weather(WeatherOptions(**(urls | options)), http, **timeout)
         self._context = context
 
     async def __call__(self, place: str | None = None, **arguments: Any) -> Any:

@@ -15,7 +15,6 @@ from tests.cells import sandbox
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Line, Names, line, only_here
 from tools import Fetcher, ToolContext, ToolError
-from tools.web.options import PageOptions
 from tools.web.tool import PageArguments, WebFetch
 
 HTML = "text/html; charset="
@@ -244,7 +243,7 @@ async def read(row: Row, context: ToolContext) -> str:
     async with line(talk) as heard:
         names = Names({"site.example": [[HERE]]})
         async with Fetcher(USER_AGENT, reach=only_here(heard.port), resolve=names) as fetcher:
-            tool = WebFetch(PageOptions(obey_robots=False), fetcher, Library(sandbox()))
+            tool = WebFetch(fetcher, Library(sandbox()))
             try:
                 result = await tool.run(PageArguments(url=f"http://site.example:{heard.port}/"), context)
             except ToolError as error:

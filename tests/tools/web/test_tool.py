@@ -32,7 +32,6 @@ from tools import (
     Unavailable,
     fit_json,
 )
-from tools.web.options import PageOptions
 from tools.web.robots import REMEMBERED_SECONDS
 from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, WebFetch
 
@@ -78,7 +77,7 @@ async def fetcher(site: Site) -> AsyncIterator[Fetcher]:
 
 @pytest.fixture
 def tool(fetcher: Fetcher) -> WebFetch:
-    return WebFetch(PageOptions(), fetcher, Repository())
+    return WebFetch(fetcher, Repository())
 
 
 async def fetched(tool: WebFetch, context: ToolContext, url: str, **more: Any) -> dict[str, Any]:
@@ -99,7 +98,7 @@ async def test_a_long_page_is_read_on_without_a_gap(fetcher: Fetcher, site: Site
     """Piece by piece, each whole in the model's eyes whatever has to be escaped in it, until nothing is left."""
     lines = [f'"{number}" \\ a quoted line\t"with" signs' for number in range(300)]
     site.pages["/long"] = ("text/plain; charset=utf-8", "\n".join(lines))
-    tool = WebFetch(PageOptions(max_chars=1_000), fetcher, Repository())
+    tool = WebFetch(fetcher, Repository(), max_chars=1_000)
     pieces, offset = "", 0
     while offset is not None:
         data = await fetched(tool, context, site.url_of("/long"), offset=offset)
@@ -118,7 +117,7 @@ async def test_the_fullest_page_fits_its_result(fetcher: Fetcher, site: Site, co
     """Nothing that the tool gives is cut behind its back, or `next_offset` would skip what was."""
     links = "".join(f"<a href='/{'x' * 440}{n}'>{'&quot;' * 90}</a>" for n in range(60))
     site.pages["/full"] = ("text/html", f"<title>{'&quot;' * 90}</title>{links}<p>{'&quot;' * 9_000}")
-    tool = WebFetch(PageOptions(max_chars=200), fetcher, Repository())
+    tool = WebFetch(fetcher, Repository(), max_chars=200)
     data = await fetched(tool, context, site.url_of("/full"))
     assert len(data["links"]) > 5
     assert tool.spec.max_result_chars is not None
@@ -172,7 +171,7 @@ async def test_a_pdf_is_known_by_its_bytes(
 async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Piece by piece under the numbers of its pages, each time only as far as is needed."""
     site.pages["/"] = ("application/pdf", pdf(*[f"page {number} {'words ' * 20}" for number in range(1, 4)]))
-    tool = WebFetch(PageOptions(max_chars=200), fetcher, Library(sandbox()))
+    tool = WebFetch(fetcher, Library(sandbox()), max_chars=200)
     whole = "\n\n".join(f"Page {number}:\npage {number} {'words ' * 20}".strip() for number in range(1, 4))
     pieces, offset = "", 0
     while offset is not None:
@@ -196,7 +195,7 @@ async def test_a_pdf_that_cannot_be_opened(
     """The model hears why; it is said by what has opened it, so it is quoted."""
     site.pages["/"] = ("application/pdf", body)
     with pytest.raises(BadArguments, match="The PDF cannot be read") as caught:
-        await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
+        await fetched(WebFetch(fetcher, Library(sandbox())), context, site.url_of("/"))
     assert caught.value.quoted == told
 
 
@@ -204,7 +203,7 @@ async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, cont
     """Invisible characters are left out, and what stands behind them is found all the same."""
     site.pages["/"] = ("application/pdf", b"%PDF-")
     library = Library(sandbox("tests.bot.media"))
-    tool = WebFetch(PageOptions(max_chars=200), fetcher, library)
+    tool = WebFetch(fetcher, library, max_chars=200)
     first = await fetched(tool, context, site.url_of("/"))
     second = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])
     assert first["text"] + second["text"] == "Page 1:\nseen" + " and words" * 30
@@ -214,7 +213,7 @@ async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, cont
 async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Also where it fills a piece to the last character."""
     site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * 192)
-    data = await fetched(WebFetch(PageOptions(max_chars=200), fetcher, Repository()), context, site.url_of("/"))
+    data = await fetched(WebFetch(fetcher, Repository(), max_chars=200), context, site.url_of("/"))
     assert len(data["text"]) == 200
     assert "next_offset" not in data
 
@@ -222,7 +221,7 @@ async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, c
 async def test_a_scan_says_that_it_is_one(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Its pages are pictures; a model that sees may be sent it."""
     site.pages["/"] = ("application/pdf", pdf("", ""))
-    data = await fetched(WebFetch(PageOptions(), fetcher, Library(sandbox())), context, site.url_of("/"))
+    data = await fetched(WebFetch(fetcher, Library(sandbox())), context, site.url_of("/"))
     assert (data["pages"], data["text"]) == (2, "")
     assert "scan" in data["note"]
 
@@ -237,7 +236,7 @@ async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
             return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
 
     site.pages["/"] = ("application/pdf", b"%PDF-")
-    data = await fetched(WebFetch(PageOptions(), fetcher, Slow()), context, site.url_of("/"))
+    data = await fetched(WebFetch(fetcher, Slow()), context, site.url_of("/"))
     assert data["note"] == "Only 1 of the 9 pages could be read; the others take too long."
     assert "next_offset" not in data
 
@@ -271,13 +270,6 @@ async def test_what_a_site_closes_to_programs_is_left_alone(tool: WebFetch, site
             await fetched(tool, context, site.url_of("/closed"))
     await fetched(tool, context, site.url_of("/"))
     assert site.asked == ["site.example/robots.txt", "site.example/"]
-
-
-async def test_an_operator_may_read_them_all_the_same(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
-    """Then nobody asks for the rules."""
-    site.robots = "User-agent: *\nDisallow: /"
-    await fetched(WebFetch(PageOptions(obey_robots=False), fetcher, Repository()), context, site.url_of("/"))
-    assert site.asked == ["site.example/"]
 
 
 async def test_a_redirect_is_looked_at_anew(tool: WebFetch, site: Site, context: ToolContext) -> None:

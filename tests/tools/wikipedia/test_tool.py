@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
@@ -14,7 +13,6 @@ from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut,
 from tools.search.base import Query
 from tools.search.options import SearchOptions
 from tools.search.services import WikipediaBackend as Search
-from tools.wikipedia.options import WikipediaOptions
 from tools.wikipedia.tool import LICENCE, Wikipedia, WikipediaArguments
 
 mediawiki = fixture_of(MediaWiki)
@@ -24,7 +22,7 @@ class Asked:
     """The tool over the double."""
 
     def __init__(self, server: MediaWiki, http: Http, context: ToolContext, **options: Any) -> None:
-        self._tool = Wikipedia(WikipediaOptions(base_url=f"{server.url}/{{language}}", **options), http)
+        self._tool = Wikipedia(http, base_url=f"{server.url}/{{language}}", **options)
         self._context = context
 
     async def __call__(self, title: str, **arguments: Any) -> Any:
@@ -66,12 +64,6 @@ async def test_a_section_is_told_with_what_is_below_it(ask: Asked, wanted: str, 
     assert "introduction" not in data
 
 
-async def test_the_very_heading_goes_before_one_that_holds_it(ask: Asked, mediawiki: MediaWiki) -> None:
-    """Even where that one comes first."""
-    mediawiki.articles["Two"] = "== Early history ==\nFirst.\n== History ==\nSecond."
-    assert (await ask("Two", section="history"))["text"] == "Second."
-
-
 async def test_a_section_that_is_not_there_is_answered_with_those_that_are(ask: Asked) -> None:
     """So that the model can choose. Anybody can write one: it comes as data, and never in our own words."""
     with pytest.raises(NotFound) as caught:
@@ -108,12 +100,6 @@ async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki:
     assert data["other_matches"] == ["Aldis lamp", "Stub"]
 
 
-async def test_a_subject_that_nobody_has_written_about_is_said(ask: Asked) -> None:
-    """In which language it was looked for shows."""
-    with pytest.raises(NotFound, match="in 'de' has no article about 'Xyzzy'"):
-        await ask("Xyzzy", language="de")
-
-
 @pytest.mark.parametrize("is_found", [False, True])
 async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki, is_found: bool) -> None:
     """With the titles to choose from; also where the search leads to it."""
@@ -121,31 +107,6 @@ async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: 
     data = await ask("quicksilver or god" if is_found else "Mercury")
     assert data["ambiguous"] is True
     assert tuple(data["candidates"]) == MEANINGS["Mercury"]
-
-
-async def test_the_language_is_the_questions_else_the_settings(
-    ask: Asked, mediawiki: MediaWiki, http: Http, context: ToolContext
-) -> None:
-    """Each has its own host."""
-    await ask("Stub", language="zh-min-nan")
-    await Asked(mediawiki, http, context, language="fr")("Stub")
-    assert [seen.path for seen in mediawiki.requests] == ["/zh-min-nan/w/api.php", "/fr/w/api.php"]
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"article": ""},
-        {"article": "x" * 201},
-        {"article": "x", "language": "evil.example/"},
-        {"article": "x", "language": "EN"},
-        {"article": "x", "section": ""},
-    ],
-)
-def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any]) -> None:
-    """A language is letters: it becomes part of the host's name."""
-    with pytest.raises(ValidationError):
-        WikipediaArguments(**arguments)
 
 
 @pytest.mark.parametrize("title", ["|", "\u200b", "[]#"])
@@ -164,12 +125,6 @@ async def test_long_texts_are_cut_and_strange_ones_cleaned(ask: Asked, mediawiki
     assert len(data["introduction"]) <= 5000
     assert data["sections"] == ["H"]
     assert len((await ask("Evil", section="h"))["text"]) <= 5000
-
-
-async def test_an_article_of_nothing_but_headings_is_read_in_time(ask: Asked, mediawiki: MediaWiki) -> None:
-    """The first of them are told."""
-    mediawiki.articles["Deep"] = "== a ==\n=== b ===\n" * 50_000 + "==" + " =" * 100_000
-    assert len((await ask("Deep"))["sections"]) == 300
 
 
 @pytest.mark.parametrize(
@@ -191,15 +146,6 @@ async def test_a_refusal_is_told(
     with pytest.raises(kind, match=words) as caught:
         await ask("Stub")
     assert len(str(caught.value)) < 200
-
-
-async def test_an_article_that_vanishes_between_search_and_reading_is_a_failure(
-    ask: Asked, mediawiki: MediaWiki
-) -> None:
-    """It is not taken for an empty one."""
-    mediawiki.found = ["Gone"]
-    with pytest.raises(Unavailable, match="does not exist"):
-        await ask("nothing")
 
 
 async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: MediaWiki, http: Http) -> None:
