@@ -24,7 +24,7 @@ ROOMS = {
     "bot/cli": (1481, 700),
     "bot/app": (1442, 700),
     "bot/i18n": (479, 350),
-    "bot/chat": (9038, 7350),
+    "bot/chat": (9031, 7350),
     "bot/commands": (2393, 1100),
     "bot/features": (4441, 3400),
     "bot/loops": (2585, 1600),
@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (3490, 2300),
     "bot/doctor": (1783, 900),
     "store": (7117, 3900),
-    "tools": (12283, 7000),
+    "tools": (12064, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,8 +47,8 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (346, 280)
-TEST_LINES = (89094, 50000)
+MODULES = (342, 280)
+TEST_LINES = (88108, 50000)
 SENTENCES = (400, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (120, 120)
