@@ -20,7 +20,6 @@
        |- SentUnnamed              nobody: it went out, but without a known timestamp; never send it again
        |- Undeliverable            nobody: it will never go out
        |- CallRefused              the operator: the bridge refused a request, and says why
-       |  '- UsernameRefused       the operator: the user name is taken or not allowed
        |- Disconnected             the intake: connect again
        |  '- NotScanned            the operator: scan the next code
        |- LinkRefused              the operator: the bridge does not link this account, and says why
@@ -176,10 +175,6 @@ class CallRefused(TransportError):
     def wants_captcha(self) -> bool:
         """Whether a captcha has to be solved first: signal-cli says so in words, and bridges hand on only these."""
         return "captcha" in str(self).lower()
-
-
-class UsernameRefused(CallRefused):
-    """The user name is taken, or Signal does not allow it."""
 
 
 class Disconnected(TransportError):

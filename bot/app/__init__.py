@@ -249,7 +249,6 @@ def doctor_deps(settings: Settings) -> Deps:
     return Deps(
         linking=lambda bridge: transports.linking_over(settings, bridge),
         transport=lambda bridge, account: transports.transport(settings, bridge, account),
-        profile=lambda bridge, account: transports.profile_over(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),

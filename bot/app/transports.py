@@ -16,7 +16,6 @@ from bot.logs import RepeatedWarning
 from bot.settings import Settings
 from bot.signal.bridges import bridge_at
 from bot.signal.directory import NO_ACCOUNT, UNNAMED, Choice, choice_of
-from bot.signal.profiles import ProfileClient
 from bot.signal.protocol import Bridge, Linking, SignalTransport
 from bot.web.admin.world import Wait
 
@@ -109,17 +108,6 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     from bot.signal.rest_api.account import RestApiLinking
 
     return RestApiLinking(settings.signal.url)
-
-
-def profile_over(settings: Settings, bridge: Bridge, account: Account) -> ProfileClient:
-    """Access to an account's profile through this bridge."""
-    if bridge == "signal_cli":
-        from bot.signal.signal_cli.account import SignalCliProfile
-
-        return SignalCliProfile(settings.signal.url, account)
-    from bot.signal.rest_api.account import RestApiProfile
-
-    return RestApiProfile(settings.signal.url, account)
 
 
 async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:

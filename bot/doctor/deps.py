@@ -7,7 +7,6 @@ from bot.events import Account
 from bot.media.sandbox import Sandbox
 from bot.models.base import Provider
 from bot.settings import BudgetSettings, ProviderName
-from bot.signal.profiles import ProfileClient
 from bot.signal.protocol import Bridge, Linking, SignalTransport
 from tools import ToolDeps
 
@@ -18,7 +17,6 @@ class Deps:
 
     linking: Callable[[Bridge], Linking]
     transport: Callable[[Bridge, Account], SignalTransport]
-    profile: Callable[[Bridge, Account], ProfileClient]
     provider: Callable[[ProviderName], Provider]
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]

@@ -69,23 +69,6 @@ class ReadAttachment:
     fee: Fee | None = None
 
 
-async def open_lone_picture(data: bytes) -> Picture:
-    """Returns a picture that came with no message, re-encoded by a cell of its own sandbox, upright and small.
-
-    Raises:
-        FileRefused: it is not a picture, damaged, or too large.
-    """
-    kind = kind_of(data)
-    if kind.family != "picture":
-        raise FileRefused("it is no picture")
-    sandbox = Sandbox()
-    try:
-        picture, _ = await open_picture(sandbox, data, kind)
-    finally:
-        sandbox.close()
-    return picture
-
-
 async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind, *, person: str = "") -> tuple[Picture, bool]:
     """Returns a picture re-encoded by a cell, upright and small, and whether it was the first frame of an animation.
 

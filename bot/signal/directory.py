@@ -15,7 +15,6 @@ from bot.errors import Disconnected
 from bot.events import Account
 from bot.invocation import command_line
 from bot.signal.json import Json, as_object, items_in, name_of, object_in, person_in, text_in
-from bot.signal.profiles import AccountProfile
 from bot.signal.protocol import Contact, Group, Identity, Linking
 
 _SAFETY_NUMBER_CHARS = 71
@@ -122,24 +121,6 @@ def with_id(account: Account, contacts: object) -> Account:
     """
     own = [person_in(entry, "uuid") for entry in entries(contacts) if _is_own(entry, account)]
     return replace(account, id=next(filter(None, own), account.id))
-
-
-def profile_in(answer: object, *, account: Account) -> AccountProfile:
-    """Returns the profile of the account itself, from its own entry in its list of contacts.
-
-    Raises:
-        Disconnected: as `entries`, or it is not in there.
-    """
-    own = next((entry for entry in entries(answer) if _is_own(entry, account)), None)
-    if own is None:
-        raise Disconnected("the bridge does not tell the profile of the account; try again")
-    profile = object_in(own, "profile")
-    return AccountProfile(
-        name=_profile_name(profile),
-        about=text_in(profile, "about"),
-        has_picture=profile.get("hasAvatar") is True or profile.get("has_avatar") is True,
-        username=text_in(own, "username") or None,
-    )
 
 
 def _is_own(entry: Json, account: Account) -> bool:

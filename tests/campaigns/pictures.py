@@ -17,7 +17,7 @@ from PIL import Image, ImageChops
 from playwright.async_api import ViewportSize, expect
 
 from bot.invocation import VARIABLE
-from tests.flows.test_browser import Visit, drawing, spend, visiting
+from tests.flows.test_browser import Visit, spend, visiting
 from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
@@ -66,19 +66,6 @@ async def _first(visit: Visit, folder: Path) -> None:
     await visit.show_code()
     await _taken(visit, folder / "account.png", full=False)
     await visit.scan_code()
-    await visit.go("/setup/profile")
-    await visit.page.get_by_label("Name", exact=True).fill("Aldis")
-    await visit.page.get_by_label("About").fill("Ask me anything")
-    await visit.page.get_by_label("Picture", exact=True).set_input_files(
-        {"name": "lamp.png", "mimeType": "image/png", "buffer": drawing()}
-    )
-    await visit.push("Save")
-    await expect(visit.page.get_by_text("Saved. People will see it")).to_be_visible()
-    await visit.page.get_by_role("textbox", name="User name").fill("aldis_lamp")
-    await visit.push("Set this user name")
-    await expect(visit.page.get_by_role("img", name="QR code of the link below")).to_be_visible()
-    await _taken(visit, folder / "profile.png")
-    await _taken(visit, folder / "profile-phone-dark.png", phone=True, dark=True)
     await visit.go("/setup/model")
 
 

@@ -3,7 +3,6 @@
 Debian's chromium, driven by Playwright; where it is not there these tests are skipped, and say so.
 """
 
-import io
 import re
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -13,7 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from PIL import Image
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bot.clock import MachineClock
@@ -36,13 +34,6 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="NO BROWSER: install Debian's chromium, or the pages are not tested in one"
 )
 expect.set_options(timeout=WAIT_SECONDS * 1000)
-
-
-def drawing() -> bytes:
-    """A picture for the profile."""
-    out = io.BytesIO()
-    Image.radial_gradient("L").convert("RGB").save(out, "PNG")
-    return out.getvalue()
 
 
 async def spend(folder: Path) -> None:
@@ -162,18 +153,6 @@ async def test_from_an_empty_folder_to_the_first_answer(tmp_path: Path) -> None:
         page = visit.page
         await visit.enter()
         await visit.link_account()
-        await page.get_by_role("link", name="Name, picture and user name").click()
-        await page.get_by_label("Name", exact=True).fill("Lamp")
-        await page.get_by_label("Picture", exact=True).set_input_files(
-            {"name": "lamp.png", "mimeType": "image/png", "buffer": drawing()}
-        )
-        await visit.push("Save")
-        await expect(page.get_by_text("Saved. People will see it")).to_be_visible()
-        await expect(page.get_by_label("Remove the picture that it has")).to_be_visible()
-        await page.get_by_role("textbox", name="User name").fill("lamp")
-        await visit.push("Set this user name")
-        await expect(page.get_by_role("img", name="QR code of the link below")).to_be_visible()
-        assert visit.signal.profile.username == "lamp.39"
         await page.get_by_role("link", name="Next: The model").click()
         await page.get_by_text("A server of your own").click()
         await page.locator("#server").get_by_label("Address").fill(model.base_url)
@@ -296,7 +275,6 @@ async def test_without_javascript_and_by_keyboard(tmp_path: Path) -> None:
 PATHS = [
     "/",
     "/setup/account",
-    "/setup/profile",
     "/setup/model",
     "/setup/you",
     "/setup/tools",

@@ -1,8 +1,6 @@
 """Set-up in a browser, as a real process: the link is printed, opens once, and the pages outlast what they mend."""
 
-import io
 import re
-import signal
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -10,10 +8,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from PIL import Image
 
-from bot.signal.profiles import Username, UsernameFile, usernames_path
-from bot.web.admin.audit import audit_path
 from tests.flows.consoles import Console, watched
 from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, MALLORY, Person, delete, message
@@ -226,101 +221,3 @@ async def test_pages_that_would_not_be_safe(settings: dict[str, str], words: str
         ended = await console.ended()
     assert ended.status == 2
     assert words in ended.stderr
-
-
-def photograph() -> bytes:
-    """A picture in which a camera has noted where it was taken."""
-    exif = Image.Exif()
-    exif[0x010E] = "taken at home"
-    out = io.BytesIO()
-    Image.effect_noise((400, 300), 60).convert("RGB").save(out, "JPEG", exif=exif)
-    return out.getvalue()
-
-
-@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
-async def test_the_profile_is_given_on_a_page(bridge: type[SignalServer], tmp_path: Path) -> None:
-    """Name, words and picture, which goes out without what the camera noted; a user name with its link and code, which
-    the other steps show, too; what Signal or Aldis refuses is said, and nothing is changed by it.
-    """
-    async with bridge() as server:
-        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
-        profile = server.profile
-        profile.taken.add("taken.42")
-        async with (
-            watched("setup", settings=settings, folder=tmp_path) as console,
-            entered(await link_in(console)) as (http, origin, token),
-        ):
-
-            async def page(path: str) -> str:
-                async with http.get(origin + path) as response:
-                    return await response.text()
-
-            async def push(button: str, picture: bytes | None = None, **form: str) -> str:
-                data = aiohttp.FormData({"token": token, "do": button, **form})
-                if picture is not None:
-                    data.add_field("picture", picture, filename="../me.jpg", content_type="image/jpeg")
-                async with http.post(f"{origin}/setup/profile", data=data) as response:
-                    return await response.text()
-
-            await server.connected()
-            assert "Remove the picture" not in await page("/setup/profile")
-            shown = await push("profile", photograph(), name=" Aldis  Lamp ", about="at home")
-            assert "Saved." in shown
-            assert "Remove the picture" in shown
-            assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
-            assert profile.picture is not None
-            assert b"taken at home" not in profile.picture
-            assert profile.picture.startswith(b"\xff\xd8\xff")
-            for form, picture, words in (
-                ({"name": " "}, b"", "missing or too long"),
-                ({"name": "x" * 129}, b"", "missing or too long"),
-                ({"name": "Aldis", "about": "x" * 513}, b"", "words below the name are too long"),
-                ({"name": "Aldis"}, b"<svg onload=alert(1)>", "cannot be used as a picture"),
-                ({"name": "Aldis"}, photograph()[:900], "cannot be used as a picture"),
-                ({"name": "Aldis", "token": "another"}, photograph(), "belongs to another session"),
-            ):
-                answer = await push("profile", picture, **form)
-                assert words in answer
-                assert "token" in form or f'value="{form["name"].strip()}"' in answer  # nothing is typed twice
-            assert 'value="Aldis Lamp"' in await page("/setup/profile")
-            assert (profile.given_name, profile.about) == ("Aldis Lamp", "at home")
-            assert "cannot be a user name" in await push("username", username="al")
-            assert "taken.42 is taken" in await push("username", username="taken.42")
-            assert profile.username is None
-            assert "People can now find the account as lamp.39" in await push("username", username="lamp")
-            for path in ("/setup/profile", "/setup/you", "/setup/done"):
-                assert profile.link in await page(path), path
-            assert "no longer has a user name" in await push("drop")
-            assert profile.link not in await page("/setup/profile")
-            assert profile.username is None
-            names = UsernameFile(usernames_path(tmp_path / "aldis.db"))
-            [account] = names.read()
-            names.keep(account, Username(name="lamp.40", link="https://signal.me/#eu/other"))
-            assert "lamp.40" in await page("/setup/profile")
-            names.keep(account, None)
-            assert "Saved." in await push("profile", b"", name="Aldis", remove_picture="yes")
-            assert profile.picture is None
-            told = console.err.text + audit_path(tmp_path / "aldis.db").read_text()
-            assert "username.taken" in told
-            assert not any(words in told for words in ("Lamp", "at home", "lamp.39"))
-
-
-async def test_the_link_of_a_user_name_outlasts_the_process(tmp_path: Path) -> None:
-    """Signal tells it only when the name is taken; one that was changed at the shell is not known any more."""
-    async with SignalCli() as server:
-        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
-
-        @asynccontextmanager
-        async def page() -> AsyncGenerator[tuple[aiohttp.ClientSession, str, str]]:
-            async with watched("setup", settings=settings, folder=tmp_path) as console:
-                async with entered(await link_in(console)) as (http, origin, token):
-                    await server.connected()
-                    yield http, f"{origin}/setup/profile", token
-                console.send(signal.SIGTERM)
-                await console.ended()
-
-        async with page() as (http, address, token):
-            taken = await http.post(address, data={"token": token, "do": "username", "username": "lamp"})
-            assert server.profile.link in await taken.text()
-        async with page() as (http, address, _), http.get(address) as response:
-            assert server.profile.link in await response.text()

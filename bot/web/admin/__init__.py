@@ -5,5 +5,5 @@ sign_in     links, codes, second factor    sessions    links that open it once
 forms       pages, forms, fields, actions  pages       templates and static files
 world       Aldis as the pages see it      audit       what was done, when and by whom
 
-The pages themselves: overview, account, profile, model, people, tools, usage, upkeep.
+The pages themselves: overview, account, model, people, tools, usage, upkeep.
 """

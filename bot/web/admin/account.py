@@ -227,7 +227,8 @@ class AccountPage:
                 raise NotDone(f"{why} The bridge says: {error}") from error
         self._code_sent_to = ""
         ask.write_down("account.verified")
-        return "The number is registered. Aldis is starting."
+        how = f"signal-cli -a {number} updateProfile --given-name {ask.settings.signal.name}"
+        return f"The number is registered, and Aldis is starting. For a name that people see, run: {how}"
 
 
 async def _look(world: World) -> tuple[Bridge | None, tuple[Account, ...]]:

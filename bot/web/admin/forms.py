@@ -20,7 +20,7 @@ from bot.doctor.findings import Finding
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.web.admin.audit import Audit
-from bot.web.admin.guard import FORM, LIVE, SESSION, UPLOAD, form_of
+from bot.web.admin.guard import FORM, LIVE, SESSION, form_of
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
@@ -50,7 +50,6 @@ class Ask:
         self.audit = audit
         self.session = request[SESSION]
         self.form: Mapping[str, str] = form_of(request) if FORM in request else {}
-        self.files = request.get(UPLOAD, {})
         self.is_live = LIVE in request.headers
         self.typed: Mapping[str, str] = {}
         """What was typed into a form that was refused; secrets are never shown again."""

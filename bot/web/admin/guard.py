@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from aiohttp import BodyPartReader, web
+from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from bot.doctor.pages import is_every_address
@@ -23,22 +23,16 @@ from bot.web.admin.sessions import BrowserSession, CurrentFactor, Sessions, is_s
 
 MAX_BODY_BYTES = 256 * 1024
 """Nothing that is typed or pasted is longer."""
-MAX_UPLOAD_BYTES = 20 * 1024 * 1024
-"""For a form with files: a phone's photograph fits."""
-_BODY_SECONDS, _UPLOAD_SECONDS = 10.0, 120.0
+_BODY_SECONDS = 10.0
 _MAX_FIELDS = 200
-_UPLOADS = frozenset({"/setup/profile"})
-"""The paths whose forms carry files."""
 
 SESSION = web.RequestKey("session", BrowserSession)
 FORM = web.RequestKey("form", dict[str, str])
 """The fields of a form with the right token."""
-UPLOAD = web.RequestKey("upload", dict[str, bytes])
-"""The files that came with it."""
 LIVE = "X-Live"
 """The header with which a page that is left open looks for changes by itself."""
 
-_FORM_TYPE, _UPLOAD_TYPE = "application/x-www-form-urlencoded", "multipart/form-data"
+_FORM_TYPE = "application/x-www-form-urlencoded"
 _POLICY = (
     "default-src 'self'; base-uri 'none'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; "
     "frame-src 'none'; object-src 'none'"
@@ -160,7 +154,7 @@ class RequestGuard:
             self._factor.check(session)
             request[SESSION] = session
         if request.method == "POST":
-            await self._read_form(request, takes_files=session is not None and session.is_confirmed)
+            await self._read_form(request)
         if request.path.startswith(_PUBLIC):
             return await handler(request)
         if session is None:
@@ -172,16 +166,15 @@ class RequestGuard:
         return await handler(request)
 
     @staticmethod
-    async def _read_form(request: web.Request, *, takes_files: bool) -> None:
-        """Reads a form into `FORM` and `UPLOAD`; refuses what is no form, too large, or takes too long to arrive."""
-        takes_files = takes_files and request.path in _UPLOADS and request.content_type == _UPLOAD_TYPE
-        if not takes_files and request.content_type != _FORM_TYPE:
+    async def _read_form(request: web.Request) -> None:
+        """Reads a form into `FORM`; refuses what is no form, too large, or takes too long to arrive."""
+        if request.content_type != _FORM_TYPE:
             raise web.HTTPUnsupportedMediaType(text="Only plain forms are taken.\n")
         if (request.charset or "utf-8").lower() != "utf-8":
             raise web.HTTPUnsupportedMediaType(text="Only forms in UTF-8 are taken.\n")
         try:
-            async with asyncio.timeout(_UPLOAD_SECONDS if takes_files else _BODY_SECONDS):
-                found = await (_with_files(request) if takes_files else request.post())
+            async with asyncio.timeout(_BODY_SECONDS):
+                found = await request.post()
         except TimeoutError as error:
             raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
         except ValueError as error:
@@ -189,24 +182,6 @@ class RequestGuard:
         if len(found) > _MAX_FIELDS:
             raise web.HTTPBadRequest(text="Too many fields.\n")
         request[FORM] = {name: value for name, value in found.items() if isinstance(value, str)}
-        request[UPLOAD] = {name: value for name, value in found.items() if isinstance(value, bytes)}
-
-
-async def _with_files(request: web.Request) -> dict[str, str | bytes]:
-    """The fields of a form, and its files, which stay in memory."""
-    found: dict[str, str | bytes] = {}
-    size = 0
-    async for part in await request.multipart():
-        if not isinstance(part, BodyPartReader) or not part.name or len(found) > _MAX_FIELDS:
-            raise ValueError("no form")
-        data = bytearray()
-        while chunk := await part.read_chunk():
-            data += chunk
-            size += len(chunk)
-            if size > MAX_UPLOAD_BYTES:
-                raise web.HTTPRequestEntityTooLarge(MAX_UPLOAD_BYTES, size, text="Too large.\n")
-        found[part.name] = data.decode("utf-8", "replace") if part.filename is None else bytes(data)
-    return found
 
 
 def form_of(request: web.Request) -> Mapping[str, str]:

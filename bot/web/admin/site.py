@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 from bot.doctor.pages import is_contained, secret_of
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.web.admin import account, model, overview, people, profile, tools, usage
+from bot.web.admin import account, model, overview, people, tools, usage
 from bot.web.admin.audit import Audit
 from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, refusal_of
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
@@ -67,7 +67,6 @@ class Site:
         self.pages: tuple[AdminPage, ...] = (
             overview.PAGE,
             self._account.page,
-            profile.PAGE,
             model.PAGE,
             people.YOU,
             people.PAGE,

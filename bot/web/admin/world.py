@@ -20,7 +20,6 @@ from bot.events import PersonId
 from bot.features.safety_numbers.service import SafetyNumbers
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
-from bot.signal.profiles import Username, UsernameFile, usernames_path
 from bot.signal.protocol import Transport
 from bot.web.health import HealthPage
 from store import Store
@@ -66,7 +65,6 @@ class World:
         file: SettingsFile,
         restart: Callable[[], Awaitable[object]],
     ) -> None:
-        self._username_file = UsernameFile(usernames_path(settings.store.path))
         self.settings = settings
         self.deps = deps
         self.file = file
@@ -103,21 +101,6 @@ class World:
     def own_account(self) -> str | None:
         """The number of Aldis's account, or its id; None while it does not run."""
         return None if self.running is None else self.running.transport.number or self.running.transport.account
-
-    @property
-    def username(self) -> Username | None:
-        """The user name of Aldis's account, as far as these pages or the command line have ever heard of it."""
-        return None if self.running is None else self._username_file.read().get(self.running.transport.account)
-
-    @property
-    def is_username_known(self) -> bool:
-        """Whether these pages know if the account has a user name."""
-        return self.running is not None and self.running.transport.account in self._username_file.read()
-
-    async def remember_username(self, username: Username | None) -> None:
-        """Remembers that Aldis's account has this user name from now on, or none."""
-        if self.running is not None:
-            await asyncio.to_thread(self._username_file.keep, self.running.transport.account, username)
 
     def begin(self, settings: Settings) -> None:
         """Notes that Aldis starts, or starts again, with these settings."""

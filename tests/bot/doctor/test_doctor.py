@@ -15,7 +15,6 @@ from aiohttp import web
 
 from bot import settings
 from bot.app import models
-from bot.app.transports import profile_over
 from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import checkup, machine
 from bot.doctor.deps import Deps
@@ -107,7 +106,6 @@ class Practice:
         deps = Deps(
             linking=linking,
             transport=transport,
-            profile=lambda bridge, account: profile_over(given, bridge, account),
             provider=provider,
             choice=choice,
             budgets=lambda: models.budgets(given),
