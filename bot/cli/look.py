@@ -48,7 +48,7 @@ def health(given: Settings, _: argparse.Namespace) -> int:
         print("aldis: the health page is turned off (WEB__PORT=0)", file=sys.stderr)
         return 2
     try:
-        state, _date = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))
+        state = asyncio.run(fetch_json(f"http://{web.address}/healthz", seconds=_HEALTH_SECONDS))
     except Disconnected as error:
         print(f"aldis: no answer from the health page at {web.address}: {error}", file=sys.stderr)
         print(spell_commands("aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"), file=sys.stderr)

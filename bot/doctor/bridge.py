@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -23,9 +22,7 @@ from bot.signal.json import text_in
 from bot.signal.protocol import Bridge, Contact, Group, Release, SignalTransport
 from bot.signal.rest_api.client import check_about
 from bot.signal.signal_cli.rpc import Rpc
-from store import Store
 
-_CLOCK_SKEW = timedelta(minutes=1)
 _BRIDGE_LOG = "look in the bridge's log"
 
 
@@ -89,23 +86,20 @@ def _is_refused(error: BaseException | None) -> bool:
 
 
 async def _check_release(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
-    """Its name and version, whether its clock is ours, and what is known of the version."""
-    date: datetime | None = None
+    """Its name and version, and what is known of that version."""
     try:
         if bridge == "rest_api":
-            answer, date = await fetch_json(f"{url}/v1/about")
+            answer = await fetch_json(f"{url}/v1/about")
             check_about(answer)
             release = Release(bridge=bridge, version=text_in(answer, "version"))
-        else:  # a socket tells no time, and is close by
+        else:
             release = Release(bridge=bridge, version=await Rpc(url).version(timeout_seconds=ASK_SECONDS))
     except Disconnected as error:
         return [problem("bridge", f"{bridge} does not report its version ({error})", _BRIDGE_LOG)]
     except ConfigError as error:
         return [problem("bridge", str(error))]
-    what = f"{release.name} at {without_password(url)}"
-    is_off = date is not None and abs(date - clock.wall()) > _CLOCK_SKEW
-    found = warning("bridge", f"{what}; its clock and ours differ", "set both by NTP") if is_off else ok("bridge", what)
     concerns = warnings(release, clock.wall().date())
+    found = ok("bridge", f"{release.name} at {without_password(url)}")
     return [found, *((problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns)]
 
 
@@ -200,9 +194,9 @@ def _group(entry: str, signal: BridgeState | None, *, may_write: bool) -> Findin
         return ok(name, "in every group, the people listed may write")
     if signal is None:
         return warning(name, f"{entry} could not be looked up")
-    group = next((group for group in signal.groups if group.id == entry), None)
-    if group is None and any(invited.id == entry for invited in signal.invitations):
+    if any(invited.id == entry for invited in signal.invitations):
         return ok(name, f"the account is invited to {entry}; Aldis joins it while it runs")
+    group = next((group for group in signal.groups if group.id == entry), None)
     if group is None:
         known = ", ".join(f"{group.id} ({group.name})" for group in signal.groups) or "none"
         how = "invite it there, or correct the id: upper and lower case matter"
@@ -211,23 +205,3 @@ def _group(entry: str, signal: BridgeState | None, *, may_write: bool) -> Findin
     if may_write and not group.members:
         return warning(name, f"{what}: none of its members may write directly, as the bridge does not name them")
     return ok(name, f"{what}, {len(group.members)} members")
-
-
-async def check_pins(settings: Settings, store: Store | None, signal: BridgeState | None) -> list[Finding]:
-    """Returns the listed numbers behind which there is another account than there was."""
-    found: list[Finding] = []
-    numbers = dict.fromkeys(entry for entry in (*settings.access.allowed, *settings.access.admins) if entry[0] == "+")
-    if store is None:
-        return found
-    for number in numbers:
-        contact = signal.contact(number) if signal else None
-        person = contact.person if contact else ""
-        pin = await store.read(lambda repos, number=number, person=person: repos.people.pin_of(number, person))
-        if pin is not None and contact is not None and not pin.is_theirs:
-            what = f"{number} has belonged to one account since {pin.since:%Y-%m-%d} and now belongs to another"
-            how = f"if that is right, add {person} to the list; if not, list the uuid of the person you mean"
-            found.append(problem("access", f"{what}, which is refused", how))
-        elif pin is not None and pin.refused_at is not None:
-            what = f"on {pin.refused_at:%Y-%m-%d} another account wrote with {number} and was refused"
-            found.append(warning("access", what, "ask the person whether they have a new phone or account"))
-    return found

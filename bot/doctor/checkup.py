@@ -50,7 +50,6 @@ async def examine(
             _in_time("audio", models.check_audio(settings, deps)),
             _in_time("images", models.check_images(settings, deps)),
             _in_time("search", search.check_search(settings, deps)),
-            _in_time("feeds", search.check_feeds(settings, deps, sandbox)),
             _in_time("tools", tools.check_tool_sources(settings)),
         )
     found = [finding for part in parts for finding in part]
@@ -73,23 +72,21 @@ async def recheck(settings: Settings, deps: Deps) -> tuple[Finding, ...]:
 async def _check_kept(
     settings: Settings, deps: Deps, clock: Clock, state: running.RunningState | None
 ) -> list[Finding]:
-    """The store, and beside it the bridge, for numbers are looked up in both."""
-    async with AsyncExitStack() as stack:
-        (store, is_held, stored), (signal, bridged) = await asyncio.gather(
-            machine.check_store(settings, stack), bridge.check_bridge(settings, deps, clock)
-        )
-        return [
-            *stored,
-            *await asyncio.to_thread(machine.check_store_folder, settings),
-            *machine.check_rights(settings),
-            machine.check_disk(machine.free_bytes_of(settings)),
-            *pages.check_pages(settings, is_contained=deps.is_contained),
-            *bridged,
-            *machine.check_attachments(settings),
-            *bridge.check_access(settings, signal),
-            *await bridge.check_pins(settings, store, signal),
-            *await running.check_running(settings, is_expected=is_held, state=state),
-        ]
+    """The store, the bridge, and a running Aldis."""
+    (is_held, stored), (signal, bridged) = await asyncio.gather(
+        machine.check_store(settings), bridge.check_bridge(settings, deps, clock)
+    )
+    return [
+        *stored,
+        *await asyncio.to_thread(machine.check_store_folder, settings),
+        *machine.check_rights(settings),
+        machine.check_disk(machine.free_bytes_of(settings)),
+        *pages.check_pages(settings, is_contained=deps.is_contained),
+        *bridged,
+        *machine.check_attachments(settings),
+        *bridge.check_access(settings, signal),
+        *await running.check_running(settings, is_expected=is_held, state=state),
+    ]
 
 
 async def _in_time(area: str, checking: Awaitable[Iterable[Finding]], seconds: float = CHECK_SECONDS) -> list[Finding]:

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import cast
 
 import httpx
@@ -16,10 +14,8 @@ ASK_SECONDS = 10.0
 """For one question, whatever it is."""
 
 
-async def fetch_json(
-    url: str, body: Json | None = None, *, seconds: float = ASK_SECONDS
-) -> tuple[Json, datetime | None]:
-    """Returns the JSON object at an address, whatever the status, and the time that its server shows.
+async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
+    """Returns the JSON object at an address, whatever the status.
 
     Raises:
         Disconnected: nobody answers there within so many seconds, or with something else.
@@ -31,18 +27,13 @@ async def fetch_json(
             asyncio.timeout(seconds),
             httpx.AsyncClient(trust_env=False, timeout=seconds, verify=verify) as client,
         ):
-            answer = await (client.get(url) if body is None else client.post(url, json=body))
-        date = answer.headers.get("Date")
-        return _object(json.loads(answer.content)), parsedate_to_datetime(date) if date else None
+            found = json.loads((await client.get(url)).content)
+        if not isinstance(found, dict):
+            raise Disconnected("what answers there is something else")
+        return cast("Json", found)
     except TimeoutError as error:
         raise Disconnected("no answer in time") from error
     except (httpx.ConnectError, OSError) as error:
         raise Disconnected("nobody listens there") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise Disconnected("what answers there is something else") from error
-
-
-def _object(value: object) -> Json:
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")  # noqa: TRY004  (it is what was read, not what was called with)
-    return cast("Json", value)

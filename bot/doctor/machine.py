@@ -6,7 +6,6 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from bot.media.confinement import Level
 from bot.media.sandbox import Sandbox
 from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.signal.files import comes_with_first_file
-from store import Store, StoreError, StoreInUse, open_store
+from store import StoreError, StoreInUse, open_store
 
 _LITTLE_ROOM_BYTES, _NO_ROOM_BYTES = 500_000_000, 50_000_000
 _WRITTEN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -59,21 +58,21 @@ def check_cell_level(level: Level) -> Finding:
     return warning("cells", f"{what}: a file that takes one over can {reach}", how)
 
 
-async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store | None, bool, list[Finding]]:
-    """Returns the open store, where it can be opened, whether another process holds it, and what was found."""
+async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
+    """Returns whether another process holds the store, and what was found."""
     given = settings.store
     if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
-        return None, False, [ok("store", f"{given.path} will be created at the first start")]
+        return False, [ok("store", f"{given.path} will be created at the first start")]
     opening = open_store(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
     try:
-        store = await stack.enter_async_context(opening)
-        inbox = await store.read(lambda repos: repos.inbox.backlog())
-        guests = await store.read(lambda repos: repos.people.approvals())
-        restoration = await store.read(lambda repos: repos.restored.restoration())
+        async with opening as store:
+            inbox, guests, restoration = await store.read(
+                lambda repos: (repos.inbox.backlog(), repos.people.approvals(), repos.restored.restoration())
+            )
     except StoreInUse:
-        return None, True, [ok("store", f"{given.path} is in use by a running Aldis")]
+        return True, [ok("store", f"{given.path} is in use by a running Aldis")]
     except StoreError as error:
-        return None, False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
+        return False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
     found = [ok("store", f"{given.path} opens with its key, is intact, and takes {_megabytes(given.path)} MB")]
     if restoration is not None:
         how = f"decide with: {command_line('restore --settle')}, or --replay"
@@ -83,7 +82,7 @@ async def check_store(settings: Settings, stack: AsyncExitStack) -> tuple[Store 
         found.append(warning("store", f"messages given up in the last weeks: {inbox.dead}", "look in Aldis's log"))
     if guests:
         found.append(ok("store", f"let in by a code: {len(guests)}", "an admin sees them with /people"))
-    return store, False, found
+    return False, found
 
 
 def _megabytes(path: Path) -> str:

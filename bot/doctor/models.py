@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, join_words, ok, problem, warning
+from bot.doctor.findings import Finding, hint, ok, problem, warning
 from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, with_other_name, without_password
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
@@ -83,9 +83,7 @@ async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Fin
 
 
 def _figures(server: CheckedServer, model: str, told: Capabilities) -> Iterator[Finding]:
-    """What a server says of a model, and what does not fit that; nothing where it says nothing."""
-    if words := tuple(_said_of(told)):
-        yield ok("models", f"{server.name} says of {model}: {join_words(words)}")
+    """What a server says of a model that will not do; nothing where it says nothing."""
     if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
         what = f"{server.name} gives {model} a window of only {told.window_tokens:,} tokens, so it soon forgets"
         how = (
@@ -97,19 +95,6 @@ def _figures(server: CheckedServer, model: str, told: Capabilities) -> Iterator[
         when = f"on {told.retires_on}" if told.retires_on else "soon (no day is given yet)"
         what = f"{server.name}: {model} is deprecated; it stops answering {when}"
         yield warning("models", what, f"set {server.group}__MODEL (or LLM__CHOICES) to another model before")
-
-
-def _said_of(told: Capabilities) -> Iterator[str]:
-    if told.window_tokens:
-        yield f"a window of {told.window_tokens:,} tokens"
-    if told.max_output_tokens:
-        yield f"answers of up to {told.max_output_tokens:,} tokens"
-    for name in ("tools", "pictures", "documents", "thinking"):
-        is_able: bool | None = getattr(told, name)
-        if is_able is not None:
-            yield name if is_able else f"no {name}"
-    if told.price:
-        yield f"{told.price.input}/{told.price.output} USD per million tokens in and out"
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:

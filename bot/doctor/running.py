@@ -15,8 +15,8 @@ from bot.unanswered import REASONS
 _LOG = "look in Aldis's log"
 _COUNTS = {
     "numbers_changed": (
-        "listed numbers with another account than before",
-        "stop Aldis and run the doctor: it says which",
+        "messages of listed numbers with another account than before, which were refused",
+        "list the uuid of the person you mean instead",
     ),
     "undeliverable_unregistered": ("answers to people who have left Signal", ""),
     "undeliverable_not_in_group": ("answers to groups that Aldis is not in, or may not write to", "add it again"),
@@ -59,7 +59,7 @@ async def check_running(settings: Settings, *, is_expected: bool, state: Running
         if web.port == 0:
             return [hint("running", "the health page is switched off, so nothing is known of a running Aldis")]
         try:
-            page, _ = await fetch_json(f"http://{web.address}/healthz")
+            page = await fetch_json(f"http://{web.address}/healthz")
         except Disconnected:
             if is_expected:
                 return [warning("running", f"no health page answers at {web.address}", _LOG)]

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -168,14 +167,6 @@ async def test_the_model_that_is_chosen_answers() -> None:
     assert answered == ["claude-opus-5-5", "qwen/qwen-9", "llama", "claude-haiku-5-5", "claude-haiku-5-5"]
 
 
-def test_models_without_a_price_are_named_once() -> None:
-    """Those that may be chosen, too; what a budget cannot count the operator should know at start."""
-    settings = given(
-        ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k", LLM__CHOICES="openai/x-1,anthropic/claude-opus-5-5,openai/x-2"
-    )
-    assert models.unpriced_models(settings) == ("x-1", "x-2")
-
-
 @pytest.mark.parametrize(("value", "shown"), [("auto", {"picture"}), ("true", {"picture"}), ("false", set())])
 async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[str]) -> None:
     """The setting arrives where the pictures are shown."""
@@ -184,25 +175,6 @@ async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[s
     await vendor.aclose()
     assert isinstance(vendor, OpenAI)
     assert {"picture", "document"} - vendor._quirks == shown
-
-
-@pytest.mark.parametrize(
-    ("api", "name", "value"), [("chat", "reasoning_effort", "low"), ("responses", "reasoning", {"effort": "low"})]
-)
-async def test_how_much_a_model_of_openai_thinks_is_set(api: str, name: str, value: object) -> None:
-    """The setting goes out with the question."""
-    async with OpenAIServer(key="test-key") as server:
-        await completion(
-            given(
-                OPENAI_API_KEY="test-key",
-                OPENAI_BASE_URL=server.base_url,
-                LLM__OPENAI__MODEL="gpt-5.5",
-                LLM__OPENAI__API=api,
-                LLM__OPENAI__EFFORT="Low",
-            )
-        )
-    [asked] = [seen.json() for seen in server.requests if seen.method == "POST"]
-    assert asked[name] == value
 
 
 # Which bridge, which account
@@ -249,16 +221,6 @@ async def test_an_account_whose_id_the_bridge_does_not_tell(
             await transport.aclose()
     assert caplog.text.count("does not tell the account's id") == 1
     assert ACCOUNT not in caplog.text
-
-
-async def test_an_account_that_the_bridge_cannot_name() -> None:
-    """signal-cli-rest-api knows numbers alone: an account without one is to be named by the operator."""
-    async with signal_rest_api.SignalRestApi(accounts=[ALDIS.uuid], own=replace(ALDIS, number=None)) as server:
-        with pytest.raises(ConfigError, match=r"^SIGNAL__ACCOUNT: the bridge has an account without a phone number"):
-            await app.signal_transport(given(SIGNAL__URL=server.url))
-        transport = await app.signal_transport(given(SIGNAL__URL=server.url, SIGNAL__ACCOUNT=ALDIS.uuid.upper()))
-        assert (transport.account, transport.number) == (ALDIS.uuid, None)
-        await transport.aclose()
 
 
 @pytest.mark.parametrize("name", ["+15550100099", ALICE.uuid])
@@ -348,13 +310,6 @@ async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_no
 # Work that can be stopped
 
 
-async def test_work_that_ends_gives_what_it_has() -> None:
-    """The stop that never came leaves nothing behind."""
-    before = asyncio.all_tasks()
-    assert await service.until(asyncio.Event(), asyncio.sleep(0, "done")) == "done"
-    assert asyncio.all_tasks() == before
-
-
 async def test_a_stop_ends_the_work() -> None:
     """It is cancelled, cleans up, and gives None."""
     stop, cleaned = asyncio.Event(), asyncio.Event()
@@ -370,32 +325,3 @@ async def test_a_stop_ends_the_work() -> None:
 
     assert await service.until(stop, work()) is None
     assert cleaned.is_set()
-
-
-async def test_work_that_fails_fails() -> None:
-    """What it raises comes through."""
-
-    async def work() -> None:
-        raise ConfigError("SIGNAL__URL: no")
-
-    with pytest.raises(ConfigError, match="SIGNAL__URL"):
-        await service.until(asyncio.Event(), work())
-
-
-async def test_whoever_waits_is_cancelled_with_the_work() -> None:
-    """The work does not go on behind their back."""
-    began, ended = asyncio.Event(), asyncio.Event()
-
-    async def work() -> None:
-        began.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.set()
-
-    waiting = asyncio.create_task(service.until(asyncio.Event(), work()))
-    await began.wait()
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-    assert ended.is_set()

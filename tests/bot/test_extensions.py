@@ -1,6 +1,5 @@
 """Tools of other distributions in Aldis: their settings, what a conversation has of them, and what is told of them."""
 
-import json
 import logging
 import sys
 from collections.abc import Generator
@@ -14,7 +13,6 @@ from bot.doctor.tools import check_tools
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
 from bot.settings.variables import table
-from tests.flows.processes import REPOSITORY, started
 from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import TIDES, found, put
 from tools import Fetcher, Http, alone
@@ -82,16 +80,6 @@ def test_without_the_distribution_its_settings_are_none() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_what_cannot_be_read_may_be_set() -> None:
-    """A broken or switched-off tool keeps nobody from starting because its variables are not known."""
-    off = given(TOOLS__TIDES__ENABLED="no", TOOLS__TIDES__ANYTHING="3", TOOLS__ROPES__LENGTH="3").tools.extensions
-    assert (off.switched_off, [failure.name for failure in off.failures]) == (("tides",), ["ropes"])
-    assert "aldis_tides" not in sys.modules
-    with pytest.raises(ConfigError, match=r"TOOLS__TIDES__ENABLED: must be true or false"):
-        given(TOOLS__TIDES__ENABLED="perhaps")
-
-
-@pytest.mark.usefixtures("installed")
 def test_where_all_tools_are_off_none_is_imported() -> None:
     """Whatever is set for them."""
     every = given(TOOLS__ENABLED="0", TOOLS__SUMS__ENABLED="what").tools.extensions
@@ -143,35 +131,3 @@ def test_one_that_came_too_late_for_a_name_hides_nobody(installed: Path) -> None
     assert [finding.level for finding in told] == ["ok", "warning"]
     assert told[0].what == "tools: tides is on"
     assert "zealous-tides" in told[1].what
-
-
-@pytest.mark.usefixtures("installed")
-def test_an_operator_finds_what_is_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The list says what works, what is broken, and why."""
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as left:
-        cli.main(("tools", "--json"))
-    out, err = capsys.readouterr()
-    rows = {row["tool"] or row["group"]: row for row in json.loads(out)}
-    assert left.value.code == 0
-    assert (rows["tides"]["state"], rows["tides"]["from"]) == ("on", "aldis-tides 1.2")
-    assert rows["tides"]["seen_by"] == ["the harbour master"]
-    assert (rows["ropes"]["state"], rows["ropes"]["why"]) == ("failed", "it cannot be imported: RuntimeError")
-    assert rows["sums"]["state"] == "failed"
-    assert rows["calculate"]["from"] == "aldis"
-    assert "canary" not in out + err
-
-
-async def test_people_see_and_switch_it_by_name(installed: Path) -> None:
-    """In a real process with real distributions: `/tools` lists what works, and it can be switched off for the chat."""
-    places = {"PYTHONPATH": f"{REPOSITORY}:{installed}"}
-    async with started("chat", settings=places, folder=installed, stdin=True, is_warm=False) as process:
-        await process.write("/tools\n/tools off tides\n/tools\n")
-        process.close_input()
-        ended = await process.ended()
-    before, _, after = [line for line in ended.stdout.splitlines() if "tides" in line]
-    assert before != after
-    assert "ropes" not in ended.stdout
-    assert "canary" not in ended.stdout + ended.stderr

@@ -111,12 +111,6 @@ def test_an_exception_is_told_without_its_message(form: Form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_exception_is_no_failure(form: Form) -> None:
-    """A line that wants the present exception where there is none stays as it is."""
-    assert message(form, logged(form, lambda log: log.error("odd", exc_info=True))) == "odd"  # noqa: LOG014 (the point)
-
-
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
@@ -155,13 +149,6 @@ async def test_a_task_that_nobody_awaited_is_told_without_its_message(form: Form
     assert message(form, stream.getvalue()).startswith("Task exception was never retrieved (ValueError at fail:")
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_line_that_cannot_be_formatted_shows_nothing(form: Form, capsys: pytest.CaptureFixture[str]) -> None:
-    """Python would print its arguments instead."""
-    assert logged(form, lambda log: log.info("%d messages", SECRET)) == ""
-    assert capsys.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize(
     ("level", "name", "shown"),
     [
@@ -186,30 +173,7 @@ def test_only_our_own_lines_follow_the_level(level: str, name: str, shown: list[
     assert [json.loads(line)["message"] for line in lines] == shown
 
 
-def test_the_log_goes_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
-    """Standard output is for answers."""
-    set_up("INFO", "text")
-    logging.getLogger("bot").info("ready")
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.endswith("bot: ready\n")
-
-
-def test_setting_up_again_replaces_the_former() -> None:
-    """No line is written twice."""
-    former, stream = StringIO(), StringIO()
-    set_up("INFO", "text", former)
-    set_up("INFO", "text", stream)
-    logging.getLogger("bot").info("once")
-    assert former.getvalue() == ""
-    assert stream.getvalue().count("once") == 1
-
-
 class TestDescribed:
-    def test_an_exception_that_was_never_raised_has_no_place(self) -> None:
-        """It is told all the same."""
-        assert describe_error(ValueError(SECRET)) == "ValueError at an unknown place"
-
     def test_a_chain_is_told_from_the_last_to_the_first(self) -> None:
         """By cause, or by what was being handled."""
 
@@ -228,18 +192,3 @@ class TestDescribed:
         one, two = ValueError(SECRET), KeyError(SECRET)
         one.__cause__, two.__cause__ = two, one
         assert describe_error(one) == "ValueError from KeyError at an unknown place"
-
-    def test_only_the_last_places_are_told(self) -> None:
-        """Four of them, the innermost first."""
-
-        def down(depth: int) -> None:
-            if depth == 0:
-                fail()
-            down(depth - 1)
-
-        with pytest.raises(ValueError, match=SECRET) as caught:
-            down(10)
-        told = describe_error(caught.value)
-        assert told.startswith("ValueError at fail:")
-        assert told.count(" < ") == 3
-        assert SECRET not in told

@@ -3,7 +3,6 @@
 import gc
 import re
 import weakref
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,6 @@ from bot.labels import Labels, Writer
 from bot.messages import (
     JSON_VERSION,
     AssistantMessage,
-    AssistantPart,
     CallId,
     Document,
     IdentityCache,
@@ -31,7 +29,6 @@ from bot.messages import (
     dump_messages,
     load_messages,
 )
-from tests.invariants import is_sendable
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
 json_values = st.recursive(
@@ -141,135 +138,6 @@ def test_what_does_not_fit_its_version_is_refused(body: bytes) -> None:
     with pytest.raises(UnreadableMessages) as caught:
         load_messages(b"1:" + body)
     assert "secret" not in str(caught.value)
-
-
-@settings(max_examples=100, deadline=None)
-@given(data=st.binary(max_size=40))
-def test_nonsense_is_refused_with_one_error(data: bytes) -> None:
-    """No bytes, with or without a version, bring forth another exception."""
-    for stored in (data, b"1:" + data):
-        try:
-            assert load_messages(stored) == ()
-        except UnreadableMessages:
-            continue
-
-
-def call(name: str) -> ToolCall:
-    return ToolCall(id=CallId(name), name="calculate", arguments={})
-
-
-def asked(text: str = "question") -> UserMessage:
-    return UserMessage(text=text)
-
-
-def said(*parts: AssistantPart) -> AssistantMessage:
-    return AssistantMessage(parts=parts)
-
-
-def answered(*names: str, content: str = '{"ok": true}') -> ToolMessage:
-    return ToolMessage(
-        answers=tuple(ToolAnswer(call_id=CallId(name), name="calculate", content=content, ok=True) for name in names)
-    )
-
-
-HELLO = Text(text="hello")
-THOUGHT = Opaque(vendor="anthropic", data={"type": "thinking"})
-
-
-@pytest.mark.parametrize(
-    "conversation",
-    [
-        [asked()],
-        [asked(), said(HELLO)],
-        [asked(), said(HELLO), asked(), said(HELLO)],
-        [asked(), asked(), said(HELLO)],
-        [asked(), said(call("a")), answered("a")],
-        [asked(), said(call("a")), answered("a"), said(HELLO)],
-        [asked(), said(HELLO, call("a"), call("b")), answered("a", "b"), said(call("c")), answered("c"), said(HELLO)],
-        [asked(), said(call("a")), answered("a"), asked(), said(HELLO)],
-        [asked(), said(THOUGHT, call("a")), answered("a"), said(THOUGHT, HELLO)],
-    ],
-    ids=[
-        "a question",
-        "an answer",
-        "two turns",
-        "two questions in a row",
-        "answered calls at the end",
-        "a turn with a call",
-        "calls side by side and one after the other",
-        "a question right after answered calls",
-        "opaque parts beside words and calls",
-    ],
-)
-def test_what_every_provider_takes_is_sendable(conversation: Sequence[Message]) -> None:
-    """Whole exchanges, however many, with their calls answered."""
-    assert is_sendable(conversation)
-
-
-@pytest.mark.parametrize(
-    "conversation",
-    [
-        [],
-        [said(HELLO)],
-        [answered("a")],
-        [asked(" \n")],
-        [asked(), said(HELLO), asked("")],
-        [asked(), said()],
-        [asked(), said(Text(text=" "))],
-        [asked(), said(HELLO, Text(text=""))],
-        [asked(), said(Text(text=" "), call("a")), answered("a")],
-        [asked(), said(THOUGHT)],
-        [asked(), said(call("a"))],
-        [asked(), said(call("a")), said(HELLO)],
-        [asked(), said(call("a")), asked()],
-        [asked(), said(call("a")), asked(), answered("a")],
-        [asked(), said(call("a")), answered()],
-        [asked(), said(call("a"), call("b")), answered("a")],
-        [asked(), said(call("a")), answered("a", "b")],
-        [asked(), said(call("a")), answered("a", "a")],
-        [asked(), said(call("a"), call("b")), answered("b", "a")],
-        [asked(), said(call("a")), answered("b")],
-        [asked(), said(call("a")), answered("a"), answered("a")],
-        [asked(), said(call("a")), answered("a", content=" ")],
-        [asked(), answered("a")],
-        [asked(), said(HELLO), answered("a")],
-        [asked(), said(HELLO), answered()],
-        [asked(), said(call("a"), call("a")), answered("a", "a")],
-        [asked(), said(call("a")), answered("a"), said(call("a")), answered("a")],
-    ],
-    ids=[
-        "nothing",
-        "begins with an answer",
-        "begins with a tool's answer",
-        "a blank question",
-        "an empty question later",
-        "an answer without parts",
-        "a blank answer",
-        "an empty text beside another",
-        "a blank text beside a call",
-        "opaque parts alone",
-        "unanswered calls at the end",
-        "unanswered calls before words",
-        "unanswered calls before a question",
-        "calls answered too late",
-        "calls answered by nothing",
-        "an answer missing",
-        "an answer too many",
-        "an answer twice",
-        "answers in another order",
-        "an answer to another call",
-        "all answers twice",
-        "a blank answer of a tool",
-        "an answer to a question",
-        "an answer to words",
-        "no answers to no calls",
-        "a call id twice in a message",
-        "a call id twice in a conversation",
-    ],
-)
-def test_every_violation_makes_it_unsendable(conversation: Sequence[Message]) -> None:
-    """One by one, what some provider refuses."""
-    assert not is_sendable(conversation)
 
 
 def test_an_assistant_message_tells_its_words_and_calls() -> None:

@@ -66,25 +66,6 @@ async def test_a_restart_ends_one_run_and_begins_another() -> None:
     shutdown._limit.cancel()
 
 
-async def test_a_restart_that_hangs_ends_the_process() -> None:
-    """Whoever watches over it starts it again."""
-    left = threading.Event()
-    Shutdown(max_seconds=0.01, leave=left.set).request_restart()
-    assert left.wait(WAIT_SECONDS)
-
-
-async def test_a_signal_amid_a_restart_is_final() -> None:
-    """In either order; a second signal hurries it up."""
-    for requests in (("request_restart", "request"), ("request", "request_restart")):
-        shutdown = Shutdown(leave=lambda: None)
-        for request in requests:
-            getattr(shutdown, request)()
-        assert (shutdown.is_restarting, shutdown.begins_again(), shutdown.hurried.is_set()) == (False, False, False)
-        shutdown.request()
-        assert shutdown.hurried.is_set()
-        shutdown._limit.cancel()
-
-
 async def test_what_cannot_be_refreshed_restarts_nothing() -> None:
     """The run goes on, and whoever asked is told why."""
     shutdown = Shutdown(leave=lambda: None)
@@ -106,14 +87,6 @@ async def test_a_hang_up_requests_the_end() -> None:
         async with asyncio.timeout(WAIT_SECONDS):
             await shutdown.requested.wait()
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
-
-
-async def test_a_hang_up_that_is_ignored_stays_ignored() -> None:
-    """`nohup` starts it so."""
-    shutdown = Shutdown(leave=lambda: None)
-    with handled(signal.SIGHUP, signal.SIG_IGN):
-        shutdown.listen(signal.SIGHUP)
-        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 def test_an_end_takes_less_than_docker_waits() -> None:

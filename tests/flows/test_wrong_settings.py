@@ -231,7 +231,6 @@ NAMED: dict[str, tuple[Mapping[str, str], str]] = {
         "SERPAPI_API_KEY",
     ),
     "a search service without its key": ({f"{SEARCH}PROVIDERS": "brave,wikipedia"}, f"{SEARCH}API_KEY"),
-    "a feed on a private network": ({"TOOLS__NEWS__FEEDS": "http://127.0.0.1:9/feed"}, "TOOLS__NEWS__FEEDS"),
     "a tool to approve that there is not": ({"TOOLS__APPROVE": "rememeber"}, "did you mean remember?"),
     "a folder that cannot be written": ({"STORE__PATH": "/proc/1/aldis.db"}, "set STORE__PATH"),
     "no folder of attachments": ({"SIGNAL__ATTACHMENTS": "{folder}/none"}, "SIGNAL__ATTACHMENTS is"),

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,7 @@ from bot.app import models
 from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import checkup, machine
 from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, as_json, exit_status, format_findings, hint, ok, problem
+from bot.doctor.findings import Finding, as_json, exit_status, format_findings
 from bot.errors import ConfigError
 from bot.events import Account
 from bot.media.confinement import Level
@@ -34,9 +34,8 @@ from bot.signal.signal_cli.transport import SignalCli as SignalCliTransport
 from store import open_store
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.base import Seen, Server, answer_json
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, GROUP, MALLORY, message
-from tests.servers.openai import OpenAIServer
+from tests.servers.base import Seen, Server
+from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, message
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
@@ -159,19 +158,6 @@ async def test_no_key_is_printed_and_nothing_is_sent(practice: Practice) -> None
     assert (practice.signal.sent, practice.signal.read, practice.signal.streams_opened) == ([], [], 0)
 
 
-def test_what_only_advertises_is_shown_where_somebody_wants_it() -> None:
-    """Without -v there are no hints, and no advice where all is well; what is wrong keeps its advice."""
-    found = (ok("", "fine", "or finer"), hint("", "off", "switch it on"), problem("", "broken", "mend it"))
-    assert format_findings(found, is_verbose=False).splitlines() == [
-        "ok       fine",
-        "problem  broken",
-        "         -> mend it",
-    ]
-    assert "switch it on" in format_findings(found, is_verbose=True)
-    assert "or finer" in format_findings(found, is_verbose=True)
-    assert as_json(found) == [{"level": "problem", "what": "broken", "advice": "mend it"}]
-
-
 def test_findings_are_lines() -> None:
     """The level first, what to do below it, and no sign that a terminal would obey."""
     found = (
@@ -236,11 +222,6 @@ def test_room_on_the_disk(free_bytes: int, level: str) -> None:
     assert machine.check_disk(free_bytes).level == level
 
 
-async def test_the_disk_of_the_store_is_looked_at(practice: Practice) -> None:
-    """Also where the folder of the store has still to be made."""
-    assert "MB are free" in about(await practice.examine(), "disk:").what
-
-
 # The store
 
 
@@ -275,13 +256,6 @@ async def test_a_store_under_another_key(practice: Practice) -> None:
     assert exit_status(found) == 1
 
 
-async def test_a_file_that_is_no_store(practice: Practice) -> None:
-    """A damaged file is a problem, not a crash."""
-    practice.path.parent.mkdir()
-    practice.path.write_bytes(b"no database" * 1000)
-    assert about(await practice.examine(), "store:").level == "problem"
-
-
 # The bridge
 
 
@@ -303,37 +277,6 @@ async def test_the_socket_of_a_killed_signal_cli_is_named(practice: Practice, tm
         killed.bind(str(path))
     found = about(await practice.examine(), "nothing answers at SIGNAL__URL")
     assert found.advice == f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
-
-
-async def test_something_else_answers(practice: Practice) -> None:
-    """A server that is no bridge is named as such."""
-    async with AnthropicServer() as other:
-        practice.given = {"SIGNAL__URL": other.url}
-        assert about(await practice.examine(), "no signal-cli-rest-api answers").level == "problem"
-        practice.given = {"SIGNAL__URL": f"{other.url}/v1/"}
-        assert about(await practice.examine(), "no signal-cli-rest-api answers").advice.startswith("leave out /v1: ")
-
-
-async def test_a_signal_cli_over_http_is_refused(practice: Practice) -> None:
-    """There it loses messages: the way that loses none is named."""
-    practice.given = {"SIGNAL__URL": practice.daemon.http_url}
-    found = await practice.examine()
-    assert about(found, "answers there over HTTP", "--socket").level == "problem"
-    assert exit_status(found) == 1
-
-
-async def test_several_accounts_of_one_daemon_are_told(practice: Practice) -> None:
-    """Each wants a daemon of its own."""
-    practice.given = {"SIGNAL__ACCOUNT": ACCOUNT}
-    await practice.daemon.add_account("+15550109998")
-    assert about(await practice.examine(), "several accounts").level == "warning"
-
-
-async def test_a_signal_cli_that_is_too_old(practice: Practice) -> None:
-    """It is told before anybody wonders why messages are missing."""
-    practice.daemon.version = "0.14.4.1"
-    found = about(await practice.examine(), "0.14.4.1 loses nearly every incoming message")
-    assert (found.level, "0.14.5" in found.advice) == ("problem", True)
 
 
 async def test_the_doctor_fetches_no_message(practice: Practice) -> None:
@@ -358,13 +301,6 @@ async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice
     assert about(found, ALICE.uuid, "Alice").level == "ok"
     assert about(found, GROUP, "4 members").level == "ok"
     assert exit_status(found) == 0
-
-
-async def test_signal_cli_rest_api_in_another_mode(practice: Practice) -> None:
-    """A mode that never delivers anything is a problem."""
-    async with SignalRestApi(mode="native") as signal:
-        practice.signal = signal
-        assert about(await practice.examine(), "MODE=json-rpc").level == "problem"
 
 
 @pytest.mark.parametrize(
@@ -398,25 +334,6 @@ async def test_no_account_to_answer_for(
     assert found.advice
 
 
-async def test_an_account_without_a_number(practice: Practice) -> None:
-    """It is named by its uuid."""
-    await practice.signal.change_number(None)
-    assert about(await practice.examine(), f"account: {ALDIS.uuid} is linked, without a phone number").level == "ok"
-
-
-async def test_an_account_whose_id_is_not_told(practice: Practice) -> None:
-    """Mentions are then missed."""
-    practice.signal.own = None
-    assert about(await practice.examine(), "does not report its id").level == "warning"
-
-
-async def test_lists_that_the_bridge_does_not_give(practice: Practice) -> None:
-    """Contacts that cannot be read are a problem of the bridge."""
-    results = (*[{"version": "0.99.0"}] * 2, [{"number": ACCOUNT, "aci": ALDIS.uuid}], "?")
-    practice.signal.faults += [answer_json({"jsonrpc": "2.0", "result": result, "id": 1}) for result in results]
-    assert about(await practice.examine(), "does not list its contacts and groups").level == "problem"
-
-
 # Who may write
 
 
@@ -436,14 +353,6 @@ async def test_entries_that_nobody_knows(practice: Practice) -> None:
     assert about(found, wrong, GROUP, "Garden club").level == "warning"
 
 
-async def test_everybody_may_write(practice: Practice) -> None:
-    """Allowed, but not without a word about the cost."""
-    practice.given = {"ACCESS__ALLOWED": "*", "ACCESS__GROUPS": "*"}
-    found = await practice.examine()
-    assert about(found, "anybody may write").level == "warning"
-    assert about(found, "in every group, the people listed").level == "ok"
-
-
 @pytest.mark.parametrize(
     ("strangers", "admins", "words", "level"),
     [
@@ -456,34 +365,6 @@ async def test_what_strangers_hear(practice: Practice, strangers: str, admins: s
     """A code is of no use where nobody can take it."""
     practice.given = {"ACCESS__STRANGERS": strangers, "ACCESS__ADMINS": admins}
     assert about(await practice.examine(), words).level == level
-
-
-async def pin(practice: Practice, *people: str) -> None:
-    async with open_store(practice.path, realm="signal") as store:
-        for at, person in enumerate(people):
-            now = datetime(2026, 11, 20, tzinfo=UTC) + timedelta(days=at)
-            await store.transaction(
-                lambda repos, person=person, now=now: repos.people.pin(BOB.number or "", person, now=now)
-            )
-
-
-async def test_a_number_that_changed_hands(practice: Practice) -> None:
-    """Since when, to whom, and how to confirm it; the other numbers are well."""
-    await pin(practice, "another account")
-    practice.given = {"ACCESS__ALLOWED": f"{ALICE.number},{BOB.number}"}
-    found = await practice.examine()
-    changed = about(found, "and now belongs to another", BOB.number or "", "2026-11-20")
-    assert changed.level == "problem"
-    assert BOB.uuid in changed.advice
-    assert exit_status(found) == 1
-
-
-async def test_a_number_with_which_somebody_else_came(practice: Practice) -> None:
-    """They were refused; the operator can ask who it was."""
-    await pin(practice, BOB.uuid, "another account")
-    practice.given = {"ACCESS__ALLOWED": BOB.number or ""}
-    found = about(await practice.examine(), "another account wrote with", BOB.number or "", "2026-11-21")
-    assert found.level == "warning"
 
 
 # What answers
@@ -506,31 +387,11 @@ async def test_a_model_that_does_not_answer(practice: Practice) -> None:
     assert "canary" not in format_findings(found)
 
 
-async def test_a_model_that_people_may_choose(practice: Practice) -> None:
-    """Asked with the others; one that does not exist shows before it is chosen."""
-    practice.given = {"LLM__CHOICES": "anthropic/claude-opus-5-5,anthropic/claude-9"}
-    found = await practice.examine(asks_models=True)
-    assert about(found, "answered as claude-opus-5-5").level == "ok"
-    assert about(found, "does not answer", "NoSuchModel").level == "problem"
-    unknown = about(found, "has no model claude-9")
-    assert (unknown.level, unknown.advice) == ("problem", "correct LLM__CHOICES")
-    assert len(practice.posts) == 3
-
-
 async def test_no_model(practice: Practice) -> None:
     """The offline one answers, which is worth a warning; it is not asked."""
     practice.given = {"ANTHROPIC_API_KEY": ""}
     found = await practice.examine(asks_models=True)
     assert about(found, "only the offline model answers").level == "warning"
-
-
-async def test_a_compatible_server(practice: Practice) -> None:
-    """Named with its address."""
-    async with OpenAIServer(local=True) as server:
-        practice.given = {"ANTHROPIC_API_KEY": "", "LLM__OPENAI__BASE_URL": server.base_url}
-        found = await practice.examine()
-    assert about(found, f"openai at {server.base_url} answers").level == "ok"
-    assert about(found, "openai is asked for its first model").level == "ok"
 
 
 async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
@@ -621,19 +482,6 @@ async def test_a_folder_of_files_that_is_none_is_told(practice: Practice, is_the
     folder = practice.path.with_name("attachments")
     if is_there:
         folder.mkdir(parents=True)
-    practice.given = {"SIGNAL__ATTACHMENTS": str(folder)}
-    assert about(await practice.examine(), "files:", str(folder)).level == level
-
-
-@pytest.mark.parametrize(("name", "level"), [("attachments", "ok"), ("attachment", "problem")])
-async def test_a_folder_of_files_that_signal_cli_is_still_to_create_is_good(
-    practice: Practice, name: str, level: str
-) -> None:
-    """It does so with the first file, beside its accounts; a misspelt one it never creates."""
-    accounts = practice.path.with_name("signal-cli") / "data" / "accounts.json"
-    accounts.parent.mkdir(parents=True)
-    accounts.touch()
-    folder = accounts.parent.with_name(name)
     practice.given = {"SIGNAL__ATTACHMENTS": str(folder)}
     assert about(await practice.examine(), "files:", str(folder)).level == level
 

@@ -6,10 +6,6 @@ from pathlib import Path
 from bot.doctor.machine import check_rights, check_store_folder
 from bot.doctor.pages import is_contained
 from bot.settings import Settings, load_settings
-from tests.bot.doctor.practice import USER_AGENT, examined, wrong
-from tests.servers.feeds import HOSTILE, FeedSite, Item, rss
-from tests.tools.sites import only_here
-from tools import Fetcher
 
 SECRET = "0123456789abcdef"
 
@@ -45,21 +41,6 @@ def test_keys_that_others_may_read_are_named(tmp_path: Path) -> None:
     assert (found.level, "settings.env, aldis.db-master-key in" in found.what) == ("warning", True)
     files = f"{tmp_path}/settings.env {tmp_path}/aldis.db-master-key"
     assert found.advice == f"`chmod go-rwx {files}` removes that permission"
-
-
-async def test_each_feed_is_read(tmp_path: Path) -> None:
-    """One that is none, one that is missing and one where Aldis never reads are named; the good one is not."""
-    async with FeedSite(feeds={"/feed": rss(Item(title="Lit", link="/lit")), "/page": HOSTILE["no feed"]}) as site:
-        fetcher = Fetcher(USER_AGENT, reach=only_here(site.port))
-        feeds = [site.url + path for path in ("/feed", "/page", "/none")]
-        names = ",".join([*feeds, "http://127.0.0.1:9/feed"])
-        found = await examined(tmp_path, {"TOOLS__NEWS__FEEDS": names}, fetcher=fetcher)
-    lines = [line for line in wrong(found) if line.startswith("feeds:")]
-    assert [line.split()[1] for line in lines] == [*feeds[1:], "http://127.0.0.1:9/feed"]
-    assert all("TOOLS__NEWS__FEEDS" in line for line in lines)
-    assert "not a readable feed" in lines[0]
-    assert "404" in lines[1]
-    assert "not on the public web" in lines[2]
 
 
 def test_a_container_is_known_by_its_marks() -> None:

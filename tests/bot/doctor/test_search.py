@@ -7,7 +7,7 @@ import pytest
 from bot.doctor.findings import format_findings
 from tests.bot.doctor.practice import examined, wrong
 from tests.servers import brave, serpapi, tavily
-from tests.servers.base import Server, answer_json
+from tests.servers.base import Server
 from tests.servers.searxng import SearXNG
 
 GROUP = "TOOLS__WEB_SEARCH__"
@@ -60,11 +60,3 @@ async def test_a_searxng_is_asked_for_nothing(tmp_path: Path) -> None:
         assert any("SearXNG does not answer in JSON" in line for line in lines)
         elsewhere = wrong(await examined(tmp_path, {f"{GROUP}SEARXNG_BASE_URL": f"{server.url}/elsewhere"}))
         assert any("SearXNG answers 404" in line and "SEARXNG_BASE_URL" in line for line in elsewhere)
-
-
-async def test_a_service_that_wants_fewer_requests_has_taken_the_key(tmp_path: Path) -> None:
-    """It is not called wrong."""
-    async with tavily.Tavily() as server:
-        server.faults += [answer_json({"detail": {"error": "slow down"}}, 429)] * 2
-        given = {f"{GROUP}TAVILY_API_KEY": tavily.KEY, f"{GROUP}TAVILY_BASE_URL": server.url}
-        assert not [line for line in wrong(await examined(tmp_path, given)) if line.startswith("search:")]

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from bot.doctor.tools import check_tool_sources
 from bot.settings import Settings, load_settings
 from tests.servers import mcp_bad_server
-from tests.servers.base import Server
 
 
 def given(servers: Mapping[str, object], **more: str) -> Settings:
@@ -41,19 +39,3 @@ async def test_tools_that_cannot_be_offered_are_named(tmp_path: Path) -> None:
     names = ("n" * 64, "deep", "huge", "nowhere", "odd", "names", "number")
     assert found.what == "tools: tools of the MCP server club that cannot be offered: " + ", ".join(names)
     assert (found.level, found.advice) == ("warning", "the server has to describe them differently")
-
-
-async def test_what_is_wrong_with_a_server_is_said() -> None:
-    """A key that is refused is told from a machine that is off."""
-    async with Server() as crm:
-        crm.faults += [lambda _: web.Response(status=401)] * 9
-        [_, found] = await check_tool_sources(given({"crm": {"url": f"{crm.url}/mcp"}}))
-    assert found.what == "tools: the MCP server crm does not answer (HTTP 401)"
-
-
-async def test_without_servers_there_is_nothing_to_see() -> None:
-    """Nor where tools are switched off, all or these."""
-    none = {"none": {"command": "/nonexistent/mcp"}}
-    assert await check_tool_sources(load_settings({}, None)) == []
-    assert await check_tool_sources(given(none, TOOLS__ENABLED="false")) == []
-    assert await check_tool_sources(given(none, TOOLS__MCP__ENABLED="false")) == []

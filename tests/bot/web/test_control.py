@@ -8,14 +8,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
 
 from bot.chat.captchas import Captchas
 from bot.chat.notices import Admins
 from bot.clock import SetClock
-from bot.errors import CallRefused, ConfigError, Disconnected
+from bot.errors import CallRefused, Disconnected
 from bot.events import PersonId
 from bot.features.safety_numbers.service import SafetyNumbers
 from bot.metrics import Counts
@@ -95,21 +94,6 @@ async def test_the_running_one_tells_its_state(running: Path) -> None:
 HALF = b"POST /trust HTTP/1.1\r\nHost: aldis\r\nContent-Length: 99\r\n\r\n{"
 
 
-async def test_who_goes_away_in_the_middle_of_asking_leaves_no_word_in_the_log(
-    running: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Hundreds of them would write tracebacks for seconds, in which nobody is answered."""
-    for _ in range(20):
-        _, writer = await asyncio.open_unix_connection(str(socket_path(running)))
-        writer.write(HALF)
-        await writer.drain()
-        assert await ask_running(running, "state") == {"ok": True}  # so the half is being read
-        writer.close()
-        await writer.wait_closed()
-    assert await ask_running(running, "state") == {"ok": True}
-    assert caplog.text == ""
-
-
 async def test_there_is_room_for_so_many_who_ask_by_halves_and_for_no_more(running: Path) -> None:
     """Each takes a descriptor, and without any left Aldis could reach nobody; once they have gone a verb is heard."""
     there = [await asyncio.open_unix_connection(str(socket_path(running))) for _ in range(MAX_CONNECTIONS)]
@@ -129,56 +113,6 @@ async def test_there_is_room_for_so_many_who_ask_by_halves_and_for_no_more(runni
     async with asyncio.timeout(WAIT_SECONDS):
         while not await is_heard():
             await asyncio.sleep(0)
-
-
-async def test_where_nothing_can_be_restarted_that_is_told(running: Path) -> None:
-    """A chat in a terminal, say."""
-    with pytest.raises(StoreError, match="no Aldis that can be restarted"):
-        await ask_running(running, "restart")
-
-
-async def test_a_state_that_cannot_be_told_is_told_as_such(store: Store, path: Path, clock: SetClock) -> None:
-    """The store's own sentence."""
-
-    async def failing() -> Mapping[str, Any]:
-        raise StoreError("the store is closed")
-
-    async with listening(control_of(store, clock, failing), path):
-        with pytest.raises(StoreError, match="the store is closed"):
-            await ask_running(path, "state")
-
-
-async def test_somebody_who_may_not_ask_is_told(path: Path) -> None:
-    """Something is there, yet it is no socket that can be spoken to."""
-    path.parent.mkdir()
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
-        other.bind(str(socket_path(path)))
-        with pytest.raises(StoreError, match="the running Aldis cannot be asked"):
-            await ask_running(path, "state")
-
-
-async def test_a_refusal_is_the_sentence_of_the_running_one(running: Path, tmp_path: Path) -> None:
-    """As if the verb had opened the store itself."""
-    (tmp_path / "file").write_text("no folder")
-    with pytest.raises(StoreError, match=str(tmp_path / "file")):
-        await ask_running(running, "backup", {"folder": str(tmp_path / "file")})
-    with pytest.raises(StoreError, match="has to be a whole path, not backups"):
-        await ask_running(running, "backup", {"folder": "backups"})
-    with pytest.raises(StoreError, match="has to be a whole path"):
-        await ask_running(running, "backup", {"folder": f"{tmp_path}/a\0b"})
-    for body in ({}, {"folder": 7}, {"folder": "/x", "more": "y"}, None):
-        with pytest.raises(StoreError, match="is asked for with"):
-            await ask_running(running, "backup", body)
-
-
-async def test_a_key_from_the_settings_is_refused_with_the_way(path: Path, clock: SetClock) -> None:
-    """The sentence comes through the socket as it is."""
-    async with (
-        open_store(path, realm="signal", key=b"k" * 32) as store,
-        listening(control_of(store, clock, well), path),
-    ):
-        with pytest.raises(StoreError, match="set STORE__OLD_KEY to it and STORE__KEY to a new one"):
-            await ask_running(path, "rotate-key")
 
 
 async def test_where_nobody_runs_the_verb_is_told_so(path: Path, tmp_path: Path) -> None:
@@ -206,15 +140,6 @@ async def test_it_is_the_owners_alone(running: Path) -> None:
     assert stat.S_IMODE(mode(socket_path(running))) == 0o600
 
 
-async def test_nothing_else_is_served(running: Path) -> None:
-    """Other paths and other methods find nothing."""
-    connector = aiohttp.UnixConnector(str(socket_path(running)))
-    async with aiohttp.ClientSession("http://aldis", connector=connector) as http:
-        for method, place, status in (("GET", "/", 404), ("GET", "/backup", 405), ("POST", "/state", 405)):
-            async with http.request(method, place) as response:
-                assert response.status == status
-
-
 async def test_a_path_that_is_too_long_for_a_socket_has_one_all_the_same(tmp_path: Path, clock: SetClock) -> None:
     """The address of a socket has 108 bytes; a store may stand deeper."""
     path = tmp_path / ("deep" * 20) / ("deeper" * 20) / "aldis.db"
@@ -222,52 +147,6 @@ async def test_a_path_that_is_too_long_for_a_socket_has_one_all_the_same(tmp_pat
         assert await ask_running(path, "state") == {"ok": True}
         assert stat.S_IMODE(mode(socket_path(path))) == 0o600
     assert not is_there(socket_path(path))
-
-
-async def test_a_name_that_is_too_long_is_the_operators_mistake(tmp_path: Path, clock: SetClock) -> None:
-    """Where no name of it fits, the setting is named."""
-    path = tmp_path / ("x" * 120)
-    async with open_store(path, realm="signal") as store:
-        with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
-            async with listening(control_of(store, clock, well), path):
-                raise AssertionError("it was served")
-    with pytest.raises(ConfigError, match=r"^STORE__PATH: .* is too long"):
-        await ask_running(path, "state")
-
-
-async def test_a_place_where_no_socket_can_be_is_named(store: Store, path: Path, clock: SetClock) -> None:
-    """A folder of that name is an error that names it."""
-    socket_path(path).mkdir()
-    with pytest.raises(ConfigError, match=f"^STORE__PATH: the control socket {socket_path(path)} cannot be made"):
-        async with listening(control_of(store, clock, well), path):
-            raise AssertionError("it was served")
-    socket_path(path).rmdir()
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        web.Response(text="hello"),
-        web.Response(text="{", content_type="application/json"),
-        web.json_response([1]),
-        web.Response(status=500, text="oops"),
-    ],
-    ids=["text", "half", "a list", "a failure"],
-)
-async def test_an_answer_that_is_none_is_told(path: Path, answer: web.Response) -> None:
-    """Whoever else sits on the socket is not believed."""
-    path.parent.mkdir()
-    async with use_language(path, answer):
-        with pytest.raises(StoreError, match="no answer that can be understood"):
-            await ask_running(path, "state")
-
-
-async def test_nobody_waits_for_ever(path: Path) -> None:
-    """An Aldis that hangs is told as one."""
-    path.parent.mkdir()
-    async with use_language(path, None):
-        with pytest.raises(StoreError, match="has not answered within 0 s"):
-            await ask_running(path, "state", within_seconds=0.05)
 
 
 async def test_a_backup_that_was_begun_is_finished_when_it_stops(store: Store, path: Path, tmp_path: Path) -> None:
@@ -354,19 +233,3 @@ async def test_a_captcha_is_handed_in(store: Store, path: Path, clock: SetClock)
         assert (transport.captchas, transport.challenge) == (["a.b"], None)
         with pytest.raises(StoreError, match="and nothing else"):
             await ask_running(path, "captcha", {"token": "x"})
-
-
-async def test_nobody_listens_after_a_run_that_failed(tmp_path: Path) -> None:
-    """A run that ends by an error leaves no socket open, by whatever name it is reached."""
-    path, other = tmp_path / "control", tmp_path / "other"
-
-    async def fail() -> None:
-        async with answering(web.Application(), path):
-            other.hardlink_to(path)
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        await fail()
-    assert not path.exists()
-    with pytest.raises(ConnectionRefusedError):
-        await asyncio.open_unix_connection(other)

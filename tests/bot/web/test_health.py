@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,14 +10,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.chat.notices import Notice
 from bot.clock import SetClock
-from bot.doctor.findings import problem
-from bot.errors import ConfigError
 from bot.event_json import dump_value
 from bot.invocation import command_line
 from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
-from bot.media.confinement import Level
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState
 from bot.web.health import HealthPage, HealthPages, serve
@@ -94,16 +90,6 @@ async def test_a_name_of_a_stranger_that_leads_here_shows_nothing(host: str, sta
             async with http.get(path, headers={"Host": host}) as answer:
                 assert answer.status == (shown if status == 200 else 421)
                 assert (await answer.text() == "Not a name of this server.\n") == (status == 421)
-
-
-async def test_who_names_no_host_is_answered() -> None:
-    """A health check in the old way of HTTP: no browser does that."""
-    port = free_port()
-    async with serve(HealthPages(), LOOPBACK, port), asyncio.timeout(DEADLINE_SECONDS):
-        reader, writer = await asyncio.open_connection(LOOPBACK, port)
-        writer.write(b"GET /metrics HTTP/1.0\r\n\r\n")
-        assert (await reader.readline()).split()[1] == b"200"
-        writer.close()
 
 
 async def test_what_the_page_says_of_messages_that_wait(store: Store, clock: SetClock) -> None:
@@ -194,27 +180,6 @@ async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
     assert all(word not in page for word in ("sesame", "alice", "token-of"))
 
 
-async def test_whether_the_account_is_linked_is_a_figure_once_it_is_known(store: Store, clock: SetClock) -> None:
-    """1 or 0 after the first look; before it the figure is not there."""
-    transport = FakeTransport(linked=False)
-    watchdog = Watchdog(transport, Counts())
-    async with asking(HealthPage(store, watchdog, clock, Counts())) as http:
-        assert "aldis_linked" not in await figures_of(http)
-        await watchdog.look()
-        assert (await figures_of(http))["aldis_linked"] == 0
-        transport.linked = True
-        await watchdog.look()
-        assert (await figures_of(http))["aldis_linked"] == 1
-
-
-async def test_what_is_still_to_come_has_not_waited(store: Store, clock: SetClock) -> None:
-    """A send that is put off, or a clock that was set back, makes no negative age."""
-    await arrive(store)
-    clock.move(-30)
-    async with asking(page_of(store, clock, Counts())) as http:
-        assert (await figures_of(http))["aldis_inbox_oldest_seconds"] == 0
-
-
 async def test_figures_without_a_store(path: Path, clock: SetClock) -> None:
     """A store that fails is a figure of its own, and the others are there all the same."""
     async with open_store(path, realm="signal") as store:
@@ -223,36 +188,6 @@ async def test_figures_without_a_store(path: Path, clock: SetClock) -> None:
         figures = await figures_of(http)
     assert (figures["aldis_store_up"], figures["aldis_stream_open"]) == (0, 0)
     assert "aldis_inbox_open" not in figures
-
-
-async def test_what_hurts_and_what_is_used_up_are_figures(store: Store, clock: SetClock) -> None:
-    """By kinds that are declared, never by the name of a service or a person."""
-    key = problem("models", "refused", notice=Notice(kind="key", subject="anthropic"))
-
-    async def used_share() -> Mapping[str, float]:
-        return {"day": 0.85}
-
-    page = HealthPage(
-        store,
-        Watchdog(FakeTransport(stream=StreamState(is_open=True)), Counts()),
-        clock,
-        Counts(),
-        level=lambda: Level(landlock=4, seccomp=True),
-        findings=lambda: (key,),
-        free_bytes=lambda: 123,
-        used_share=used_share,
-    )
-    async with asking(page) as http:
-        figures = await figures_of(http)
-        page_text = await (await http.get("/metrics")).text()
-    assert (figures['aldis_finding{kind="key"}'], figures['aldis_finding{kind="disk"}']) == (1, 0)
-    assert figures['aldis_budget_used_ratio{span="day"}'] == 0.85
-    assert (figures["aldis_disk_free_bytes"], figures["aldis_cells_hold"], figures["aldis_cells_landlock"]) == (
-        123,
-        1,
-        4,
-    )
-    assert "anthropic refuse" not in page_text
 
 
 async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, clock: SetClock) -> None:
@@ -270,22 +205,6 @@ async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, c
         assert await state_of(http) == (503, {"ok": False, "problems": ["Aldis is stopping"]})
 
 
-async def test_a_port_that_is_taken_is_the_operators_mistake() -> None:
-    """The variable and the reason are named; port 0 serves nothing and needs none."""
-    with socket.create_server((LOOPBACK, 0)) as listening:
-        port = listening.getsockname()[1]
-        told = rf"^WEB__PORT: {LOOPBACK}:{port} cannot be listened on \(Address already in use\); .* 0 for none$"
-        with pytest.raises(ConfigError, match=told):
-            async with serve(HealthPages(), LOOPBACK, port):
-                raise AssertionError("it was served")
-    for host in ("no such host", "192.0.2.7"):
-        with pytest.raises(ConfigError, match=rf"^WEB__PORT: {host}:1 cannot be listened on \(.* address.*\); "):
-            async with serve(HealthPages(), host, 1):
-                raise AssertionError("it was served")
-    async with serve(HealthPages(), "no such host", 0):
-        pass
-
-
 async def test_connections_without_a_request_take_no_descriptors(store: Store, clock: SetClock) -> None:
     """Whoever reaches the port can open them: beyond the bound they are closed, and Aldis has its descriptors."""
     port = free_port()
@@ -299,16 +218,6 @@ async def test_connections_without_a_request_take_no_descriptors(store: Store, c
         assert (await open_ones[0][0].read()).startswith(b"HTTP/1.0 503")
         for _, writer in open_ones:
             writer.close()
-
-
-async def test_nothing_else_is_served(store: Store, clock: SetClock) -> None:
-    """Other paths and other methods find nothing."""
-    async with asking(page_of(store, clock, Counts())) as http:
-        async with http.get("/") as response:
-            assert response.status == 404
-        for path in ("/healthz", "/metrics"):
-            async with http.post(path) as response:
-                assert response.status == 405
 
 
 async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, clock: SetClock) -> None:

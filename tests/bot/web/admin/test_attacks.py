@@ -3,19 +3,18 @@
 import asyncio
 import json
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from bot.web.admin.audit import MAX_BYTES, Audit, audit_path
+from bot.web.admin.audit import audit_path
 from bot.web.admin.guard import LIVE, MAX_BODY_BYTES
 from bot.web.admin.sessions import IDLE_SECONDS, SecondFactor, Sessions
 from bot.web.admin.world import Wait
 from tests.bot.web.admin.browsers import Visitor, settings_of, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at
-from tests.waiting import WAIT_SECONDS, eventually_found
+from tests.waiting import eventually_found
 
 EVIL = "http://evil.example"
 POSTS = [
@@ -86,17 +85,6 @@ async def test_the_cookie_cannot_be_read_or_sent_along(tmp_path: Path) -> None:
         assert "max-age" in answer.headers["Strict-Transport-Security"]
 
 
-def test_the_audit_log_does_not_grow_for_ever(tmp_path: Path) -> None:
-    """The one before is kept; what cannot be read is passed over."""
-    path = tmp_path / "audit"
-    path.write_bytes(b"x" * (MAX_BYTES + 1))
-    audit = Audit(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
-    audit.write("tested", who="a", origin="b", about="c")
-    assert path.with_name("audit.1").stat().st_size == MAX_BYTES + 1
-    path.write_bytes(b'{"at": "cut' + b"\n" + path.read_bytes())
-    assert [action.what for action in audit.newest(10)] == ["tested"]
-
-
 async def test_too_many_connections(tmp_path: Path) -> None:
     """Those beyond the bound are closed at once; when others have gone there is room again."""
     async with visited(tmp_path, max_connections=3) as visitor:
@@ -116,20 +104,6 @@ async def test_too_many_connections(tmp_path: Path) -> None:
                 return False
 
         await eventually_found(is_answered)
-
-
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: "])
-async def test_headers_that_never_end(sent: bytes, tmp_path: Path) -> None:
-    """A connection that sends them a byte at a time, or none, is closed, whatever it goes on to send."""
-    async with visited(tmp_path, keepalive_seconds=0.05) as visitor, asyncio.timeout(WAIT_SECONDS):
-        reader, writer = await asyncio.open_connection("127.0.0.1", visitor.place.port)
-        writer.write(sent)
-        ended = asyncio.create_task(reader.read())
-        while not ended.done():
-            writer.write(b"x" if sent else b"")
-            await asyncio.wait([ended], timeout=0.01)
-        assert ended.exception() is not None or ended.result() == b""
-        writer.close()
 
 
 @pytest.mark.parametrize("path", GETS)
@@ -159,17 +133,6 @@ async def test_forged_forms(path: str, button: str, tmp_path: Path) -> None:
         assert (await visitor._ask("POST", path, {}, {"do": button, "token": visitor.token})).status == 403
         assert (await visitor.get("/")).status == 200
         assert len(visitor.audit.newest(100)) == before
-
-
-async def test_a_form_of_a_session_that_has_ended(tmp_path: Path) -> None:
-    """The page says that nothing was taken."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        await visitor.post("/leave")
-        answer = await visitor.post("/setup/tools", {"do": "retention", "HISTORY__RETENTION_DAYS": "30"})
-        assert answer.status == 401
-        assert "was not accepted, and nothing has changed" in answer.text
-        assert visitor.site.world.file.read() == {}
 
 
 async def test_a_link_that_is_used_again(tmp_path: Path) -> None:

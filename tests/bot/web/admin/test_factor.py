@@ -5,12 +5,9 @@ import time
 from base64 import b32decode
 from pathlib import Path
 
-import pytest
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.doctor.pages import secret_of
-from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
 from tests.bot.web.admin.browsers import Answer, Visitor, settings_of, visited
 
@@ -63,23 +60,6 @@ async def test_it_counts_once_a_code_was_right(tmp_path: Path) -> None:
         answer = await visitor.post("/code", {"do": "open", "code": code_of(secret, 1)})
         assert answer.headers["Location"] == "/"
         assert (await visitor.get("/")).status == 200
-
-
-async def test_a_secret_belongs_to_the_session_that_asked_for_it(tmp_path: Path) -> None:
-    """Another one neither sees nor confirms it; it can be left."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        secret = secret_on(await visitor.do(PAGE, "begin"))
-        assert secret_on(await visitor.do(PAGE, "begin")) == secret  # on another page of the same browser
-        first = dict(visitor.cookies), visitor.token
-        visitor.cookies = {}
-        await visitor.enter()
-        assert secret not in (await visitor.get(PAGE)).text
-        await visitor.do(PAGE, "on", code=code_of(secret))
-        visitor.cookies, visitor.token = first
-        assert secret not in (await visitor.do(PAGE, "cancel")).text
-        await visitor.do(PAGE, "on", code=code_of(secret))
-        assert visitor.site.world.file.read() == {}
 
 
 async def test_it_is_switched_off_with_a_code(tmp_path: Path) -> None:
@@ -136,22 +116,6 @@ async def test_a_secret_of_the_environment_is_not_changed_here(tmp_path: Path) -
         assert secret_on(page) == ""
         await visitor.do(PAGE, "on", code="000000")
         assert world.file.read() == {}
-
-
-@pytest.mark.parametrize(
-    ("more", "words"),
-    [
-        ({"WEB__ADMIN_URL": PUBLISHED}, "must be set"),
-        ({SETTING: "not!base32"}, "base32"),
-        ({SETTING: "GEZDGNBV"}, "longer"),
-    ],
-)
-def test_secrets_that_will_not_do(more: dict[str, str], words: str, tmp_path: Path) -> None:
-    """No start, and no restart, with them. Padding may be left out, which no authenticator app shows."""
-    with pytest.raises(ConfigError, match=words):
-        secret_of(settings_of(tmp_path, **more))
-    for secret in ("GEZDGNBVGY3TQOJQGEZDGNBVGY", "gezdgnbvgy3tqojqgezdgnbvgy======"):
-        assert secret_of(settings_of(tmp_path, **{SETTING: secret})) == b"1234567890123456"
 
 
 async def test_one_that_is_set_at_the_shell_is_asked_for_in_open_sessions(tmp_path: Path) -> None:

@@ -19,8 +19,6 @@ from bot.web.admin.world import Wait
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import NOTHING, Visitor, settings_of, visited
 from tests.servers.base import Seen, Server
-from tests.servers.brave import KEY as BRAVE_KEY
-from tests.servers.brave import Brave
 from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
 from tools import CATALOG
@@ -65,16 +63,6 @@ def is_of_vendor(field: object, form: Form) -> bool:
     return getattr(field, "kind", "") == "secret" and form.name != "server"
 
 
-async def test_a_port_that_is_taken_is_the_operators_mistake(tmp_path: Path) -> None:
-    """The variable of these pages is named, not that of the health page."""
-    async with visited(tmp_path) as visitor:
-        with pytest.raises(
-            ConfigError, match=rf"^WEB__ADMIN_PORT: \S+:{visitor.place.port} cannot be listened on \(.*\); "
-        ):
-            async with visitor.site.serving():
-                raise AssertionError("they were served twice")
-
-
 async def test_every_tool_says_what_it_does_and_who_sees_what_is_asked(tmp_path: Path) -> None:
     """Those of Aldis itself, also those that lack something, which lead to the form that sets them up."""
     async with visited(tmp_path) as visitor:
@@ -102,18 +90,6 @@ async def test_every_tool_says_what_it_does_and_who_sees_what_is_asked(tmp_path:
         await visitor.enter()
         hints = re.findall(r'<p class="hint">(.*)</p>', html.unescape((await visitor.get("/setup/tools")).text))
     assert all(any(one in hint for hint in hints) for one in seen)
-
-
-async def test_what_is_refused_is_a_page(tmp_path: Path) -> None:
-    """An address where there is nothing, a form of another session, and a button that no page has."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        nothing = await visitor.get("/nowhere")
-        foreign = await visitor.post("/setup/tools", {"do": "retention", DAYS: "5", "token": "another"})
-        unknown = await visitor.do("/setup/tools", "explode")
-    assert (nothing.status, foreign.status, unknown.status) == (404, 403, 404)
-    assert "There is nothing at this address (error 404)." in nothing.text
-    assert "This form belongs to another session (error 403)" in foreign.text
 
 
 async def test_the_doctor_s_findings_stand_on_the_page(tmp_path: Path) -> None:
@@ -213,22 +189,6 @@ async def test_where_people_are_is_asked_with_who_they_are(tmp_path: Path) -> No
         assert 'value="Europe/Berlin"' in page.text
 
 
-async def test_a_refused_form_has_what_was_typed_once_and_no_secret(tmp_path: Path) -> None:
-    """The page that refuses shows it, escaped; a value that is refused is not said to be set."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        typed = {"LLM__OPENAI__BASE_URL": 'ftp://somewhere/"<b>', "LLM__OPENAI__API_KEY": "sk-secret"}
-        page = (await visitor.do("/setup/model", "server", **typed)).text
-        assert 'value="ftp://somewhere/&#34;&lt;b&gt;"' in page
-        assert '<details id="server" open>' in page
-        assert "sk-secret" not in page
-        assert "somewhere" not in (await visitor.get("/setup/model")).text
-        typed = {"BUDGET__ALL_DAY_USD": "much", "BUDGET__PERSON_DAY_USD": "2"}
-        page = (await visitor.do("/people", "budgets", **typed)).text
-        assert page.count('value="much"') == page.count('value="2"') == 1
-        assert "it is set in" not in page
-
-
 @pytest.mark.parametrize("is_refused", [False, True])
 async def test_two_pages_that_add_a_person_at_once_add_both(tmp_path: Path, *, is_refused: bool) -> None:
     """The second is reckoned from what the first has kept, and goes with nothing that only a start refuses of it."""
@@ -314,17 +274,6 @@ async def test_keys_are_never_shown(tmp_path: Path) -> None:
         assert set(kept(visitor)) == set(list(changes)[:3])
 
 
-async def test_the_master_key_wants_a_form(tmp_path: Path) -> None:
-    """No link and no picture of another page gets it; a download of it is written down."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        (tmp_path / "aldis.db-master-key").write_text("the key")
-        assert (await visitor.post("/upkeep", {"do": "key", "token": "x"})).status == 403
-        answer = await visitor.do("/upkeep", "key")
-        assert (answer.text, answer.headers["Cache-Control"]) == ("the key", "no-store")
-        assert visitor.audit.newest(1)[0].what == "key.downloaded"
-
-
 def test_plots_say_what_was_spent() -> None:
     """Bars fit their frame, the grid begins at nothing, and nothing at all is an empty plot."""
     plot = by_day({"2026-11-21": Decimal("0.30"), "2026-11-22": Decimal(0), "2026-11-23": Decimal("1.7")})
@@ -359,32 +308,3 @@ async def test_a_server_is_saved_only_if_a_model_is_behind_it(tmp_path: Path) ->
         assert re.search(r"llama answers, offered \d\d tools: “.*” It took \d+\.\d s", page)
         sent = json.loads(server.requests[-1].body)
         assert {"get_weather", "web_search"} <= {tool["function"]["name"] for tool in sent["tools"]}
-
-
-async def test_a_search_key_is_tried_beside_others_that_are_wrong(tmp_path: Path) -> None:
-    """It is refused for its own sake alone."""
-    async with Brave() as brave:
-        base = {"TOOLS__WEB_SEARCH__BASE_URL": f"{brave.url}/res/v1", "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": NOTHING}
-        async with visited(tmp_path) as visitor:
-            await visitor.enter()
-            world = visitor.site.world
-            await asyncio.to_thread(world.file.write, base)
-            world.settings = world.file.preview({})
-            [form] = [one for page in visitor.site.pages for one in page.forms if one.title == "Search: Brave Search"]
-            name = form.fields[0].setting
-            page = await visitor.do("/setup/tools", form.name, **{name: "wrong-key"})
-            assert "Brave Search refuses the key" in page.text
-            assert "wrong-key" not in page.text
-            assert "Saved." in (await visitor.do("/setup/tools", form.name, **{name: BRAVE_KEY})).text
-            assert kept(visitor) == {**base, name: BRAVE_KEY}
-
-
-async def test_the_last_step_is_marked_where_the_browser_has_been(tmp_path: Path) -> None:
-    """It is nothing but a look: until then it is not done, however much else is."""
-    settings = settings_of(tmp_path, LLM__PROVIDERS="offline", ACCESS__ADMINS="0d6f2f4e-1111-4222-8333-444455556666")
-    async with visited(tmp_path, settings=settings) as visitor:
-        visitor.site.world.has_account = True
-        await visitor.enter()
-        assert 'href="/setup/done" class="is-done"' not in (await visitor.get("/setup/you")).text
-        assert 'href="/setup/you" class="is-done"' in (await visitor.get("/setup/you")).text
-        assert 'href="/setup/done" class="is-done"' in (await visitor.get("/setup/done")).text
