@@ -142,11 +142,13 @@ def test_what_does_not_fit_its_version_is_refused(body: bytes) -> None:
 
 def test_an_assistant_message_tells_its_words_and_calls() -> None:
     """Words joined by a blank line, calls in the order asked; without opaque parts the rest is the same."""
-    message = said(THOUGHT, Text(text="one"), call("a"), Text(text="two"), call("b"))
+    one, two, thought = Text(text="one"), Text(text="two"), Opaque(vendor="anthropic", data={"type": "thinking"})
+    calls = tuple(ToolCall(id=CallId(name), name="calculate", arguments={}) for name in "ab")
+    message = AssistantMessage(parts=(thought, one, calls[0], two, calls[1]))
     assert message.text == "one\n\ntwo"
-    assert message.calls == (call("a"), call("b"))
-    assert message.without_opaque() == said(Text(text="one"), call("a"), Text(text="two"), call("b"))
-    assert (said(THOUGHT).text, said(THOUGHT).calls) == ("", ())
+    assert message.calls == calls
+    assert message.without_opaque() == AssistantMessage(parts=(one, calls[0], two, calls[1]))
+    assert AssistantMessage(parts=(thought,)).text == ""
 
 
 class _Note:
