@@ -5,7 +5,7 @@
     a sum         tokens, money, failures, by labels
     a gauge       the present moment; collected elsewhere for each page
 
-Everything declared here has its HELP and starts at zero. A label takes one of the values declared for it; any other is
+Everything declared here starts at zero. A label takes one of the values declared for it; any other is
 reported as `other`, so that nobody's words, name or number can become one.
 
 Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4; prometheus-client 0.26.0 (2026-11-22).
@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeVar
 
 import prometheus_client
@@ -31,80 +32,25 @@ _OTHER = "other"
 
 M = TypeVar("M", Histogram, prometheus_client.Counter)
 
-_Key = tuple[str | tuple[str, str], ...]
-"""The name of a metric and its labels."""
-
 _NO_NAME = re.compile(r"[^a-z0-9_]")
 
 _FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _SLOW = (0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 300)
 
-COUNTS: Mapping[str, str] = {
-    "captchas_solved": "Captchas that were handed in and taken.",
-    "codes_given": "Codes that strangers were given, by which an admin can let them in.",
-    "copies_removed": "Messages that turned out to have been sent twice, and were removed.",
-    "feed_articles": "New articles of feeds.",
-    "feeds_failed": "Reads of feeds that failed.",
-    "feeds_read": "Reads of feeds that brought something.",
-    "feeds_unchanged": "Reads of feeds in which nothing was new.",
-    "files_refused": "Files that Signal did not accept, so only the words went out.",
-    "members_unknown": "Messages of groups whose members the bridge did not tell.",
-    "numbers_changed": "Messages of listed numbers that belong to another account than before.",
-    "receipts_too_many": "Delivery receipts beyond what is looked at.",
-    "reminders_came": "Reminders that came due.",
-    "reminders_dropped": "Reminders of people who may not write any more, or have left the group.",
-    "replies_sent": "Messages, edits and deletions that went out.",
-    "safety_numbers_accepted": "New safety numbers that were trusted by the settings.",
-    "safety_numbers_trusted": "New safety numbers that an admin trusted.",
-    "sends_held": "Sends that wait until a new safety number is trusted.",
-    "sends_proved": "Sends of which only a receipt proved that they went out.",
-    "sends_unknown": "Sends of which nobody knew whether they went out.",
-    "streams": "How often the stream of messages was opened; each time after the first is a reconnect.",
-    "summaries": "Conversations of which earlier turns were summed up.",
-    "texts_split": "Long answers that the bridge did not take in one message.",
-    "turns_answered": "Turns that were answered.",
-    "turns_answered_with_failure": "Turns whose answer tells of a failure.",
-    "turns_failed": "Turns that failed by themselves and are tried again.",
-    "turns_given_up": "Turns that were given up.",
-    "turns_paused": "Turns that wait for a person's yes.",
-    "turns_refused": "Turns that were answered with a refusal alone, such as of messages that had waited too long.",
-    **{
-        f"envelopes_{kind}": f"Envelopes that came: {words}."
-        for kind, words in {
-            "message": "messages",
-            "edit": "edits",
-            "delete": "deletions",
-            "reaction": "reactions",
-            "timer": "changes of a timer",
-            "receipt": "receipts",
-            "undecryptable": "messages that could not be decrypted",
-            "reminder": "reminders, from Aldis itself",
-            "other": "calls, stories, typing signs and the like",
-        }.items()
-    },
-    **{
-        f"missed_{reason}": f"Members of groups whom a message did not reach: {words}."
-        for reason, words in {
-            "untrusted": "their safety number has changed",
-            "unregistered": "they have left Signal",
-            "no_keys": "they have no usable device",
-            "rate_limit": "Signal took no more sends",
-            "network": "their server could not be reached",
-        }.items()
-    },
-    **{
-        f"undeliverable_{reason}": f"Sends that were given up: {words}."
-        for reason, words in {
-            "unregistered": "there is no such account any more",
-            "not_in_group": "Aldis is not in the group, or may not write there",
-            "no_keys": "the account has no usable device",
-            "refused": "the bridge refused their form",
-            "too_large": "they were too large",
-            "unreadable": "what was kept of them cannot be read",
-        }.items()
-    },
-}
-"""The counts by name, each with its HELP; `bot.unanswered` declares its own."""
+COUNTS = (
+    *("captchas_solved", "codes_given", "copies_removed", "envelopes_delete", "envelopes_edit"),
+    *("envelopes_message", "envelopes_other", "envelopes_reaction", "envelopes_receipt", "envelopes_reminder"),
+    *("envelopes_timer", "envelopes_undecryptable", "feed_articles", "feeds_failed", "feeds_read"),
+    *("feeds_unchanged", "files_refused", "members_unknown", "missed_network", "missed_no_keys"),
+    *("missed_rate_limit", "missed_unregistered", "missed_untrusted", "numbers_changed", "receipts_too_many"),
+    *("reminders_came", "reminders_dropped", "replies_sent", "safety_numbers_accepted"),
+    *("safety_numbers_trusted", "sends_held", "sends_proved", "sends_unknown", "streams", "summaries"),
+    *("texts_split", "turns_answered", "turns_answered_with_failure", "turns_failed", "turns_given_up"),
+    *("turns_paused", "turns_refused", "undeliverable_no_keys", "undeliverable_not_in_group"),
+    *("undeliverable_refused", "undeliverable_too_large"),
+    *("undeliverable_unreadable", "undeliverable_unregistered"),
+)
+"""The counts of Aldis itself; `bot.unanswered` declares its own."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,13 +130,11 @@ class Counts:
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
-        self._declared: dict[str, str] = dict(COUNTS)
+        self._declared = dict.fromkeys(COUNTS, "")
         self._registry = CollectorRegistry()
         self._values: dict[tuple[str, str], tuple[str, ...]] = {}
         self._histograms: dict[str, Histogram] = {}
         self._sums: dict[str, prometheus_client.Counter] = {}
-        self._observing: dict[_Key, Histogram] = {}
-        self._adding: dict[_Key, prometheus_client.Counter] = {}
         self._not_at_zero = set(_LABELLED)  # their label combinations start at zero with the next page
         for name, one in _LABELLED.items():
             given = (_PREFIX + name, one.help, tuple(one.labels))
@@ -220,11 +164,11 @@ class Counts:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Records a duration in one of the histograms."""
-        self._child(self._histograms, self._observing, name, labels).observe(max(0.0, seconds))
+        self._child(self._histograms, name, labels).observe(max(0.0, seconds))
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
         """Adds to one of the sums."""
-        self._child(self._sums, self._adding, name, labels).inc(max(0.0, amount))
+        self._child(self._sums, name, labels).inc(max(0.0, amount))
 
     def all(self) -> dict[str, int]:
         """All nonzero counts, in alphabetical order."""
@@ -242,33 +186,19 @@ class Counts:
         counted = self.all()
         for name in sorted({*self._declared, *counted}):
             full_name = _PREFIX + _NO_NAME.sub("_", name.lower())
-            help_ = self._declared.get(name, "Counted since the start.")
+            help_ = self._declared.get(name) or f"{name.replace('_', ' ').capitalize()}, since the start."
             yield CounterMetricFamily(full_name, help_, value=counted.get(name, 0))
 
-    def _child(self, metrics: Mapping[str, M], children: dict[_Key, M], name: str, labels: Mapping[str, str]) -> M:
-        """The child of a metric with these labels; `children` caches earlier look-ups."""
-        key = (name, *labels.items())
-        child = children.get(key)
-        if child is None:
-            known = self._known(name, labels)
-            child = metrics[name].labels(**known) if known else metrics[name]
-            if known == labels:  # values reported as `other` are unbounded
-                children[key] = child
-        return child
-
-    def _known(self, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-        return {label: value if value in self._values[name, label] else _OTHER for label, value in labels.items()}
+    def _child(self, metrics: Mapping[str, M], name: str, labels: Mapping[str, str]) -> M:
+        """The child of a metric with these labels, as far as they are declared."""
+        known = {label: value if value in self._values[name, label] else _OTHER for label, value in labels.items()}
+        return metrics[name].labels(**known) if known else metrics[name]
 
     def _begin(self, name: str) -> None:
         """Starts every combination of labels at zero."""
-        combinations: list[dict[str, str]] = [{}]
-        for label in _LABELLED[name].labels:
-            values = (*self._values[name, label], _OTHER)
-            combinations = [{**one, label: value} for one in combinations for value in values]
-        metric = self._histograms.get(name) or self._sums[name]
-        for labels in combinations:
-            if labels:
-                metric.labels(**labels)
+        metric, labels = self._histograms.get(name) or self._sums[name], _LABELLED[name].labels
+        for values in product(*((*self._values[name, label], _OTHER) for label in labels)) if labels else ():
+            metric.labels(*values)
 
 
 class _Page(Collector):
