@@ -23,13 +23,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-import bot.cli.admin
-import bot.cli.doctor
-import bot.cli.health
-import bot.cli.tools
-
 import bot.cli.chat
 import bot.cli.link
+import bot.cli.look
 import bot.cli.main
 import bot.cli.run
 import bot.cli.settings
