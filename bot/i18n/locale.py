@@ -60,9 +60,9 @@ def short_weekday(number: int) -> str:
     return _locale().days["format"]["abbreviated"][number]
 
 
-def amount(count: int, unit: str, *, is_long: bool = False) -> str:
-    """A number of units of time, `day`, `hour` or `minute`: `2 hrs`, or `2 hours`."""
-    words = format_unit(count, f"duration-{unit}", length="long" if is_long else "short", locale=_locale())
+def amount(count: Decimal | int, unit: str, *, is_long: bool = False) -> str:
+    """A number of units, named by CLDR's code (`duration-hour`): `2 hrs`, or `2 hours`."""
+    words = format_unit(count, unit, length="long" if is_long else "short", locale=_locale())
     return words.replace("\u202f", "\u00a0")
 
 

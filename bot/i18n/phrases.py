@@ -78,8 +78,12 @@ TOOL_FAILURES: Mapping[str, Sentence] = {
 
 def duration(seconds: float, *, is_long: bool = False) -> str:
     """A length of time, in its two largest units: `2 h 5 min`, or `2 hours 5 minutes`."""
-    minutes = max(1, round(seconds / 60))
-    parts = ((minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute"))
+    total = max(1, round(seconds / 60))
+    parts = (
+        (minutes // 1440, "duration-day"),
+        (minutes // 60 % 24, "duration-hour"),
+        (minutes % 60, "duration-minute"),
+    )
     return " ".join([amount(count, unit, is_long=is_long) for count, unit in parts if count][:2])
 
 

@@ -83,8 +83,6 @@ class Capabilities(BaseModel):
     documents: Flag = None
     system: Flag = None
     """Whether its template supports a system message."""
-    parallel_calls: Flag = None
-    """Whether its template shows more than the first of several calls in one answer."""
     thinking: Flag = None
     effort: Flag = None
     """Whether it can be told how much to think."""
@@ -206,18 +204,14 @@ def of_training(entry: object) -> Capabilities:
 
 
 def of_llama_cpp(props: object) -> Capabilities:
-    """Reads llama.cpp's `/props`. It silently drops tools that the template does not support, and calls after the first
-    if the template supports only one.
-    """
+    """Reads llama.cpp's `/props`. It silently drops tools that the template does not support."""
     told = _object(props)
     knows = _object(told.get("chat_template_caps"))
-    calls = knows.get("supports_tool_calls")
     return Capabilities(
         window_tokens=_object(told.get("default_generation_settings")).get("n_ctx"),
         tools=knows.get("supports_tools"),
         pictures=_object(told.get("modalities")).get("vision"),
         system=knows.get("supports_system_role"),
-        parallel_calls=knows.get("supports_parallel_tool_calls") if calls is True else None,
         is_at_home=True if "default_generation_settings" in told else None,
     )
 

@@ -11,7 +11,7 @@ A request for one of the selectable models asks that one first; the others stand
 
     Overloaded                 the next provider; asked again until the time is over, after the pause that it wants
     Unavailable                the next provider; asked again in the next two rounds
-    Unreadable                 the next provider; not asked again (its adapter has asked twice), no cool-down
+    Unreadable                 the next provider; asked again in the next round alone, no cool-down
     BadKey                     the next provider; not asked again for this request, a long cool-down
     Rejected                   the next provider; not asked again for this request, no cool-down; how often in a row it
                                refused is noted, because a model that refuses everything is set up wrongly
@@ -256,7 +256,8 @@ class Fallback:
         pause_seconds = error.retry_after_seconds or 0.0
         if isinstance(error, Overloaded):
             return pause_seconds < run.ends_at - self._monotonic()
-        return run.rounds <= len(BACK_OFF_SECONDS) and _is_transient(error) and pause_seconds <= MAX_PAUSE_SECONDS
+        most_rounds = 1 if isinstance(error, Unreadable) else len(BACK_OFF_SECONDS)
+        return run.rounds <= most_rounds and isinstance(error, _TRANSIENT) and pause_seconds <= MAX_PAUSE_SECONDS
 
     def _wait_seconds(self, run: _Run, errors: Sequence[ProviderError]) -> float | None:
         """The pause before the next round, which asks `run.hopeful`; None if there must be no further round."""
@@ -289,10 +290,6 @@ async def _complete_in_time(provider: Provider, request: Request, on_text: OnTex
         raise wire.no_answer(deadline, provider=provider.name, model="") from error
 
 
-def _is_transient(error: ProviderError) -> bool:
-    return isinstance(error, _TRANSIENT) and not isinstance(error, Unreadable)
-
-
 def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:
     return otherwise_seconds if error.retry_after_seconds is None else max(0.0, error.retry_after_seconds)
 
@@ -300,7 +297,7 @@ def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> floa
 def _cool_down_seconds(error: ProviderError) -> float:
     if isinstance(error, BadKey):
         return MAX_COOL_DOWN_SECONDS
-    if not _is_transient(error):
+    if isinstance(error, Unreadable) or not isinstance(error, _TRANSIENT):
         return 0.0
     return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), MAX_COOL_DOWN_SECONDS)
 

@@ -12,12 +12,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import say
-from bot.i18n.locale import long_day
+from bot.i18n.locale import amount, long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import (
     AssistantMessage,
@@ -54,9 +54,9 @@ _QUESTION = r"(?:what(?:'s| is| are)|calculate|compute|how much (?:is|are))"
 _NUMBER = r"(?:\d{4,}|\d{1,3})(?:\.(?!\d{3}(?!\d))\d+|(?<=\b0)\.\d+)?(?![\d.,:'’])"
 """In digits, perhaps with a decimal point; not 1.500, which many people read as 1500, nor 0:30, 1,5 or 5'000."""
 _SIGN = r"(?:\+|-|−|\*\*?|×|/|÷|\^)"
-_ATOM = rf"(?:[-−]?(?:sqrt)?\(*\s*[-−]?(?:{_NUMBER}|pi)\s*%?\s*\)*)"
+_ATOM = rf"(?:[-−]?(?:sqrt|√)?\(*\s*[-−]?(?:{_NUMBER}|pi)\s*%?\s*\)*)"
 _SUM = re.compile(
-    rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|sqrt\(\s*{_NUMBER}\s*\))", re.IGNORECASE
+    rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|(?:sqrt\(|√\(?)\s*{_NUMBER}\s*\)?)", re.IGNORECASE
 )
 _SHARE = re.compile(rf"(?:{_QUESTION}\s+)?(?P<share>{_NUMBER})\s*(?:%|percent) of (?P<whole>{_NUMBER})", re.IGNORECASE)
 _RANGE = re.compile(r"\d+(?:-\d+)+")
@@ -109,6 +109,22 @@ _REMINDS = tuple(
 _SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _AWAKE = range(7, 22)
 """The hours that people mean by an hour without half of the day."""
+
+_FOUR_DIGITS = Context(prec=4)
+_MIN_SHOWN, _MAX_SHOWN = Decimal("0.001"), 10**12
+_UNITS = {
+    name: f"{kind}-{name}"
+    for kind, names in {
+        "length": "kilometer meter centimeter millimeter mile yard foot inch",
+        "mass": "kilogram gram pound ounce stone",
+        "volume": "liter milliliter",
+        "temperature": "celsius fahrenheit",
+        "speed": "kilometer-per-hour mile-per-hour",
+        "duration": "week day hour minute second",
+    }.items()
+    for name in names.split()
+}
+"""The units whose names people read in their language, by what CLDR calls them."""
 
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
@@ -272,6 +288,8 @@ def describe_answer(answer: ToolAnswer) -> str:
     try:
         if not answer.ok:
             failed = json.loads(answer.content)
+            if (answer.name, failed["error"]) == ("convert", "invalid_arguments"):
+                return failed["message"]  # it says what is wrong with which unit
             return tool_failure(failed["error"], failed["message"], f"{answer.name} {failed['error']}")
         return _WORDINGS[answer.name](answer.data)
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -279,8 +297,19 @@ def describe_answer(answer: ToolAnswer) -> str:
 
 
 def _conversion_words(data: Data) -> str:
-    words = f"{data['from']} = **{data['to']}**"
-    return f"{words}\n{data['rate']} ({data['rate_date']}). {data['attribution']}" if "rate" in data else words
+    if "rate" in data:
+        return f"{data['from']} = **{data['to']}**\n{data['rate']} ({data['rate_date']}). {data['attribution']}"
+    return f"{_measured(data['from'], is_long=True)} = **{_measured(data['to'])}**"
+
+
+def _measured(text: str, *, is_long: bool = False) -> str:
+    """An amount as people write it, `16.09 km` for `16.09344 kilometer`; as it is with a unit that CLDR lacks."""
+    number, _, name = text.partition(" ")
+    code = _UNITS.get(name.removeprefix("degree ").lower().replace("/", " per ").replace(" ", "-"))
+    value = Decimal() if code is None else _FOUR_DIGITS.plus(Decimal(number))
+    if code is None or (value and not _MIN_SHOWN < abs(value) < _MAX_SHOWN):
+        return text
+    return amount(value, code, is_long=is_long)
 
 
 def _time_words(data: Data) -> str:

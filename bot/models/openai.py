@@ -34,7 +34,7 @@ from bot.errors import (
     Unreadable,
 )
 from bot.models import media, openai_chat, openai_responses, prompted, streams, wire
-from bot.models.base import Attempt, Completion, Deadline, OnText, Request
+from bot.models.base import Completion, Deadline, OnText, Request
 from bot.models.capabilities import Capabilities, ModelLessons, chat_models, told_of
 from bot.models.openai_chat import Quirks
 from bot.models.prices import Prices, published_prices
@@ -58,11 +58,12 @@ _CACHE_MARKS = re.compile(r"gpt-(5\.[6-9]|[6-9])")
 Source: developers.openai.com (prompt caching), 2026-11-22.
 """
 
-_IN_WORDS_NEXT = ("failed to parse input at pos", "does not match the expected peg-")
 _PHRASES: wire.Phrases = {
     # Before all others: what the model wrote is quoted behind these, and may be anything. llama-server refuses answers
     # in a form that its parser does not know, Ollama some calls of gpt-oss (500; their issue threads, 2026-11-26).
-    **dict.fromkeys((*_IN_WORDS_NEXT, "error parsing tool call"), Unreadable),
+    "failed to parse input at pos": Unreadable,
+    "does not match the expected peg-": Unreadable,
+    "error parsing tool call": Unreadable,
     **openai_responses.OF_THE_ACCOUNT,
     "model_not_found": NoSuchModel,
     "model not exist": NoSuchModel,  # DeepSeek, with status 400
@@ -110,8 +111,6 @@ _QUIRKS: Mapping[str, re.Pattern[str]] = {
         "effort": r"^(?:unsupported|unknown)_parameter .*'reasoning_effort'|does not support thinking",
         # Templates without a system message: Gemma 2's, Mistral's first
         "system": r"system role (?:is )?not supported|unexpected role[^\w]+system",
-        # Those of Llama 3
-        "parallel_calls": r"only supports single tool[- ]calls? at once",
         "stream_options": r"'stream_options'",
         # llama.cpp until May 2025 with tools; OpenAI's newest for organizations that have not shown who they are
         "stream": r"^\S* 'stream' |cannot use tools with stream|not support stream|must be verified to stream"
@@ -120,7 +119,7 @@ _QUIRKS: Mapping[str, re.Pattern[str]] = {
         # Ollama ("llama3:8b does not support tools"), vLLM (""auto" tool choice requires --enable-auto-tool-choice"),
         # llama.cpp (500 "tools param requires --jinja flag", 400 "Unable to generate parser for this template"), SGLang
         # ("Unsupported tool_call_parser: None"), OpenRouter (404), Groq ("`tool calling` is not supported with this
-        # model"); templates without tool answers: Gemma 2's and Mistral's first
+        # model"); templates without tool answers (Gemma 2's, Mistral's first) or with one call alone (Llama 3's)
         "tools": r"(?:not|n't) (?:yet )?support(?: native| any| the use of)? (?:tool(?!_choice)|function[ _-]?call)"
         r"|\b(?:tools?|(?:tool|function)[ _-]?(?:call(?:s|ing)?|use))[`'\"]{0,2} (?:is|are)"
         r" (?:currently )?(?:not |un)(?:supported|enabled|available)"
@@ -221,54 +220,34 @@ class OpenAI:
         self._client.project = None
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The model's answer. If the server cannot read what its model wrote, that is asked for once more; with tools
-        offered in words if the server's parser of calls does not know the form in which the model writes them.
+        """The model's answer.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None if a stream had begun, because usage
                 comes only at its end.
         """
         deadline = Deadline(request)
+        listener = streams.Listener(request, deadline, on_text)
         try:
-            return await self._completed(request, deadline, on_text)
-        except Unreadable as error:
-            seconds = deadline.seconds
-            if deadline.left_seconds <= 0:
-                raise
-            in_words = any(phrase in str(error) for phrase in _IN_WORDS_NEXT)
-        _log.info("the server could not read what the model %s wrote; asking once more", self._model)
-        completion = await self._completed(request, deadline, on_text, in_words=in_words)
-        kind = Unreadable.__name__
-        lost = Attempt(provider=NAME, model=self._model, error=kind, latency_seconds=seconds, cost_usd=None)
-        return replace(completion, attempts=(lost, *completion.attempts))
-
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._client.close()
-
-    async def _completed(
-        self, request: Request, deadline: Deadline, on_text: OnText | None, *, in_words: bool = False
-    ) -> Completion:
-        """The answer to one request; `in_words`: tools are offered in words if that may be chosen."""
-        listener, began_seconds = streams.Listener(request, deadline, on_text), deadline.seconds
-        try:
-            answer = await self._in_time(request, deadline, listener, in_words=in_words)
+            answer = await self._in_time(request, deadline, listener)
         except ProviderError as error:
             if listener.has_heard:
                 error.cost_usd = None
             raise
         listener.end(answer.text)
-        latency_seconds = deadline.seconds - began_seconds
+        latency_seconds = deadline.seconds
         self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
-    async def _in_time(
-        self, request: Request, deadline: Deadline, listener: streams.Listener, *, in_words: bool
-    ) -> wire.WireAnswer:
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _in_time(self, request: Request, deadline: Deadline, listener: streams.Listener) -> wire.WireAnswer:
         """The answer, with the SDK's failures as our own."""
         try:
             async with deadline:
-                return await self._ask(request, listener, in_words=in_words)
+                return await self._ask(request, listener)
         except TimeoutError as error:
             self._is_slow = True
             raise listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
@@ -285,14 +264,12 @@ class OpenAI:
         except (openai.OpenAIError, ValueError, RecursionError) as error:  # JSON can be too deep
             raise wire.unreadable(provider=NAME, model=self._model) from error
 
-    async def _ask(self, request: Request, listener: streams.Listener, *, in_words: bool) -> wire.WireAnswer:
+    async def _ask(self, request: Request, listener: streams.Listener) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
         if not self._model:
             self._model = await self._first_listed()
         told = told_of(self._lessons, self._base_url, self._model)
         quirks = self._quirks | (_told(told) | self._learnt()) - self._never
-        if in_words and "tools" not in self._never and request.tools:
-            quirks |= {"tools"}
         is_streamed = listener.is_wanted or self._is_slow or told.is_at_home is True
         while True:
             request = replace(request, max_output_tokens=min(request.max_output_tokens, self._max_output_tokens()))
@@ -423,7 +400,6 @@ def _told(told: Capabilities) -> Quirks:
         "tools": told.tools,
         "effort": told.thinking,
         "system": told.system,
-        "parallel_calls": told.parallel_calls,
     }
     return frozenset(name for name, is_so in can.items() if is_so is False)
 

@@ -14,8 +14,7 @@ Source: platform.openai.com (chat completions, streaming), and issue threads of 
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Annotated, cast
 
 from pydantic import AliasChoices, BeforeValidator, Field
@@ -25,7 +24,6 @@ from bot.messages import (
     AssistantPart,
     CallId,
     Medium,
-    Message,
     Opaque,
     Picture,
     Text,
@@ -118,11 +116,6 @@ class _Message(wire.Wire):
     content: Annotated[str | list[Json] | None, BeforeValidator(_written)] = None
     refusal: wire.Name = None
     tool_calls: list[_Call] | None = None
-    function_call: wire.Aside[_Function] = None
-    """What some gateways still send instead of `tool_calls`. llama-cpp-python sends both, and in this one a wrong name.
-
-    Source: github.com/QwenLM/qwen-code/pull/6240 and abetlen/llama-cpp-python (llama_chat_format.py), 2026-11-26.
-    """
     reasoning_content: object = None
     reasoning: object = None
     reasoning_details: Annotated[list[Json] | None, BeforeValidator(_objects)] = None
@@ -214,31 +207,13 @@ def _messages(request: Request, quirks: Quirks) -> list[Json]:
     leads = system and "system" not in quirks
     ready: list[Json] = [{"role": "system", "content": system}] if leads else []
     asked: list[Content] = [system] if system and not leads else []
-    for message in _one_by_one(request.messages) if "parallel_calls" in quirks else request.messages:
+    for message in request.messages:
         if isinstance(message, UserMessage):  # many templates require user and assistant to alternate
             asked.append(_content(message, media.ALL - quirks))
         elif items := _items(message, quirks):
             ready += [*_asked(asked), *items]
             asked = []
     return [*ready, *_asked(asked)]
-
-
-def _one_by_one(messages: Iterable[Message]) -> Iterator[Message]:
-    """The messages with at most one call in each, every one followed by its answer."""
-    calls: list[ToolCall] = []
-    for message in messages:
-        if isinstance(message, AssistantMessage) and len(message.calls) > 1:
-            calls = list(message.calls[1:])
-            yield replace(message, parts=tuple(part for part in message.parts if part not in calls))
-        elif isinstance(message, ToolMessage) and calls:
-            of_call = {call.id: call for call in calls}
-            for answer in message.answers:
-                if answer.call_id in of_call:
-                    yield AssistantMessage(parts=(of_call[answer.call_id],))
-                yield ToolMessage(answers=(answer,))
-            calls = []
-        else:
-            yield message
 
 
 def _asked(contents: list[Content]) -> list[Json]:
@@ -321,8 +296,7 @@ def read(data: bytes, request: Request) -> wire.WireAnswer:
 def _parts(message: _Message, request: Request) -> list[AssistantPart]:
     parts: list[AssistantPart] = [*(Text(text=text) for text in message.words), *_carried(message)]
     ids = CallIds(request)
-    legacy = message.function_call
-    for call in message.tool_calls or ([_Call(function=legacy)] if legacy and legacy.name else ()):
+    for call in message.tool_calls or ():
         if call.function is not None:
             parts += _carried(call)
             parts.append(wire.tool_call(ids.free(call.id), call.function.name or "", call.function.arguments))
@@ -361,7 +335,6 @@ class PartialChat:
         self._content = self._refusal = self._thoughts = ""
         self._details: list[Json] = []
         self._calls: list[_PartialCall] = []
-        self._legacy = _PartialCall(_Call())
         self._reason: str | None = None
         self._place: str | None = None
         self._usage: Json | None = None
@@ -399,7 +372,6 @@ class PartialChat:
             "content": self._content,
             "refusal": self._refusal or None,
             "tool_calls": [call.body for call in self._calls],
-            "function_call": self._legacy.body["function"],
             "reasoning_content": self._thoughts,
             "reasoning_details": self._details,
         }
@@ -419,7 +391,6 @@ class PartialChat:
             self._detail(detail)
         for piece in delta.tool_calls or ():
             self.size += self._call_of(piece).extend(piece.function)
-        self.size += self._legacy.extend(delta.function_call)
 
     def _detail(self, piece: Json) -> None:
         """Appends a piece of a thought to the one it continues, else adds it as the next."""

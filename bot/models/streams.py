@@ -56,8 +56,9 @@ _TURN_ENDS = (
     r"|<(?:end_of_turn|eos|/s)>|<｜end▁of▁sentence｜>|\[/?INST\]"
 )
 _ENDED = re.compile(rf"(?:{_TURN_ENDS})\Z")
-_NEXT_TURN = re.compile(rf"(?:{_TURN_ENDS})\s*+(?:<\|(?:im_)?start|<start_of_turn|<s>)")
+_NEXT_TURN = re.compile(rf"(?:{_TURN_ENDS})(?:[ \t]*+\n|\s*+(?:<\|(?:im_)?start|<start_of_turn|<s>))")
 """Where the model goes on and invents the next turn."""
+_CLOSED_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _MAX_SIGN_CHARS = 32
 _THOUGHTS = re.compile(
     r"\A\s*(?:<(?P<tag>think|thinking|thought|reasoning)>.*?(?:</(?P=tag)>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z))\s*",
@@ -74,8 +75,16 @@ _SIGNS = re.compile(
 """Of the notations in which models call tools where their server has no parser for them."""
 _NAMED = re.compile(r"\"(?:name|tool|tool_name|function|action)\"\s*:\s*\"(?:functions\.)?([\w.-]{1,100})\"")
 _WITH_ARGUMENTS = re.compile(r"\"(?:arguments|parameters|args|input|action_input|tool_input)\"\s*:")
+_WRITTEN = re.compile(
+    r"^[ \t]*(?:Action:[ \t]*([\w.-]{1,100})[ \t]*$"
+    r"|(?:print\()?(?:functions\.|default_api\.)?([a-z]\w{0,99})\((?:\w{1,50}[ \t]?=|\{))",
+    re.MULTILINE,
+)
+"""A call as agents of ReAct write it, or as a line of Python does."""
 _MAY_BEGIN = re.compile(
-    r"<(?:[|｜/a-z<]|\Z)|\[(?:T|\Z)|^[ \t]*(?:\{|\[\s*+\{|Action:|```\w{0,12}+\s*+(?:\Z|[\[{]))", re.MULTILINE
+    r"<(?:[|｜/a-z<]|\Z)|\[(?:T|\Z)|^[ \t]*(?:\{|\[\s*+\{|Action:|```\w{0,12}+\s*+(?:\Z|[\[{])"
+    r"|(?:print\()?[a-z][\w.]{0,99}(?:\Z|\((?=\w{0,50}[ \t]?(?:=|\Z)|\{)))",
+    re.MULTILINE,
 )
 """Where an unfinished text may turn into a call or a sign."""
 
@@ -130,7 +139,9 @@ class Reader:
         if not self._names:
             return False
         named = {found[1] for found in _NAMED.finditer(text)} if _WITH_ARGUMENTS.search(text) else set[str]()
-        is_call = not named.isdisjoint(self._names) or _SIGNS.search(_CODE.sub("", text)) is not None
+        words = _CODE.sub("", text)
+        named |= {found[1] or found[2] for found in _WRITTEN.finditer(words)}
+        is_call = not named.isdisjoint(self._names) or _SIGNS.search(words) is not None
         if is_call:
             _log.warning("the model wrote a call of a tool as words: its server lacks a parser; the doctor says more")
         return is_call
@@ -149,6 +160,8 @@ def _without_thoughts(text: str) -> str:
 def _without_end(text: str) -> str:
     """The text up to the sign that ends its turn."""
     begun = _NEXT_TURN.search(text)
+    if begun:  # a text about turns shows their signs in code
+        begun = _NEXT_TURN.search(_CLOSED_CODE.sub(lambda code: " " * len(code[0]), text))
     text = (text[: begun.start()] if begun else text).rstrip()
     while text.endswith((">", "]")) and (ended := _ENDED.search(text, max(0, len(text) - _MAX_SIGN_CHARS))):
         text = text[: ended.start()].rstrip()

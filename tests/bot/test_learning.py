@@ -60,15 +60,11 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
         (ModelHost("vllm"), Capabilities(window_tokens=8192)),
         (
             ModelHost("llama_cpp"),
-            Capabilities(
-                window_tokens=8192, tools=True, pictures=False, system=True, parallel_calls=True, is_at_home=True
-            ),
+            Capabilities(window_tokens=8192, tools=True, pictures=False, system=True, is_at_home=True),
         ),
         (
-            ModelHost("llama_cpp", sees=True, knows_system=False, knows_parallel_calls=False),
-            Capabilities(
-                window_tokens=8192, tools=True, pictures=True, system=False, parallel_calls=False, is_at_home=True
-            ),
+            ModelHost("llama_cpp", sees=True, knows_system=False),
+            Capabilities(window_tokens=8192, tools=True, pictures=True, system=False, is_at_home=True),
         ),
         (
             ModelHost("llama_cpp", tools=False),

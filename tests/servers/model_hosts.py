@@ -29,7 +29,6 @@ class ModelHost:
     """What the model was made for."""
     tools: bool = True
     knows_system: bool = True
-    knows_parallel_calls: bool = True
     sees: bool = False
     is_loaded: bool = True
     num_ctx: int | None = None
@@ -81,7 +80,7 @@ class ModelHost:
                         "supports_tools": self.tools,
                         "supports_tool_calls": self.tools,
                         "supports_system_role": self.knows_system,
-                        "supports_parallel_tool_calls": self.tools and self.knows_parallel_calls,
+                        "supports_parallel_tool_calls": self.tools,
                     },
                 }
             case "lm_studio", "/api/v0/models":

@@ -144,9 +144,15 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
         ),
         (
             "5 km in miles",
-            {"from": "5 km", "to": "3.10686 mi"},
-            "5 km = **3.10686 mi**",
+            {"from": "10 mile", "to": "16.09344 kilometer"},
+            "10 miles = **16.09 km**",
         ),
+        (
+            "5 km in miles",
+            {"from": "32 degree Fahrenheit", "to": "0 degree Celsius"},
+            "32 degrees Fahrenheit = **0°C**",
+        ),
+        ("5 km in miles", {"from": "1E-9 meter", "to": "1 nanometer"}, "1E-9 meter = **1 nanometer**"),
         (
             "20 euros in dollars",
             {
@@ -196,8 +202,10 @@ async def test_what_a_tool_found_is_worded(sentence: str, data: Mapping[str, Any
 
 @pytest.mark.parametrize("sentence", ["2/0", "weather in Nowhere", "what time is it"])
 async def test_failures_in_words(sentence: str) -> None:
-    """A tool's failure is told with why; what it says to models is not."""
+    """A tool's failure is told with why; what it says to models is not, but for what is wrong with a unit."""
     assert await answer(sentence, failed("No.")) == NOTHING
+    reason = "kilometer measures length and kilogram measures mass, so one cannot be converted into the other."
+    assert await answer("5 km in kg", failed(reason, "invalid_arguments")) == reason
 
 
 @pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])
@@ -238,6 +246,8 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
         ("what's 20% of 50", "calculate", {"expression": "20/100*50"}),
         ("20 % + 5", "calculate", {"expression": "20 % + 5"}),
         ("sqrt(16)", "calculate", {"expression": "sqrt(16)"}),
+        ("√16", "calculate", {"expression": "√16"}),
+        ("What is √16 + 2?", "calculate", {"expression": "√16 + 2"}),
         ("2**10", "calculate", {"expression": "2**10"}),
         ("5 km in miles", "convert", {"amount": 5.0, "unit": "km", "to": "miles"}),
         ("How many km are 26 miles?", "convert", {"amount": 26.0, "unit": "miles", "to": "km"}),

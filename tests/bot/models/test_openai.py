@@ -432,23 +432,18 @@ def unreadable(words: str, *, in_stream: bool) -> Answer:
 
 
 @pytest.mark.parametrize("in_stream", [False, True], ids=["answer", "stream"])
-@pytest.mark.parametrize(("words", "in_words"), [(LLAMA, True), (PEG, True), (OLLAMA, False)])
-async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str, in_words: bool, in_stream: bool) -> None:
-    """With tools in words where its parser does not know the form; from the next request on as before. The lost answer
-    is told for the ledger, and what the model wrote counts as no refusal of tools.
-    """
+@pytest.mark.parametrize("words", [LLAMA, PEG, OLLAMA])
+async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str, in_stream: bool) -> None:
+    """The lost answer is kept for the ledger, and what the model wrote counts as no refusal of tools."""
     server = OpenAIServer(local=True)
     server.faults.append(unreadable(words, in_stream=in_stream))
     heard: list[str] = []
-    on_text = heard.append if in_stream else None
     async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
-        completion = await provider.complete(QUESTION, on_text)
-        assert completion.stop is Stop.END
-        [lost] = completion.attempts
-        assert (lost.provider, lost.model, lost.error, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
-        await provider.complete(QUESTION, on_text)
-    first, again, next_one = ("tools" in request.json() for request in server.requests)
-    assert (first, again, next_one) == (True, not in_words, True)
+        completion = await Fallback([provider]).complete(QUESTION, heard.append if in_stream else None)
+    assert completion.stop is Stop.END
+    [lost] = completion.attempts
+    assert (lost.provider, lost.model, lost.error, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
+    assert ["tools" in request.json() for request in server.requests] == [True, True]
 
 
 async def test_what_a_server_never_can_read_is_asked_for_twice_only() -> None:
@@ -472,20 +467,13 @@ async def test_a_template_without_a_system_message() -> None:
     assert first == {"role": "user", "content": "You are Aldis.\n\nWhat is the weather in Oslo?"}
 
 
-async def test_a_template_without_parallel_calls() -> None:
-    """Calls that stood in one answer stand one behind the other then, each followed by its own answer, after one
-    refusal; a single call is as it was.
-    """
+async def test_a_template_with_one_call_alone() -> None:
+    """Tools are described in its prompt then, after one refusal."""
     server = OpenAIServer(local=True, knows_parallel_calls=False)
     server.scripted(say("I look.") + call("get_weather", {"place": "Oslo"}) + call("current_time", {}))
     await _continued(server, model="llama3.1:8b")
     assert len(server.refused) == 1
-    *_, spoken, answer, second, last = server.requests[-1].json()["messages"]
-    assert [one["role"] for one in (spoken, answer, second, last)] == ["assistant", "tool"] * 2
-    assert (spoken["content"], second["content"]) == ("I look.", "")
-    for calling, told in ((spoken, answer), (second, last)):
-        [only] = calling["tool_calls"]
-        assert only["id"] == told["tool_call_id"]
+    assert "tools" not in server.requests[-1].json()
 
 
 async def test_a_template_without_answers_of_tools() -> None:

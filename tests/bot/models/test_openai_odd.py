@@ -1,14 +1,12 @@
 """Answers that are odd in what they say besides: the words and calls, which are paid for, are taken all the same."""
 
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from bot.messages import ToolAnswer, ToolMessage
 from bot.models.base import Stop, Usage
 from tests.bot.models.vendors import QUESTION, Vendor, calls, opened, texts
 from tests.servers.base import answer_json
@@ -110,39 +108,6 @@ async def test_a_call_of_nothing(vendor: Vendor, function: Json) -> None:
     completion = await vendor.provider.complete(QUESTION)
     assert texts(completion) == ["I look."]
     assert [one.name for one in calls(completion)] == [""]
-
-
-LEGACY = {"name": "get_weather", "arguments": '{"place": "Oslo"}'}
-
-
-async def test_a_call_as_it_was_before_there_were_several(vendor: Vendor) -> None:
-    """In `function_call`, as some gateways send it: it is carried out, and sent back as all others are."""
-    name, arguments = {"name": LEGACY["name"], "arguments": ""}, {"arguments": LEGACY["arguments"]}
-    answers(vendor, {"function_call": name}, {"function_call": name | arguments}, reason="function_call")
-    completion = await vendor.provider.complete(QUESTION)
-    [call] = calls(completion)
-    assert (call.name, dict(call.arguments), completion.stop) == ("get_weather", {"place": "Oslo"}, Stop.TOOLS)
-    assert completion.message is not None
-    told = ToolMessage(answers=(ToolAnswer(call_id=call.id, name=call.name, content="{}", ok=True),))
-    answers(vendor, {"content": "Rain."})
-    then = await vendor.provider.complete(replace(QUESTION, messages=(*QUESTION.messages, completion.message, told)))
-    assert texts(then) == ["Rain."]
-    sent = vendor.server.requests[-1].json()["messages"][-2:]
-    assert [message["role"] for message in sent] == ["assistant", "tool"]
-    assert sent[0]["tool_calls"][0]["function"]["name"] == "get_weather"
-
-
-async def test_a_legacy_call_beside_the_others_is_none(vendor: Vendor) -> None:
-    """llama-cpp-python repeats the only call, under the name that the model wrote after it; some send an empty one."""
-    called = {
-        "tool_calls": [{"index": 0, "id": "a", "function": LEGACY}],
-        "function_call": LEGACY | {"name": "m_end|>"},
-    }
-    answers(vendor, called, reason="tool_calls")
-    assert [call.name for call in calls(await vendor.provider.complete(QUESTION))] == ["get_weather"]
-    answers(vendor, {"content": "Hi", "function_call": {"name": None, "arguments": "null"}})
-    completion = await vendor.provider.complete(QUESTION)
-    assert (texts(completion), calls(completion)) == (["Hi"], ())
 
 
 async def test_a_second_answer_beside_the_first(vendor: Vendor) -> None:

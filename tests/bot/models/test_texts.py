@@ -43,6 +43,9 @@ CALLS = [
     '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"place": "Oslo"}<|call|>',
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"place": "Oslo"}<｜tool▁call▁end｜>',
     '<|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
+    'I have to look.\nAction: get_weather\nAction Input: {"place": "Oslo"}',
+    "get_weather(place='Oslo')",
+    "print(default_api.get_weather(place='Oslo'))",
 ]
 
 
@@ -116,6 +119,8 @@ async def test_after_such_a_call_the_model_is_asked_once_more(store: Store, cloc
         "Say [get_weather(place) for place in places] for that.",
         "[Oslo](https://oslo.example), for get_weather",
         "Action: none is needed.",
+        "Say\n`get_weather(place='Oslo')` or\n```\nget_weather(place='Oslo')\n```",
+        "ChatML:\n```\n<|im_end|>\n<|im_start|>user\n```\nand so on.",
         "A turn ends with `<|im_end|>` in ChatML.",
     ],
 )
@@ -131,6 +136,7 @@ async def test_code_and_data_stay_text(text: str) -> None:
         ("The answer is 4.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks", "The answer is 4."),
         ("The answer is 4.\n<|im_end|>\n<|im_start|>user\nThanks", "The answer is 4."),
         ("The answer is 4.</s>", "The answer is 4."),
+        ("The answer is 4.<|endoftext|>\nUser: And 3+3?", "The answer is 4."),
         ("The answer is 4.<end_of_turn>\n", "The answer is 4."),
         ("The answer is 4.<｜end▁of▁sentence｜>", "The answer is 4."),
         ("<think>They greet me.</think>\n\nHello!", "Hello!"),
