@@ -79,11 +79,7 @@ TOOL_FAILURES: Mapping[str, Sentence] = {
 def duration(seconds: float, *, is_long: bool = False) -> str:
     """A length of time, in its two largest units: `2 h 5 min`, or `2 hours 5 minutes`."""
     total = max(1, round(seconds / 60))
-    parts = (
-        (minutes // 1440, "duration-day"),
-        (minutes // 60 % 24, "duration-hour"),
-        (minutes % 60, "duration-minute"),
-    )
+    parts = ((total // 1440, "duration-day"), (total // 60 % 24, "duration-hour"), (total % 60, "duration-minute"))
     return " ".join([amount(count, unit, is_long=is_long) for count, unit in parts if count][:2])
 
 
