@@ -173,12 +173,18 @@ async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
         ('{"place": "Oslo",}', {"place": "Oslo"}),
         ('{"days": 2 "place": "Oslo"}', {"days": 2, "place": "Oslo"}),
         ('{"place": "the "old" town", "exact": True}', {"place": 'the "old" town', "exact": True}),
+        ("{'text': 'one\\ntwo', 'at': None}", {"text": "one\ntwo", "at": None}),
         # What is not a slip: cut off, two objects, none, too long.
         ('{"text": "pay 12', None),
         ('{"amount": 1250', None),
         ('{"a": 1}{"a": 2}', None),
         ("Oslo", None),
         ('{"a": 1e999}', None),
+        # A part would be lost (json-repair 0.64.6).
+        ('{"expression": 17*23}', None),
+        ('{"at": 12:30}', None),
+        ('{"amount": 20 EUR}', None),
+        ('{"place": "Oslo", "place": "Rome",}', None),
         ("{" * 20_000 + "}", None),
         ('{"a":' * 600 + "}", None),
     ],
