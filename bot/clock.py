@@ -28,11 +28,14 @@ older Aldis set too far ahead (the loops, when they start).
 import asyncio
 import threading
 import time
+import zoneinfo
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Protocol
+
+import tzdata
 
 from store import KeptTime
 
@@ -222,3 +225,15 @@ def _ns(at: datetime) -> int:
 
 def _duration_ns(duration: timedelta) -> int:
     return duration // timedelta(microseconds=1) * 1000
+
+
+def use_newest_time_zones() -> None:
+    """Makes `zoneinfo`, which prefers the machine's files, read the package `tzdata` unless they are as new.
+
+    With the files of Debian 12 (2025b) it is an hour too early in Vancouver, Winnipeg and Casablanca since autumn 2026.
+    """
+    for folder in zoneinfo.TZPATH:
+        with suppress(OSError), Path(folder, "tzdata.zi").open(encoding="ascii") as file:
+            if file.readline().removeprefix("# version ").strip() >= tzdata.IANA_VERSION:
+                return
+    zoneinfo.reset_tzpath(to=())

@@ -1,9 +1,19 @@
 """What the machine lets a process have."""
 
 import asyncio
+import re
 import resource
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from importlib import resources
+from pathlib import Path
+
+import pytest
 
 from bot import app
+
+ROOT = Path(__file__).parents[2]
 
 
 async def test_a_process_may_open_as_many_files_as_the_machine_allows() -> None:
@@ -30,3 +40,26 @@ async def test_many_wait_beside_the_loop_without_delaying_another() -> None:
     assert await asyncio.to_thread(lambda: "done") == "done"
     is_over.set()
     await asyncio.gather(*waiting)
+
+
+@pytest.mark.parametrize(("version", "offset_hours"), [("2025b", -7), ("9999a", 0), (None, -7)])
+def test_older_time_zones_of_the_machine_give_way(tmp_path: Path, version: str | None, offset_hours: int) -> None:
+    """Vancouver keeps summer time since 2026 (tzdata 2026f); newer files of the machine are believed."""
+    (tmp_path / "America").mkdir()
+    london = resources.files("tzdata.zoneinfo.Europe").joinpath("London").read_bytes()
+    (tmp_path / "America" / "Vancouver").write_bytes(london)
+    if version:
+        (tmp_path / "tzdata.zi").write_text(f"# version {version}\n", encoding="ascii")
+    asked_at = datetime.now(UTC)
+    answered = subprocess.run(
+        [sys.executable, "-m", "bot", "chat", "--once", "What time is it in Vancouver?"],
+        env={"PYTHONTZPATH": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [shown] = re.findall(r"It's (\d\d:\d\d)", answered.stdout)
+    minutes = int((datetime.now(UTC) - asked_at).total_seconds() // 60) + 2
+    there = asked_at + timedelta(hours=offset_hours)
+    assert shown in {f"{there + timedelta(minutes=minute):%H:%M}" for minute in range(minutes)}
