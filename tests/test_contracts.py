@@ -69,6 +69,7 @@ HOMES = {
     "selectolax": ["bot.media.pages"],
     "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator.tool"],
+    "tzdata": ["bot.clock"],
     "wcwidth": ["bot.formatting.graphemes", "tools.text"],
     "websockets": ["bot.signal.rest_api.transport"],
 }
