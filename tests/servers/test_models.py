@@ -14,7 +14,7 @@ from tests.servers.anthropic import VERSION, AnthropicServer
 from tests.servers.base import answer_json
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_rules import Carried
-from tests.servers.script import ModelServer, call, cut_connection, empty, pause, say, think
+from tests.servers.script import call, cut_connection, empty, pause, say, think
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -118,38 +118,17 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 HOUR = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
 
 ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
-    (lambda body: body.pop("max_tokens"), "max_tokens: Field required"),
-    (lambda body: body.pop("model"), "model: Field required"),
     (lambda body: body.pop("messages"), "messages: Field required"),
-    (_set(colour="red"), "colour: Extra inputs are not permitted"),
-    (_set(temperature=1), "`temperature` is deprecated for this model."),
-    (_set(max_tokens=0), "max_tokens: Input should be greater than or equal to 1"),
     (_set(max_tokens=200_000), "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens"),
-    (_set(model="claude-sonnet-5-5", thinking={"type": "disabled"}), '"thinking.type.disabled" is not supported'),
-    (_set(metadata={"user_id": "ann@example.org"}), "user_id appears to contain an email address"),
-    (_set(metadata={"user_id": "+49 151 1234567"}), "user_id appears to contain a phone number"),
-    (
-        _set(model="claude-opus-5-5", tool_choice={"type": "any"}),
-        'tool_choice: type "tool" and "any" are not supported',
-    ),
-    (_set(tools=[], tool_choice={"type": "none"}), "tool_choice: may only be specified while providing tools"),
     (_tool(name="a b"), "tools.0.custom.name: String should match pattern"),
-    (_tool(name="a" * 129), "tools.0.custom.name: String should have at most 128 characters"),
-    (_tool(colour="red"), "tools.0.custom.colour: Extra inputs are not permitted"),
-    (_tool(input_schema={}), "tools.0.custom.input_schema.type: Field required"),
     (_tool(input_schema={"type": "string"}), "tools.0.custom.input_schema.type: Input should be 'object'"),
     (_set(tools=[TOOL, TOOL]), "tools: Tool names must be unique."),
     (_set(tools=[TOOL | MARK, TOOL | MARK | {"name": "g"}], system=[_text("a") | MARK] * 3), "A maximum of 4 blocks"),
-    (_block(0, *[_text("a") | MARK] * 5), "A maximum of 4 blocks with cache_control may be provided. Found 5."),
     (_block(0, _text("a") | MARK, _text("b") | HOUR), "a ttl='1h' cache_control block must not come after a ttl='5m'"),
     (_set(tools=[TOOL | MARK], system=[_text("a") | HOUR]), "a ttl='1h' cache_control block must not come after"),
-    (_block(0, _text("a") | {"cache_control": {"type": "ephemeral", "ttl": "2h"}}), "Input should be '5m' or '1h'"),
     (_messages(), "messages: at least one message is required"),
     (_messages(("assistant", "Hi"), ("user", "Hi")), 'messages: first message must use the "user" role'),
     (_messages(("system", "Hi"), ("user", "Hi")), 'Unexpected role "system"'),
-    (_messages(("user", "Hi"), ("system", "Hi")), "role 'system' is not supported on this model"),
-    (_messages(("tool", "Hi")), "messages.0.role: Input should be 'user' or 'assistant'"),
-    (_messages(("user", None)), "messages.0.content: Input should be a valid list"),
     (_messages(("user", "")), "messages.0: all messages must have non-empty content"),
     (_messages(("user", "Hi"), ("assistant", []), ("user", "Hi")), "messages.1: all messages must have non-empty"),
     (_messages(("user", "Hi"), ("assistant", "Well")), "does not support assistant message prefill"),
@@ -160,13 +139,7 @@ ANTHROPIC_MISTAKES: list[tuple[Change, str]] = [
         "messages.0.content.0.image.source.base64.media_type: Input should be",
     ),
     (_block(0, _image(data="%%")), "messages.0.content.0.image.source.base64: invalid base64 data"),
-    (_block(0, _image(data="")), "messages.0.content.0.image.source.base64.data: String should have at least"),
     (_block(0, _image(media_type="image/png")), "Image does not match the provided media type image/png"),
-    (_block(0, {"type": "document", "source": {"type": "text"}}), "messages.0.content.0.document.source: this double"),
-    (_block(1, _image(), _use()), "messages.1.content.0: `image` blocks are not permitted in this role"),
-    (_block(0, {"type": "video"}), "messages.0.content.0: Input tag 'video'"),
-    (_block(0, _text("a") | {"colour": "red"}), "messages.0.content.0.text.colour: Extra inputs are not permitted"),
-    (lambda body: body["messages"][0].update(name="Ann"), "messages.0.name: Extra inputs are not permitted"),
     (_block(1, _use("toolu.1")), "messages.1.content.0.tool_use.id: String should match pattern"),
     (_block(1, _use(input="{}")), "messages.1.content.0.tool_use.input: Input should be a valid dictionary"),
     (_block(1, _use(), _use()), "messages.1.content.0: `tool_use` ids must be unique"),
@@ -218,12 +191,6 @@ async def test_anthropic_refuses_with_its_status(
     given, answer = await _post(http, anthropic.url + path, RIGHT | change, ANTHROPIC_HEADERS | headers)
     assert given == status
     assert words in answer["error"]["message"]
-
-
-async def test_anthropic_demands_a_version(anthropic: AnthropicServer, http: aiohttp.ClientSession) -> None:
-    """A client that does not say which version it speaks is refused."""
-    _, answer = await _post(http, anthropic.url + "/v1/messages", RIGHT, {"x-api-key": "test-key"})
-    assert answer["error"]["message"] == "anthropic-version: header is required"
 
 
 async def _thought(anthropic: AnthropicServer, http: aiohttp.ClientSession) -> Json:
@@ -338,32 +305,21 @@ def _message(number: int, **values: Any) -> Change:
 
 CHAT_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body.pop("model"), "Missing required parameter: 'model'."),
-    (_set(colour="red"), "Unknown parameter: 'colour'."),
     (_set(seed=1), "Unsupported parameter: 'seed' is not supported with this model."),
     (_set(stream_options={"include_usage": True}), "'stream_options' parameter is only allowed when 'stream' is"),
-    (_message(1, content=[{"type": "video"}]), "Invalid value: 'video'."),
-    (_message(1, content=[{"type": "text"}]), "Missing required parameter: 'messages[1].content[0].text'."),
-    (_message(1, content=[{"type": "image_url", "image_url": {"url": "photo"}}]), "Expected a base64-encoded"),
     (_message(1, content=[{"type": "image_url", "image_url": {"url": "data:application/pdf;base64,eA=="}}]),
      "Expected a base64-encoded data URL."),
     (_message(1, content=[{"type": "file", "file": {"file_data": "data:application/pdf;base64,eA=="}}]),
      "Missing required parameter: 'messages[1].content[0].filename'."),
     (_set(model="o3"), "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
-    (_set(max_completion_tokens=5), "'max_tokens' and 'max_completion_tokens' at the same time"),
-    (lambda body: body.update(model="gpt-5.5", max_completion_tokens=body.pop("max_tokens"), temperature=0.2),
-     "Unsupported value: 'temperature' does not support 0.2 with this model."),
     (lambda body: body.update(model="gpt-5.6-luna", max_completion_tokens=body.pop("max_tokens")),
      "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions."),
     (_set(tools=[]), "Invalid 'tools': empty array."),
     (lambda body: (body.pop("tools"), body.update(tool_choice="none")), "only allowed when 'tools' are specified"),
-    (lambda body: (body.pop("tools"), body.update(parallel_tool_calls=True)), "only allowed when 'tools' are"),
-    (_set(tools=[_function(f"f{n}") for n in range(129)]), "Invalid 'tools': array too long."),
     (_set(tools=[_function("a b")]), "Invalid 'tools[0].function.name': string does not match pattern."),
-    (_set(tools=[_function("a" * 74)]), "string too long. Expected a string with maximum length 64"),
     (_set(tools=[_function(parameters={})]), "must be a JSON Schema of 'type: \"object\"', got 'type: \"None\"'."),
     (_set(tools=[_function(parameters={"type": "object"})]), "In context=(), object schema missing properties."),
     (_set(messages=[]), "Invalid 'messages': empty array."),
-    (_message(0, role="robot"), "Invalid value: 'robot'."),
     (_message(2, tool_calls=[]), "Invalid 'messages[2].tool_calls': empty array."),
     (_message(1, content=None), "Invalid value for 'content': expected a string, got null."),
     (_message(2, tool_calls=[_asked(arguments={})]), "Invalid type for 'arguments': expected a string."),
@@ -460,8 +416,6 @@ def _item(number: int, **values: Any) -> Change:
 RESPONSES_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body.pop("input"), "Missing required parameter: 'input'."),
     (_set(input=[]), "Missing required parameter: 'input'."),
-    (_set(messages=[]), "Unknown parameter: 'messages'."),
-    (_set(temperature=0.2), "'temperature' does not support 0.2"),
     (_set(max_output_tokens=15), "Invalid 'max_output_tokens': integer below minimum value."),
     (_set(tools=[_function()]), "Missing required parameter: 'tools[0].name'."),
     (_set(tools=[_flat(parameters={})]), "schema must be a JSON Schema of 'type: \"object\"'"),
@@ -469,7 +423,6 @@ RESPONSES_MISTAKES: list[tuple[Change, str]] = [
     (lambda body: body["input"].pop(2), "No tool output found for function call call_1."),
     (_item(1, arguments={}), "Invalid type for 'arguments': expected a string."),
     (_item(0, content=""), "Missing required parameter: 'input[0].content'."),
-    (_item(0, content=[{"type": "text", "text": "Hi"}]), "Invalid value: 'text'."),
     (_item(0, content=[{"type": "input_image", "image_url": "data:image/heic;base64,eA=="}]), "Expected a base64-"),
 ]
 
@@ -534,25 +487,6 @@ async def test_openai_refuses_with_its_status(
     assert (given, answer["error"].get("code")) == (status, code)
 
 
-async def test_models_are_listed(anthropic: AnthropicServer, openai: OpenAIServer, http: aiohttp.ClientSession) -> None:
-    """A check of the key may ask which models there are."""
-    for url, headers, known in (
-        (anthropic.url + "/v1/models", ANTHROPIC_HEADERS, "claude-haiku-5-5"),
-        (openai.base_url + "/models", OPENAI_HEADERS, "gpt-6-sol"),
-    ):
-        async with http.get(url, headers=headers) as response:
-            assert known in [model["id"] for model in (await response.json())["data"]]
-        async with http.get(url + "/none", headers=headers) as response:
-            assert response.status == 404
-
-
-@pytest.mark.parametrize("body", [b"{", b"[]", b"\xff"])
-async def test_a_body_that_is_no_json_object(openai: OpenAIServer, http: aiohttp.ClientSession, body: bytes) -> None:
-    """It is refused before it is read."""
-    async with http.post(openai.base_url + "/responses", data=body, headers=OPENAI_HEADERS) as response:
-        assert response.status == 400
-
-
 async def test_what_was_bought_is_counted(http: aiohttp.ClientSession) -> None:
     """Only an answer that was written whole is bought; the same question answered twice is told."""
     async with OpenAIServer(latency_seconds=0.001) as server:
@@ -567,12 +501,3 @@ async def test_what_was_bought_is_counted(http: aiohttp.ClientSession) -> None:
         await _post(http, url, CHAT, OPENAI_HEADERS)
         assert server.bought_twice == (server.completed[0].fingerprint,)
         assert len({completion.id for completion in server.completed}) == 2
-
-
-async def test_a_lenient_double_checks_nothing(http: aiohttp.ClientSession) -> None:
-    """For a benchmark the rules can be switched off."""
-    servers: tuple[ModelServer, ...] = (AnthropicServer(strict=False, key=None), OpenAIServer(strict=False, key=None))
-    for server, path in zip(servers, ("/v1/messages", "/v1/chat/completions"), strict=True):
-        async with server:
-            body = {"model": "any", "messages": [{"role": "user", "content": "Hi"}], "colour": "red"}
-            assert (await _post(http, server.url + path, body, {"anthropic-version": VERSION}))[0] == 200

@@ -396,41 +396,19 @@ REACTION = {"recipient": ALICE.uuid, "target_author": ALICE.uuid, "timestamp": 5
 @pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
-        ("GET", "/v1/health", None, 204),
         ("GET", "/v1/nothing", None, 404),
-        ("GET", "/v1/qrcodelink/raw", None, 400),
         ("GET", "/v1/contacts/+1", None, 400),
         ("PUT", f"/v1/typing-indicator/{ACCOUNT}", {"recipient": "x"}, 400),
         ("POST", f"/v1/receipts/{ACCOUNT}", {"receipt_type": "seen", "recipient": ALICE.uuid, "timestamp": 1}, 400),
-        ("POST", "/v2/send", {"number": ACCOUNT}, 400),
-        ("POST", "/v2/send", {"number": "+1", "recipients": [ALICE.uuid], "message": "x"}, 400),
-        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [], "message": "x"}, 400),
-        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": ""}, 400),
-        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": 1}, 400),
-        ("POST", "/v2/send", {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "quote_author": "x"}, 400),
         ("POST", "/v2/send", "no object", 400),
-        (
-            "POST",
-            "/v2/send",
-            {"number": ACCOUNT, "recipients": [ALICE.uuid], "message": "x", "edit_timestamp": 5},
-            400,
-        ),
-        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": [""]}, 400),
-        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": ["data:text/plain;base64,"]}, 400),
+        ("POST", "/v2/send", SENDING | {"message": ""}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "x", "quote_author": "x"}, 400),
+        ("POST", "/v2/send", SENDING | {"message": "x", "edit_timestamp": 5}, 400),
         ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": ["not base64!"]}, 400),
-        ("POST", "/v2/send", SENDING | {"message": "x", "base64_attachments": "QUJD"}, 400),
         ("POST", "/v2/send", SENDING | {"message": "*x*", "text_mode": "styled", "mentions": [MENTION]}, 400),
-        ("POST", "/v2/send", SENDING | {"message": "hello", "mentions": [MENTION | {"start": "0"}]}, 400),
         ("POST", f"/v1/reactions/{ACCOUNT}", REACTION, 400),
-        ("POST", f"/v1/reactions/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
-        ("DELETE", f"/v1/reactions/{ACCOUNT}", REACTION, 400),
-        ("GET", "/v1/attachments/gone.jpg", None, 404),
         ("DELETE", "/v1/attachments/gone.jpg", None, 404),
-        ("GET", "/v1/devices/+1", None, 400),
         ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
-        ("DELETE", f"/v1/remote-delete/{ACCOUNT}", {"recipient": ALICE.uuid}, 400),
-        ("DELETE", "/v1/remote-delete/+1", {"recipient": ALICE.uuid, "timestamp": 5}, 400),
-        ("GET", "/v1/groups/+1", None, 400),
     ],
 )
 async def test_the_double_refuses_what_the_bridge_refuses(
@@ -440,12 +418,6 @@ async def test_the_double_refuses_what_the_bridge_refuses(
     async with aiohttp.ClientSession() as session, session.request(method, server.url + path, json=body) as response:
         assert response.status == status
     assert not server.sent
-
-
-async def test_the_double_refuses_a_body_that_is_no_json(server: SignalRestApi) -> None:
-    """As the bridge does."""
-    async with aiohttp.ClientSession() as session, session.post(server.url + "/v2/send", data="{") as response:
-        assert response.status == 400
 
 
 async def test_a_connection_that_breaks_while_asking() -> None:
