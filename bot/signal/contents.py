@@ -15,7 +15,6 @@ from bot.signal.files import attachment_in, quoted_picture_in
 from bot.signal.json import (
     Json,
     as_object,
-    as_whole,
     items_in,
     line_of,
     name_of,
@@ -206,18 +205,11 @@ def _places(text: str) -> Iterable[str]:
 
 
 def _polls(data: Json) -> Iterable[str]:
-    poll, vote = object_in(data, "pollCreate"), object_in(data, "pollVote")
-    if poll:
+    if poll := object_in(data, "pollCreate"):
         texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
         options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))
         choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
         yield f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}"
-    if vote:
-        chosen = [as_whole(index) for index in items_in(vote, "optionIndexes")[:_MAX_ITEMS]]
-        numbers = ", ".join(str(index + 1) for index in chosen if index is not None)
-        yield f"a vote in a poll: option {numbers}" if numbers else "a vote in a poll taken back"
-    if whole_in(object_in(data, "pollTerminate"), "targetSentTimestamp") is not None:
-        yield "a poll was closed"
 
 
 def _short(parent: Json, field: str) -> str:

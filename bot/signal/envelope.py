@@ -71,12 +71,9 @@ _MAX_TARGETS = 500
 """How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
 _MAX_REMEMBERED = 256
 
-_NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment")
+_NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment", "pollVote", "pollTerminate")
 """Content of a data message that makes it none for Aldis. A story reply answers a story, and Aldis posts none."""
-_POLL_TALK = ("pollVote", "pollTerminate")
-"""In a group others can see who voted and that a poll is over; in a direct chat it would be the person's own poll,
-which needs no answer."""
-_CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate", *_POLL_TALK)
+_CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate")
 """What makes a data message a message even without text."""
 
 _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
@@ -328,8 +325,7 @@ def _kind(frame: Json, source: Json) -> Kind:
 
 
 def _data_kind(data: Json) -> Kind:
-    nothing = _NO_MESSAGE if data.get("groupInfo") is not None else (*_NO_MESSAGE, *_POLL_TALK)
-    if any(data.get(part) is not None for part in nothing):
+    if any(data.get(part) is not None for part in _NO_MESSAGE):
         return Kind.OTHER
     if data.get("remoteDelete") is not None or data.get("adminDelete") is not None:
         return Kind.DELETE

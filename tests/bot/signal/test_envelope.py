@@ -151,8 +151,8 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
         Kind.MESSAGE,
         said("", chat=IN_GROUP, extras=("a poll (several answers allowed): Which day? — 1. Saturday, 2. Sunday",)),
     ),
-    "poll_terminate": (Kind.MESSAGE, said("", chat=IN_GROUP, extras=("a poll was closed",))),
-    "poll_vote": (Kind.MESSAGE, said("", chat=IN_GROUP, extras=("a vote in a poll: option 1",))),
+    "poll_terminate": (Kind.OTHER, None),
+    "poll_vote": (Kind.OTHER, None),
     "quote_dm": (
         Kind.MESSAGE,
         said(
@@ -573,22 +573,6 @@ def test_a_sticker_is_told_by_its_emoji_where_the_bridge_tells_it() -> None:
     pack = {"packId": "00ff", "stickers": [{"id": 3, "emoji": "Post it to me!"}]}
     assert stickers_in([pack]) == {}
     assert heard(message(None, sticker=sticker | {"emoji": "Post it to me!"})).sticker_emoji is None
-
-
-@pytest.mark.parametrize(
-    "talk",
-    [{"pollVote": {"optionIndexes": [0], "targetSentTimestamp": 5}}, {"pollTerminate": {"targetSentTimestamp": 5}}],
-)
-def test_a_vote_in_a_direct_chat_is_nothing_to_answer(talk: Frame) -> None:
-    """It is the person's own poll; in a group others may want to know."""
-    assert read(message(None, **talk)) is None
-    assert heard(message(None, group=GROUP, **talk)).extras
-
-
-def test_a_vote_that_is_taken_back_says_so() -> None:
-    """A vote without options is the end of a vote."""
-    vote = {"optionIndexes": [], "targetSentTimestamp": 5}
-    assert heard(message(None, group=GROUP, pollVote=vote)).extras == ("a vote in a poll taken back",)
 
 
 def test_what_is_shown_only_once_is_told_in_no_words() -> None:
