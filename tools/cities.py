@@ -95,10 +95,10 @@ Virginia: New_York; WA Washington: Los_Angeles; WV West Virginia: New_York; WI W
 AB Alberta: Edmonton; BC British Columbia: Vancouver Edmonton; MB Manitoba: Winnipeg; NB New Brunswick: Moncton; NL
 Newfoundland and Labrador: St_Johns Goose_Bay; NS Nova Scotia: Halifax; ON Ontario: Toronto Winnipeg; QC Quebec:
 Toronto Blanc-Sablon; SK Saskatchewan: Regina; NSW New South Wales: Sydney; VIC Victoria: Melbourne; QLD Queensland:
-Brisbane; TAS Tasmania: Hobart
+Brisbane; TAS Tasmania: Hobart; WA Western Australia: Perth; SA South Australia: Adelaide; NT Northern Territory: Darwin
 """
 _HAWAII = "Pacific/Honolulu"
-_AUSTRALIAN = frozenset({"Sydney", "Melbourne", "Brisbane", "Hobart"})
+_AUSTRALIAN = frozenset({"Sydney", "Melbourne", "Brisbane", "Hobart", "Perth", "Adelaide", "Darwin"})
 _COUNTRY_NAMES = {
     "GB": "uk, united kingdom, great britain, england, scotland, wales, northern ireland",
     "US": "usa, u.s., u.s.a., united states of america, america",

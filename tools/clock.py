@@ -93,13 +93,15 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 def _zone_in(city: str, region: str) -> str | None:
     """Returns the zone of a city in a state or country; None if that does not tell it."""
-    zones = _zones()
-    zone = zones.get(city)
-    possible = frozenset[str]().union(*(one.zones for one in regions_named(region)), {zones.get(region, "")}) - {""}
-    offsets = {_offsets(other): other for other in sorted(possible, reverse=True)}
-    if zone and _offsets(zone) in offsets:
+    zone, regions = _zones().get(city, ""), regions_named(region)
+    if any(zone in one.zones for one in regions):  # Perth, WA
         return zone
-    return next(iter(offsets.values())) if len(offsets) == 1 else None
+    # Of states with the same letters the first, which has more people: Vancouver, WA.
+    likely = [*[one.zones for one in regions if one.is_state][:1], *(one.zones for one in regions if not one.is_state)]
+    possible = frozenset[str]().union(*likely, {_zones().get(region, "")}) - {""}
+    offsets = {_offsets(other): other for other in sorted(possible, reverse=True)}
+    only = next(iter(offsets.values())) if len(offsets) == 1 else None
+    return offsets.get(_offsets(zone), only) if zone else only
 
 
 def _offsets(zone: str) -> tuple[timedelta | None, ...]:

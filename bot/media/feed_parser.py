@@ -110,7 +110,11 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
         raise FileRefused(_NO_FEED)
     channel = found.get("feed", {})
     entries = _entries(found.get("entries", ())[:MAX_ENTRIES])
-    facts = {"title": _text(channel, "title", _MAX_TITLE_CHARS), "ttl_minutes": _minutes(channel.get("ttl"))}
+    ttl = _text(channel, "ttl", 6)
+    facts = {
+        "title": _text(channel, "title", _MAX_TITLE_CHARS),
+        "ttl_minutes": int(ttl) if ttl.isdecimal() else 0,
+    }
     return facts, json.dumps(entries).encode()
 
 
@@ -211,7 +215,8 @@ def _seconds(entry: Mapping[str, Any]) -> int | None:
 def read_date(written: str) -> int | None:
     """Returns a date of a feed in seconds since 1970; None unless all of it can be read, its zone included.
 
-    feedparser reads a beginning, takes CET or JST for UTC, and seconds for a year. A time without a zone is in UTC.
+    feedparser reads a beginning, takes CET or JST for UTC, and seconds for a year. A time without a zone is in UTC, and
+    so is a day without a time, whatever zone stands behind it.
     """
     text = " ".join(written.split())
     if found := _SECONDS.fullmatch(text):
@@ -230,7 +235,7 @@ def read_date(written: str) -> int | None:
         at = datetime(int(year) + century, int(month), int(day), hour, minute, min(second, 59), tzinfo=UTC)
     except ValueError:
         return None
-    return None if offset is None else int(at.timestamp()) - 60 * offset
+    return None if offset is None else int(at.timestamp()) - (60 * offset if clock[0] else 0)
 
 
 def _offset_minutes(zone: str) -> int | None:
@@ -240,7 +245,3 @@ def _offset_minutes(zone: str) -> int | None:
         return minutes if found[1] == "+" else -minutes
     hours = _ZONES.get(zone.upper().strip("() ") or "UTC")
     return None if hours is None else 60 * hours
-
-
-def _minutes(ttl: object) -> int:
-    return int(ttl) if isinstance(ttl, str) and re.fullmatch(r"[0-9]{1,6}", ttl) else 0

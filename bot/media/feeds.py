@@ -139,7 +139,7 @@ class _Entry(BaseModel):
     url: str | None
     title: str = Field(max_length=1_000)
     summary: str = Field(max_length=10_000)
-    published: int | None
+    published: int | None = Field(ge=-62_000_000_000, le=253_000_000_000)
 
 
 _ENTRIES = TypeAdapter(Annotated[list[_Entry], Field(max_length=100)])
@@ -168,7 +168,11 @@ class FeedReader:
             return Unchanged(url=page.moved_to or url, marks=marks, pause_seconds=pause_seconds)
         if not page.ok:
             return Trouble(word=f"status {page.status}", pause_seconds=pause_seconds)
-        fresh = _marks(page)
+        fresh = FeedValidators(
+            etag=_mark(page, "etag"),
+            last_modified=_mark(page, "last-modified"),
+            digest=hashlib.sha256(page.body).digest()[:16],
+        )
         if fresh.digest == marks.digest:
             return Unchanged(url=page.moved_to or url, marks=fresh, pause_seconds=pause_seconds)
         return await self._opened(page, fresh, page.moved_to or url, pause_seconds)
@@ -179,10 +183,7 @@ class FeedReader:
                 "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
             )
             told, told_pieces = _Channel.model_validate(facts), _ENTRIES.validate_json(entries)
-        except FileRefused:
-            return Trouble(word="unreadable", pause_seconds=pause_seconds)
-        except ValidationError:
-            # A feed has taken over its cell: a cell never says anything like that.
+        except (FileRefused, ValidationError):  # the second: it has taken over its cell
             return Trouble(word="unreadable", pause_seconds=pause_seconds)
         return FeedNews(
             url=url,
@@ -196,14 +197,6 @@ class FeedReader:
 def _conditions(marks: FeedValidators) -> Mapping[str, str]:
     told = {"If-None-Match": marks.etag, "If-Modified-Since": marks.last_modified}
     return {name: value for name, value in told.items() if value is not None}
-
-
-def _marks(page: FetchedPage) -> FeedValidators:
-    return FeedValidators(
-        etag=_mark(page, "etag"),
-        last_modified=_mark(page, "last-modified"),
-        digest=hashlib.sha256(page.body).digest()[:16],
-    )
 
 
 def _mark(page: FetchedPage, name: str) -> str | None:
@@ -227,12 +220,5 @@ def _piece(entry: _Entry) -> Piece:
         url=None if entry.url is None else canonical_url(entry.url),
         title=shorten(plain(entry.title), _MAX_TITLE_CHARS),
         summary=shorten(plain(entry.summary), _MAX_SUMMARY_CHARS),
-        published_at=_moment(entry.published),
+        published_at=None if entry.published is None else datetime.fromtimestamp(entry.published, UTC),
     )
-
-
-def _moment(seconds: int | None) -> datetime | None:
-    try:
-        return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):  # a year that does not exist
-        return None

@@ -25,15 +25,13 @@ MAX_CHARS = 1_000_000
 HTML = "html"
 """The kind of a page with markup; any other is taken as it is."""
 
-_MAX_LINKS = 1_000  # a page can link to one place ten thousand times
-_MAX_LABEL_CHARS = 200
-_MAX_LINKS_CHARS = 150_000
-"""Of the words and addresses of all links: each takes up to 12 bytes as JSON, and `bot.media.sandbox` takes 2 MB."""
+_MAX_LINKS = 100  # each character takes up to 12 bytes as JSON, and `bot.media.sandbox` takes 2 MB
+_MAX_LABEL_CHARS, _MAX_ADDRESS_CHARS = 200, 1_000
 _MIN_CHARS = 200
 """How long an article or a main part must be to stand for the page."""
 
 _UNREAD = frozenset(
-    "annotation-xml audio button canvas object select style svg template textarea title video xmp".split()  # noqa: SIM905
+    "annotation-xml audio button canvas object script select style svg template textarea title video xmp".split()  # noqa: SIM905
 )
 _SURROUNDINGS = frozenset({"nav", "footer", "aside"}) | _UNREAD
 _DATE_NAMES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "pubdate")
@@ -53,8 +51,11 @@ _UNMARKED = (
 _CELLS = frozenset({"td", "th"})
 _FRAMES = frozenset({"frame", "iframe"})
 _SPANS = frozenset({"sup", "sub", "del", "s", "strike", "msqrt", "annotation", "math"})
-_ARGUMENTS = {"msup": ("", "sup"), "msub": ("", "sub"), "mfrac": ("group", "over")}
-"""The roles of the two children of a formula's element."""
+_ARGUMENTS: dict[str, tuple[str, ...]] = {"msup": ("", "sup"), "msub": ("", "sub"), "msubsup": ("", "sub", "sup")} | {
+    "mfrac": ("group", "over"),
+    "mroot": ("group", "root"),
+}
+"""The roles of the children of a formula's element."""
 _SIGNS = {"sup": "^", "group": "", "over": "/", "msqrt": "√"}
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|ème|tm|sm|[\[(].*", re.IGNORECASE | re.DOTALL)
 """A raised ending that changes no number, or the mark of a footnote."""
@@ -62,9 +63,10 @@ _SINGLE = re.compile(r"[+\u2212-]?[\w.,]+")
 _LOWERED, _RAISED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"), str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _FRACTION = re.compile("([0-9])?\\^([0-9]+)[/\u2044]([₀-₉]+)")
 _TEX = "\0"
-_LETTERS = 26
-_UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e0fff]")
-"""The most common invisible characters, which do not count towards the length of a part."""
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
+_FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
+_MAX_COLUMNS, _MAX_ROWS = 20, 200  # of one cell, whose text stands in each of its rows
 
 
 def preload() -> None:
@@ -90,16 +92,30 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
 def read(page: str) -> tuple[Facts, str]:
     """Returns the facts about an HTML page, and its text, in which there may still be invisible characters."""
     tree = LexborHTMLParser(page[:MAX_CHARS])
+    _apply_styles(tree)
     tree.unwrap_tags(list(_UNMARKED))
     tree.merge_text_nodes()
     body = tree.css_first("frameset") or tree.body
     written = _written(body) if body is not None else _Writer()
-    facts = _head(tree) | {
+    return _head(tree) | {
         "links": written.links,
         "has_password": any(_given(field, "type").lower() == "password" for field in tree.css("input")),
-        "has_script": any(not _given(script, "type").startswith("math/tex") for script in tree.css("script")),
-    }
-    return facts, written.text
+        "has_script": tree.css_first("script") is not None,
+    }, written.text
+
+
+def _apply_styles(tree: LexborHTMLParser) -> None:
+    """Takes out what the page hides, marks what it strikes out by its style, and writes out pictures of formulas."""
+    for node in reversed(tree.css("[hidden], [style], img[alt], .katex-html")):  # what is inside comes first
+        style = _given(node, "style")
+        is_hidden = "hidden" in node.attributes or _HIDDEN.search(style) or "katex-html" in _given(node, "class")
+        if node.tag == "img" and _FORMULA.search(f"{_given(node, 'class')} {_given(node, 'src')}"):
+            node.replace_with(f" {_given(node, 'alt')} ")
+        elif is_hidden and node.tag not in {"html", "body"}:
+            node.decompose()
+        elif node.child is not None and _STRUCK.search(style) and node.tag not in _SPANS:
+            node.child.insert_before("~~")
+            node.insert_child("~~")
 
 
 def _head(tree: LexborHTMLParser) -> dict[str, str]:
@@ -135,23 +151,22 @@ class _Writer:
     pieces: list[str] = field(default_factory=list[str])
     links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Words and address of each link, as they are on the page."""
-    room: int = _MAX_LINKS_CHARS
-    """For characters of further links."""
     begun: list[int] = field(default_factory=list[int])
     """Which piece is the first of each span that is open."""
     numbers: dict[int, int] = field(default_factory=dict[int, int])
     """The number of the last item of each list."""
+    column: int = 0
+    """That of the cell that is open or comes next."""
+    cell_at: int = 0
+    """Which piece is the first of the cell that is open."""
+    held: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    """By column, the text of a cell for each further row that it stands in."""
     bullet_at: int = -1
     """Which piece came after the mark of an item: paragraphs do not part the two."""
 
     @property
     def text(self) -> str:
         return _FRACTION.sub(_fraction, "".join(self.pieces))
-
-    @property
-    def length(self) -> int:
-        """The number of visible characters."""
-        return len(tidy(_UNSEEN.sub("", self.text)))
 
     def write(self, words: str, *, is_verbatim: bool) -> None:
         if is_verbatim:
@@ -167,22 +182,36 @@ class _Writer:
             self.pieces.append(sign)
 
     def item(self, node: LexborNode) -> None:
-        """Begins an item of a list: `-`, or its number or letter."""
+        """Begins an item of a list: `-`, or its number."""
         above = node.parent
         bullet = self._number(node, above) if above is not None and above.tag == "ol" else "-"
         self.pieces.append(f"\n{bullet} ")
         self.bullet_at = len(self.pieces)
 
     def _number(self, node: LexborNode, above: LexborNode) -> str:
-        given = above.attributes
-        step = -1 if "reversed" in given else 1
-        if above.mem_id not in self.numbers:
-            count = sum(each.tag == "li" for each in above.iter()) if step < 0 else 1
-            self.numbers[above.mem_id] = _integer(given.get("start"), count) - step
-        number = _integer(node.attributes.get("value"), self.numbers[above.mem_id] + step)
-        self.numbers[above.mem_id] = number
-        letter = given.get("type") or ""
-        return f"{chr(ord(letter) + number - 1)}." if letter in {"a", "A"} and 1 <= number <= _LETTERS else f"{number}."
+        following = self.numbers.get(above.mem_id, _integer(above.attributes.get("start"), 1) - 1) + 1
+        number = self.numbers[above.mem_id] = _integer(node.attributes.get("value"), following)
+        return f"{number}."
+
+    def table(self, node: LexborNode, name: str, *, is_open: bool) -> None:
+        """Begins or ends a table, a row or a cell; a cell stands in each of its rows, as its text is needed there."""
+        if is_open == (name in _CELLS):  # before a cell and at the end of a row: cells of the rows above
+            while rest := self.held.pop(self.column, ()):
+                self.pieces.append(f"{rest[0]} | ")
+                self.held.update({self.column: rest[1:]} if rest[1:] else {})
+                self.column += 1
+            self.cell_at = len(self.pieces)
+        if name not in _CELLS:
+            self.column = 0
+            self.held = {} if name == "table" else self.held
+            self.mark(_mark(name, is_open=is_open))
+        elif not is_open:
+            columns = min(max(_integer(node.attributes.get("colspan"), 1), 1), _MAX_COLUMNS)
+            rows = min(max(_integer(node.attributes.get("rowspan"), 1), 1), _MAX_ROWS) - 1
+            words = " ".join("".join(self.pieces[self.cell_at :]).split())[:_MAX_LABEL_CHARS]
+            self.held |= {self.column + each: (words,) * rows for each in range(columns) if rows}
+            self.column += columns
+            self.pieces.append(" | " * columns)
 
     def close_span(self, role: str) -> None:
         """Writes what has been written since the span began in its role."""
@@ -197,10 +226,8 @@ class _Writer:
             self.link(label, address)
 
     def link(self, words: str, address: str) -> None:
-        found = (words[:_MAX_LABEL_CHARS], address)
-        self.room -= sum(map(len, found))
-        if len(self.links) < _MAX_LINKS and self.room >= 0:
-            self.links.append(found)
+        if len(self.links) < _MAX_LINKS and len(address) <= _MAX_ADDRESS_CHARS:
+            self.links.append((words[:_MAX_LABEL_CHARS], address))
 
 
 def _written(body: LexborNode) -> _Writer:
@@ -208,10 +235,10 @@ def _written(body: LexborNode) -> _Writer:
     main = body.css_first('main, [role="main"]')
     articles = body.css("article")
     for part in (main, articles[0] if len(articles) == 1 else None):
-        if part is not None and (writer := _walked(part, _SURROUNDINGS)).length >= _MIN_CHARS:
+        if part is not None and len(tidy((writer := _walked(part, _SURROUNDINGS)).text)) >= _MIN_CHARS:
             return writer
     writer = _walked(body, _SURROUNDINGS | {"header"})
-    return writer if writer.length else _walked(body, _UNREAD)
+    return writer if tidy(writer.text) else _walked(body, _UNREAD)
 
 
 def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
@@ -232,6 +259,8 @@ def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
             writer.link(node.text(deep=True), _given(node, "href")) if name == "a" else writer.item(node)
         elif name in _FRAMES and is_open:
             writer.frame(node)
+        elif name in {"table", "tr", "td", "th"}:
+            writer.table(node, name, is_open=is_open)
         elif name in _BLOCKS:
             writer.mark(_mark(name, is_open=is_open))
     return writer
@@ -242,10 +271,9 @@ def _role(node: LexborNode, name: str) -> str:
     above = node.parent
     if above is None or above.tag not in _ARGUMENTS:
         return name if name in _SPANS else ""
-    before = node.prev
-    while before is not None and before.tag == "-text":
-        before = before.prev
-    return _ARGUMENTS[above.tag][before is not None]
+    siblings = [each.mem_id for each in above.iter()]
+    roles = _ARGUMENTS[above.tag]
+    return roles[min(siblings.index(node.mem_id), len(roles) - 1)]
 
 
 def _in_role(role: str, words: str) -> str:
@@ -255,6 +283,8 @@ def _in_role(role: str, words: str) -> str:
         return f" {inner.rpartition(_TEX)[2]} " if _TEX in inner else words
     if not inner or (role == "sup" and _ORDINAL.fullmatch(inner)):
         return words
+    if role == "root":
+        return f"^(1/{inner})"
     if role in _SIGNS:
         return _SIGNS[role] + (inner if _SINGLE.fullmatch(inner) else f"({inner})")
     if role == "sub":
@@ -281,8 +311,6 @@ def _words(node: LexborNode) -> str:
 
 def _mark(name: str, *, is_open: bool) -> str:
     """The text that marks the beginning or the end of a block."""
-    if name in _CELLS:
-        return "" if is_open else " | "
     if name in {"tr", "br", "li", "dt", "dd"}:
         return "\n" if is_open else ""
     if is_open and len(name) == len("h1") and name[0] == "h" and name[1].isdigit():
@@ -291,9 +319,7 @@ def _mark(name: str, *, is_open: bool) -> str:
 
 
 def _is_read(node: LexborNode) -> bool:
-    """Whether the words of a script or an annotation are a formula, as those of all other elements may be words."""
-    if node.tag == "script":
-        return _given(node, "type").startswith("math/tex")
+    """Whether an annotation is a formula, as all other elements may be words."""
     return node.tag not in {"annotation", "-comment"} or "tex" in _given(node, "encoding").lower()
 
 

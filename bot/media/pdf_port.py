@@ -15,9 +15,6 @@ from bot.media.sandbox import Sandbox, check_facts
 from bot.media.texts import tidy
 from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
 
-MAX_LINKS = 200
-"""How many links of one page are returned at most."""
-
 _PAPER_SECONDS = 20.0
 _PAGE_SECONDS = 10.0
 _MAX_PAGES = 1_000
@@ -43,7 +40,7 @@ class _PageFacts(BaseModel):
     language: str = Field(default="", max_length=1_000)
     base: str = Field(default="", max_length=10_000)
     refresh: str = Field(default="", max_length=10_000)
-    links: list[tuple[str, str]] = Field(default=[], max_length=1_000)
+    links: list[tuple[str, str]] = Field(default=[], max_length=100)
     has_password: bool = False
     has_script: bool = False
 
@@ -60,14 +57,19 @@ class Library:
         Raises:
             BadArguments: it cannot be opened; the message says why.
         """
-        # Somewhat more than asked for, because invisible characters are removed; that is rarely not enough.
-        most = min(max_chars + max_chars // 4, _MAX_CHARACTERS)
-        paper = await self._opened(data, most, person)
-        while paper.is_cut and len(paper.text) < max_chars and most < _MAX_CHARACTERS:
-            most = min(4 * most, _MAX_CHARACTERS)
-            paper = await self._opened(data, most, person)
-        is_cut = paper.is_cut or len(paper.text) >= max_chars
-        return Paper(text=paper.text[:max_chars], pages=paper.pages, pages_read=paper.pages_read, is_cut=is_cut)
+        most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
+        try:
+            facts, read = await self._sandbox.open(
+                "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS, person=person
+            )
+            told = check_facts(PaperFacts, facts)
+        except FileRefused as refusal:
+            raise BadArguments(str(refusal)) from refusal
+        text = read.decode(errors="replace")
+        # Up to a second of work for the longest text, during which everybody else must have their turn.
+        shown = await asyncio.to_thread(clean_text, text)
+        is_cut = len(text) >= most or len(shown) >= max_chars
+        return Paper(text=shown[:max_chars], pages=told.pages, pages_read=told.pages_read, is_cut=is_cut)
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
         """Returns the content of a page; see `tools.Papers`.
@@ -80,22 +82,9 @@ class Library:
             facts, data = await self._sandbox.open(
                 "pages", body, charset, kind, timeout_seconds=_PAGE_SECONDS, person=person
             )
-            # Up to a second of work for the longest text, during which everybody else must have their turn.
             return await asyncio.to_thread(page_text, facts, data, url=url, is_html=is_html)
         except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
-
-    async def _opened(self, data: bytes, most: int, person: str) -> Paper:
-        try:
-            facts, read = await self._sandbox.open(
-                "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS, person=person
-            )
-            told = check_facts(PaperFacts, facts)
-        except FileRefused as refusal:
-            raise BadArguments(str(refusal)) from refusal
-        text = read.decode(errors="replace")
-        shown = await asyncio.to_thread(clean_text, text)  # as above
-        return Paper(text=shown, pages=told.pages, pages_read=told.pages_read, is_cut=len(text) >= most)
 
 
 def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText:
@@ -134,8 +123,6 @@ def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:
             continue
         seen.add(whole)
         yield PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole)
-        if len(seen) > MAX_LINKS:
-            return
 
 
 def _joined(base: str, address: str) -> str | None:

@@ -222,11 +222,11 @@ _SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(lambda off
 def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
     """A tool call; `written` is its arguments, as JSON text or as the object itself.
 
-    Nothing at all and null mean no arguments; anything but a JSON object becomes `malformed`, unless it is one but for
-    slips of its writer.
+    Nothing at all, null and an empty text mean no arguments; anything but a JSON object becomes `malformed`, unless it
+    is one but for slips of its writer.
     """
     text = written if isinstance(written, str) else encode_json(written).decode() if written is not None else ""
-    if text.strip() in {"", "null"}:
+    if text.strip() in {"", "null", '""'}:
         text = "{}"
     try:
         arguments = _object.validate_json(_encoded_again(text) if "\\u" in text else text)

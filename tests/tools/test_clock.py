@@ -46,11 +46,14 @@ FOUND = [
     ("Birmingham, UK", "Europe/London", "2026-11-21T14:30:15+00:00"),
     ("Portland, Maine", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Portland, OR", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
+    ("Vancouver, WA", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
+    ("Perth, WA", "Australia/Perth", "2026-11-21T22:30:15+08:00"),
+    ("Adelaide, SA", "Australia/Adelaide", "2026-11-22T01:00:15+10:30"),
     ("Springfield, Illinois, USA", "America/Chicago", "2026-11-21T08:30:15-06:00"),
     ("Vienna, Virginia", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Bielefeld, Germany", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
     ("München, Deutschland", "Europe/Berlin", "2026-11-21T15:30:15+01:00"),
-    ("Buenos Aires, Argentina", "America/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
+    ("Buenos Aires, Argentina", "America/Argentina/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
     ("Honolulu, HI", "Pacific/Honolulu", "2026-11-21T04:30:15-10:00"),
     ("GMT+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),  # victrme/Bonjourr#601
     ("GMT", "GMT", "2026-11-21T14:30:15+00:00"),  # apertium/phenny#171

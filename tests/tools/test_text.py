@@ -98,6 +98,7 @@ def test_cleaned_text_is_clean_and_can_be_encoded(text: str) -> None:
         ("<!-- gone -->kept<!DOCTYPE html>", "kept"),
         ("&#" + "9" * 5000 + ";big", "big"),
         ("&#xD800;&#x202e;&#0;x", "\ufffd\ufffdx"),
+        ("10<sup>5</sup>, the 1<sup>st</sup>, H<sub>2</sub>O, <del>100</del> 80", "10^5, the 1st, H2O, ~~100~~ 80"),
         ("", ""),
     ],
 )

@@ -63,6 +63,9 @@ _SPOKEN = (
 )
 _DEFINITIONS = (
     *("metric_cup = 250 milliliter", "metric_tablespoon = 15 milliliter", "metric_teaspoon = 5 milliliter"),
+    # Pint has these by the foot that American surveyors used until 2022.
+    *("rod = 5.5 * yard", "chain = 22 * yard", "furlong = 220 * yard", "fathom = 6 * foot", "league = 3 * mile"),
+    *("acre = 4840 * yard ** 2", "acre_foot = acre * foot"),
     *("newton_meter = newton * meter", "bit_per_second = bit / second = bps", "byte_per_second = byte / second = Bps"),
 )
 _AMBIGUOUS = {
@@ -145,10 +148,11 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
         try:
             return _convert(amount, source, target)
         except _pint().DimensionalityError as error:
-            raise BadArguments(
-                f"{source.name} measures {_kind(source.measure)} and {target.name} measures {_kind(target.measure)},"
-                " so one cannot be converted into the other."
-            ) from error
+            kinds = {unit.name: _kind(unit.measure) for unit in (source, target)}
+            told = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
+            fluid = _AMBIGUOUS["fluid_ounce"] if "ounce" in kinds and "length^3" in kinds.values() else ""
+            hint = f" For a volume, name the fluid ounce: {fluid}." if fluid else ""
+            raise BadArguments(f"{told}, so one cannot be converted into the other.{hint}") from error
         # TypeError: logarithmic units know no Decimal.
         except (_pint().PintError, DecimalException, TypeError) as error:
             raise BadArguments(f"{source.name} cannot be converted into {target.name}.") from error

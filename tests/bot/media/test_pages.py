@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.media import pages
 from bot.media.cell import FileRefused
-from bot.media.pdf_port import MAX_LINKS, Library, page_text
+from bot.media.pdf_port import Library, page_text
 from tests.cells import sandbox
 from tools import BadArguments, PageLink, PageText
 
@@ -78,7 +78,7 @@ def test_the_part_that_matters_is_chosen(html: str, text: str) -> None:
         ('<a href="#top">top</a><a href="/a">one</a><a href="/a#b">again</a>', ["https://pier.example/a"]),
         (
             "".join(f'<a href="/{n}">x</a>' for n in range(900)),
-            [f"https://pier.example/{n}" for n in range(MAX_LINKS)],
+            [f"https://pier.example/{n}" for n in range(pages._MAX_LINKS)],
         ),
     ],
 )
@@ -92,7 +92,7 @@ async def test_a_page_full_of_long_links_is_read_all_the_same() -> None:
     page = "".join(f'<p><a href="/{number}?{"x" * 400}">{"😀" * 350}</a>' for number in range(1_000))
     found = await Library(sandbox()).read_page(page.encode(), url=HERE, charset="", is_html=True)
     assert found == read(page, HERE)
-    assert len(found.links) == MAX_LINKS
+    assert len(found.links) == pages._MAX_LINKS
     assert found.text.count("😀") == 350_000
 
 

