@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from pydantic import SecretStr, ValidationError
+from pydantic import ValidationError
 
 from bot.settings.variables import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
@@ -16,7 +16,6 @@ from tests.tools.predictions.test_tool import Book
 from tests.tools.test_memory import Notebook
 from tests.tools.test_reminders import Diary
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
-from tools.search.options import SearchOptions
 from tools.weather.options import WeatherOptions
 
 READY: Mapping[str, Options] = {
@@ -123,26 +122,6 @@ def test_every_option_is_described_and_has_a_default(group: str) -> None:
         assert not variable.field.is_required(), variable.name
 
 
-def test_an_option_set_to_nothing_is_not_set() -> None:
-    """`TOOLS__WEB_SEARCH__API_KEY=` in a file means no key, not an empty one."""
-    blank: dict[str, Any] = {"api_key": "", "searxng_base_url": "", "max_results": ""}
-    assert SearchOptions(**blank) == SearchOptions()
-    with pytest.raises(ValidationError):
-        SearchOptions.model_validate("no settings at all")
-
-
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        ("https://search.example/", "https://search.example"),
-        (" http://127.0.0.1:8080/sub/ ", "http://127.0.0.1:8080/sub"),
-    ],
-)
-def test_an_address_is_kept_without_its_last_slash(given: str, kept: str) -> None:
-    """So that paths can be put behind it."""
-    assert SearchOptions(searxng_base_url=given).searxng_base_url == kept
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -166,9 +145,3 @@ def test_an_option_that_cannot_work_is_refused_without_repeating_it(options: dic
         WeatherOptions(**options)
     assert "SECRET" not in str(caught.value)
     assert "SECRÉT" not in str(caught.value)
-
-
-def test_a_key_is_not_shown_by_the_options() -> None:
-    """Options may be printed."""
-    options = WeatherOptions(api_key=SecretStr("SECRET"))
-    assert "SECRET" not in repr(options) + options.model_dump_json()

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tools.chart import Panel, Point, bar_chart, drawable, line_chart, point_chart
+from tools.chart import Panel, Point, bar_chart, line_chart, point_chart
 
 REPOSITORY = Path(__file__).parent.parent.parent
 FIRST, SECOND = (194, 65, 12), (29, 95, 191)
@@ -63,37 +63,6 @@ def test_a_missing_value_is_a_gap_and_a_lonely_one_a_dot() -> None:
     assert marks(picture, FIRST, (540, 95, 565, 290)) > 10
 
 
-def test_a_panel_without_values_is_left_out() -> None:
-    """And of nothing there is no picture."""
-    assert drawn([Panel(name="A", values=[1.0]), Panel(name="B", values=[None, None])]).size == (900, 316)
-    assert line_chart("Title", LABELS, [Panel(name="A", values=[]), Panel(name="B", values=[None])]) == b""
-
-
-def test_bounds_that_are_given_are_shown() -> None:
-    """A chance of fifty percent lies in the middle of an axis to a hundred."""
-    picture = drawn([Panel(name="A", values=[50, 50, 50], lowest=0, highest=100)])
-    assert marks(picture, FIRST, (100, 180, 800, 205)) > 500
-    assert marks(picture, FIRST, (100, 95, 800, 180)) == marks(picture, FIRST, (100, 205, 800, 290)) == 0
-
-
-@pytest.mark.parametrize(
-    ("given", "drawn"),
-    [
-        ("Köln 東京\N{ZERO WIDTH SPACE} ok", "Koeln ok"),
-        ("Straße", "Strasse"),
-        ("Málaga, Nîmes, Łódź", "Malaga, Nimes, Lodz"),
-        ("3 °C – now", "3 °C - now"),
-        ("東京", ""),
-    ],
-)
-def test_letters_that_the_font_lacks_leave_no_boxes(given: str, drawn: str) -> None:
-    """Accents are left out, umlauts are spelled, and words of other scripts are left out whole."""
-    assert drawable(given) == drawn
-
-
-INK = (31, 36, 48)
-
-
 def test_axes_have_the_decimal_point_of_the_language() -> None:
     """Only in their numbers."""
     panels = [Panel(name="A", values=[0, 1])]
@@ -127,33 +96,6 @@ def test_bars_stand_on_zero() -> None:
     assert marks(without_zero, FIRST, half) == (642 - 502) * (280 - 193)
 
 
-def test_values_below_zero_hang_from_it() -> None:
-    """The axis reaches as far down as they do."""
-    picture = opened(bar_chart("Title", LABELS, [Panel(name="A", values=[-10, 10])]))
-    assert marks(picture, FIRST, (180, 200, 350, 280)) > 10_000 > marks(picture, FIRST, (180, 95, 350, 185)) == 0
-    assert marks(picture, FIRST, (580, 105, 760, 185)) > 10_000 > marks(picture, FIRST, (580, 200, 760, 290)) == 0
-
-
-def test_bars_beside_curves_lie_where_their_steps_do() -> None:
-    """The bar of a step stands below its point of the curve, and ends at the edge of the frame."""
-    panels = [Panel(name="A", values=[0, 1, 0]), Panel(name="B", values=[5, 5, None], bars=True)]
-    picture = drawn(panels)
-    assert marks(picture, SECOND, (330, 360, 610, 540)) > 40_000
-    assert marks(picture, SECOND, (0, 360, 64, 540)) == marks(picture, SECOND, (700, 360, 900, 540)) == 0
-
-
-@pytest.mark.parametrize(("step", "x"), [(0.0, 64), (1.5, 673), (2.0, 876)])
-def test_a_mark_goes_through_every_panel(step: float, x: int) -> None:
-    """At its place among the steps, with its word inside the picture."""
-    panels = [Panel(name="A", values=[0, 1, 0]), Panel(name="B", values=[1, 1, 1], bars=True)]
-    marked, plain = (opened(line_chart("T", {}, panels, mark=mark)) for mark in ((step, "now"), None))
-    for top in (100, 360):
-        column = (x - 2, top, x + 3, top + 180)
-        assert marks(marked, INK, column) > 100 > marks(plain, INK, column)
-        beside = (min(x, 800), top, min(x, 800) + 60, top + 40) if x < 800 else (820, top, 870, top + 40)
-        assert marks(marked, INK, beside) > marks(plain, INK, beside)
-
-
 FRAME = (64, 100, 584, 620)
 """The square, in which 0 and 100 % lie 26 inside."""
 
@@ -179,15 +121,6 @@ def test_points_are_of_one_size_with_the_number_of_their_cases() -> None:
     between = (300, 330, 350, 390)
     joined = opened(point_chart("T", few, across="x", up="y", is_joined=True))
     assert marks(joined, SECOND, between) > 20 > marks(pictures[0], SECOND, between) == 0
-
-
-@pytest.mark.parametrize("at", [(0, 0), (100, 100), (0, 100), (100, 0)])
-def test_a_dot_at_the_edge_lies_inside_the_frame(at: tuple[int, int]) -> None:
-    """Whole, with its number; and of no point there is no picture."""
-    alone = opened(point_chart("T", [Point(across=at[0], up=at[1], count=12)], across="x", up="y", is_joined=True))
-    whole = marks(alone, SECOND, (0, 0, *alone.size))
-    assert marks(alone, SECOND, FRAME) == whole == dot(alone, *at) > 120
-    assert point_chart("T", [], across="x", up="y", is_joined=True) == b""
 
 
 def test_a_machine_that_cannot_draw_gives_no_picture(

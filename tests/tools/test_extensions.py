@@ -47,12 +47,6 @@ def why(extensions: Extensions, taken: frozenset[str] = frozenset()) -> str:
     return failure.why
 
 
-def test_where_nothing_is_installed_nothing_is_found() -> None:
-    """As in the repository of Aldis itself."""
-    assert find_entry_points() == ()
-    assert built(import_extensions((), off=None, taken=())) == ExtensionTools(by_name={}, failures=())
-
-
 async def test_a_tool_of_another_distribution(tmp_path: Path) -> None:
     """It is found by its entry point, has options of its own, and is handed what its constructor asks for."""
     extensions = read(tmp_path, {"tides": "theirs:Tides"}, TIDES)
@@ -143,14 +137,6 @@ def test_a_name_that_a_tool_has_already(tmp_path: Path) -> None:
     assert {failure.why for failure in taken.failures} == {"it gives a tool knots, and there is one already"}
 
 
-def test_two_distributions_with_one_name(tmp_path: Path) -> None:
-    """The first by its own name has it; the other is told of."""
-    put(tmp_path, "aldis-knots", {"knots": "ours:Made"}, {"ours": SPEC + "class Made(Base): pass"})
-    extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + "class Made(Base): pass")
-    assert [extension.distribution for extension in extensions.found] == ["aldis-knots 1.2"]
-    assert [failure.distribution for failure in extensions.failures] == ["aldis-theirs 1.2"]
-
-
 def test_what_is_switched_off_is_not_imported(tmp_path: Path) -> None:
     """Alone, or with all others."""
     extensions = read(tmp_path, {"knots": "theirs:Made"}, "raise AssertionError", off=frozenset({"knots"}))
@@ -168,10 +154,3 @@ def test_one_that_misses_something_is_not_built(tmp_path: Path) -> None:
     extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + module)
     assert built(extensions) == ExtensionTools(by_name={}, failures=())
     assert built(extensions, knots=Options(enabled=False)) == ExtensionTools(by_name={}, failures=())
-
-
-def test_what_it_prints_is_no_output_of_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither when it is imported nor when it is built: a program may be reading a list from us."""
-    module = SPEC + "print('hello')\ndef Made():\n    print('ready')\n    return Base()"
-    assert set(built(read(tmp_path, {"knots": "theirs:Made"}, module)).by_name) == {"knots"}
-    assert capsys.readouterr() == ("", "hello\nready\n")

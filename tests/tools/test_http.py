@@ -16,7 +16,7 @@ from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
 from tests.tools.sites import EMPTY_BLOCKS, GZIP_HEAD, answer_bytes, bomb, endless, line
-from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
+from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.connections import trusted_certificates
 from tools.http import (
@@ -72,12 +72,6 @@ async def test_a_compressed_answer_is_read(http: Http, service: Service) -> None
     assert (await ask(http, service.url)).body == {"packed": 1}
 
 
-async def test_half_a_character_does_not_spoil_an_answer(http: Http, service: Service) -> None:
-    """Texts are cut within an emoji by some services: a question mark stands for what is left of it."""
-    service.faults.append(answer_bytes(b'{"cut": "half \\uD83D", "whole": "\\ud83d\\ude00", "n": 1.5}', JSON))
-    assert (await ask(http, service.url)).body == {"cut": "half ?", "whole": "\U0001f600", "n": 1.5}
-
-
 @pytest.mark.parametrize("status", [301, 400, 404, 422, 500])
 async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, service: Service, status: int) -> None:
     """What a status means differs between services; it is asked once, and a redirect is not followed."""
@@ -85,13 +79,6 @@ async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, servi
     answer = await ask(http, service.url)
     assert (answer.ok, answer.status, answer.body) == (False, status, {"error": "why"})
     assert len(service.requests) == 1
-
-
-async def test_a_refusal_without_json_has_no_body(http: Http, service: Service) -> None:
-    """An HTML page of a proxy is no reason to hide the status."""
-    service.faults.append(answer_bytes(b"<html>", "text/html", 502))
-    answer = await ask(http, service.url)
-    assert (answer.status, answer.body) == (502, None)
 
 
 @pytest.mark.parametrize(
@@ -119,28 +106,11 @@ async def test_a_success_that_is_no_json_is_a_failure(
         await ask(http, service.url)
 
 
-async def test_a_long_list_is_read(http: Http, service: Service) -> None:
-    """As many members as an answer of its size has at most."""
-    service.faults.append(answer_json([{"n": number} for number in range(45_000)]))
-    assert len((await ask(http, service.url)).body) == 45_000
-
-
 async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> None:
     """A service that hangs is told from one that is gone."""
     service.faults.append(hang)
     with pytest.raises(TimedOut, match=r"Service did not answer within 0\.05 seconds"):
         await ask(http, service.url, timeout_seconds=0.05)
-
-
-async def test_a_service_that_hangs_keeps_nobody_from_the_others(http: Http, service: Service) -> None:
-    """A hundred requests get no answer there; another one is answered."""
-    service.faults += [hang] * 100
-    hanging = [asyncio.create_task(ask(http, f"{service.url}/slow", timeout_seconds=600)) for _ in range(100)]
-    await eventually(lambda: len(service.requests) >= 100)
-    assert (await ask(http, service.url)).ok
-    for task in hanging:
-        task.cancel()
-    await asyncio.gather(*hanging, return_exceptions=True)
 
 
 async def test_a_trickle_does_not_outlast_the_deadline(http: Http) -> None:
@@ -172,17 +142,6 @@ async def test_an_answer_that_is_too_large_is_left_unread(http: Http, service: S
     service.faults.append(fault)
     with memory_below(12 * MAX_BODY_BYTES), pytest.raises(TooLarge, match="more than 2 MB"):
         await ask(http, service.url)
-
-
-async def test_an_answer_of_the_largest_size_is_read(http: Http, service: Service) -> None:
-    """The limit itself is allowed, packed or not."""
-    body = b'"' + b"x" * (MAX_BODY_BYTES - 2) + b'"'
-    service.faults += [
-        answer_bytes(body, JSON),
-        answer_bytes(gzip.compress(body, mtime=0), JSON, Content_Encoding="gzip"),
-    ]
-    for _ in range(2):
-        assert len((await ask(http, service.url)).body) == MAX_BODY_BYTES - 2
 
 
 @pytest.mark.parametrize(
@@ -236,14 +195,6 @@ async def test_an_answer_that_is_no_http_is_a_failure(http: Http) -> None:
             await ask(http, site.url)
 
 
-@pytest.mark.parametrize("url", ["http://[half", "http://\x00/", "gopher://old.example/"])
-async def test_an_address_that_is_none_is_a_failure(http: Http, url: str) -> None:
-    """A wrong setting does not crash a tool."""
-    with pytest.raises(Unavailable) as caught:
-        await ask(http, url)
-    assert url not in str(caught.value)
-
-
 @pytest.mark.parametrize(("status", "tries"), [(429, 2), (503, 3)])
 async def test_a_short_wait_is_waited_for(http: Http, service: Service, status: int, tries: int) -> None:
     """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice."""
@@ -256,12 +207,6 @@ async def test_a_short_wait_is_waited_for(http: Http, service: Service, status: 
     service.faults += [busy] * tries
     assert (await ask(http, service.url)).status == status
     assert len(service.requests) == tries
-
-
-async def test_a_wait_that_nobody_measured_is_a_moment(http: Http, service: Service) -> None:
-    """Without Retry-After the retry comes a little later all the same."""
-    service.faults.append(answer_json({}, status=503))
-    assert (await ask(http, service.url)).ok
 
 
 @pytest.mark.parametrize("pause", [usual_pause, lambda _: WAIT_SECONDS], ids=["longer than we wait", "than is left"])
@@ -289,23 +234,6 @@ def test_a_status_has_a_usual_meaning(status: int, kind: type[Exception]) -> Non
     assert type(JsonAnswer(status=status, body=None, headers={}).refusal("Service")) is kind
 
 
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [("2", 2.0), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("-1", None), ("nan", None), ("inf", None)],
-)
-def test_retry_after_is_read_in_seconds_only(header: str, seconds: float | None) -> None:
-    """A date or nonsense counts as not said."""
-    answer = JsonAnswer(status=429, body=None, headers={"retry-after": header})
-    assert answer.retry_after_seconds == seconds
-    assert usual_pause(answer) is not None
-
-
-@pytest.mark.parametrize(("status", "asked", "seconds"), [(429, "3", 3.0), (503, "3.1", None), (500, "0", None)])
-def test_the_usual_pause_is_short_and_only_for_what_passes(status: int, asked: str, seconds: float | None) -> None:
-    """Up to three seconds, after 429 and 503."""
-    assert usual_pause(JsonAnswer(status=status, body=None, headers={"retry-after": asked})) == seconds
-
-
 async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
     """By POST, once more after a short wait, with the key nowhere but in its header."""
     service.faults.append(answer_bytes(b"{}", JSON, status=503, Retry_After="0"))
@@ -325,14 +253,6 @@ async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: S
         await http.ask_json(service.url, service="Service", body={}, timeout_seconds=0.05)
 
 
-async def test_cookies_are_neither_kept_nor_sent(http: Http, service: Service) -> None:
-    """One search does not know of the other."""
-    service.faults.append(answer_json({}, headers={"Set-Cookie": "track=1; Path=/"}))
-    await ask(http, service.url)
-    await ask(http, service.url)
-    assert "cookie" not in service.requests[1].headers
-
-
 async def test_addresses_and_keys_are_in_no_log_and_no_error(
     http: Http, service: Service, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -346,12 +266,6 @@ async def test_addresses_and_keys_are_in_no_log_and_no_error(
     assert service.url not in caplog.text
     assert SECRET not in repr(caught.value)
     assert json.dumps(service.requests[0].query).count(SECRET) == 1
-
-
-async def test_a_client_that_is_not_open_says_so() -> None:
-    """To forget `async with` is a bug of the caller."""
-    with pytest.raises(RuntimeError, match="async with"):
-        await ask(Http(USER_AGENT), "http://127.0.0.1:1")
 
 
 class TestPosting:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from tools import BadArguments, NotFound, RememberedFact, ToolContext
 from tools.memory import Remember, RememberArguments
@@ -45,9 +44,3 @@ async def test_what_is_missing_is_named(context: ToolContext, action: str) -> No
     """The model learns what to give."""
     with pytest.raises(BadArguments, match=r"^\w+: "):
         await asked(Notebook(), context, action=action)
-
-
-def test_a_fact_is_short() -> None:
-    """Whole letters are not remembered."""
-    with pytest.raises(ValidationError):
-        RememberArguments(action="remember", fact="x" * 301)

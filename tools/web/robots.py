@@ -27,15 +27,13 @@ from tools.web.fetch import Fetcher
 NAME = "aldis"
 """The name of Aldis in such a file."""
 
-MAX_SITES = 256
+MAX_SITES = 16
 """The most cached sites; the least recently used goes first."""
 
 REMEMBERED_SECONDS = 3_600.0
 
 _MAX_BYTES = 1_000_000
 """The part beyond is not read; RFC 9309, 2.5, demands the first 500 KiB."""
-_MAX_REMEMBERED_CHARS = 8_000_000
-"""For all sites together; beyond that, the least recently used goes first."""
 _AGENT = re.compile(r"^[ \t]*user[- ]?agent[ \t]*:?[ \t]*(\*|[a-z_-]*)[^\n]*", re.IGNORECASE | re.MULTILINE)
 """A line that names a robot, and the name without its version or anything else that follows."""
 
@@ -80,10 +78,8 @@ class Robots:
             until = now + REMEMBERED_SECONDS
         self._remembered[site] = until, text
         self._remembered.move_to_end(site)
-        size = sum(len(text) for _, text in self._remembered.values())
-        while len(self._remembered) > 1 and (len(self._remembered) > MAX_SITES or size > _MAX_REMEMBERED_CHARS):
-            _, (_, oldest) = self._remembered.popitem(last=False)
-            size -= len(oldest)
+        if len(self._remembered) > MAX_SITES:
+            self._remembered.popitem(last=False)
         return text
 
     async def _fetch(self, url: str) -> str:

@@ -466,30 +466,6 @@ def test_any_expression_gives_a_small_result_or_a_sentence(expression: str) -> N
     _check_small(_value_or_none(expression))
 
 
-@given(st.integers(-(10**30), 10**30), st.integers(-(10**30), 10**30))
-@settings(max_examples=60, deadline=None)
-def test_integers_are_python_s(left: int, right: int) -> None:
-    """Whole numbers of any sign come out as Python has them."""
-    assert value(f"({left}) + ({right}) * ({left})")[0] == left + right * left
-    if right:
-        assert value(f"({left}) // ({right})")[0] == left // right
-        assert value(f"({left}) % ({right})")[0] == left % right
-
-
-@given(st.decimals(-1000, 1000, places=3), st.decimals(-1000, 1000, places=3).filter(bool))
-@settings(max_examples=60, deadline=None)
-def test_decimals_divide_as_integers_do(left: Decimal, right: Decimal) -> None:
-    """Quotient and remainder of decimals are those of the same numbers in thousandths."""
-    whole_left, whole_right = int(left * 1000), int(right * 1000)
-    assert value(f"({left}) // ({right})")[0] == whole_left // whole_right
-    assert value(f"({left}) % ({right})")[0] == Decimal(whole_left % whole_right) / 1000
-
-
-def test_the_length_is_told_to_the_model_beforehand() -> None:
-    """The schema has the bound that `value` keeps."""
-    assert Calculator.spec.parameters["properties"]["expression"]["maxLength"] == MAX_EXPRESSION_CHARS
-
-
 def _value_or_none(expression: str) -> int | Decimal | None:
     try:
         return value(expression)[0]

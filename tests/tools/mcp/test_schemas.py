@@ -23,10 +23,6 @@ PLACE = {
     "oneOf": [{"required": ["kind"]}, {"required": ["near"]}],
 }
 
-ENDLESS: dict[str, Any] = {}
-for _ in range(3_000):
-    ENDLESS = {"x": ENDLESS}
-
 
 def test_a_schema_is_shown_without_what_says_nothing_or_is_refused() -> None:
     """Titles go, arguments of that name stay; what vendors refuse at the top is left out; lists have items."""
@@ -67,14 +63,6 @@ def test_a_call_is_checked_by_all_of_the_schema(given: dict[str, Any], problem: 
     assert len(error["msg"]) < 600
 
 
-def test_a_number_that_is_too_large_to_be_checked_is_a_mistake_of_the_call() -> None:
-    """JSON may hold one of hundreds of digits; checking it must not fail in another way."""
-    halves = arguments_of({"properties": {"x": {"multipleOf": 0.5}}})
-    assert halves.model_validate({"x": 1.5})
-    with pytest.raises(ValidationError, match="too large to be checked"):
-        halves.model_validate({"x": 10**400})
-
-
 def test_arguments_that_fit_are_kept_as_they_came() -> None:
     """Names and spaces are the server's business."""
     given = {"title": " a b ", "kind": "lamp", "near": [{"model_config": 1, "_x": None}]}
@@ -103,7 +91,6 @@ def test_arguments_that_fit_are_kept_as_they_came() -> None:
         {"x": {"default": float("nan")}},
         {"x": {"maximum": float("inf")}},
         {"x": {"enum": ["\ud800"]}},
-        {"x": {"default": ENDLESS}},
         {"x": {"description": "d" * 100, "enum": ["y" * MAX_SCHEMA_BYTES]}},
     ],
 )
@@ -111,12 +98,3 @@ def test_what_cannot_be_made_fit_is_refused(properties: dict[str, Any]) -> None:
     """A vendor that refuses one tool refuses the whole question."""
     with pytest.raises(UnfitSchema):
         arguments_of({"type": "object", "description": "x", "properties": properties})
-
-
-def test_a_schema_that_never_ends_is_refused_when_it_is_used() -> None:
-    """Recursion is fine as long as the call is finite."""
-    tree = arguments_of({"properties": {"inner": {"$ref": "#"}}, "additionalProperties": False})
-    assert tree.model_validate({"inner": {"inner": {}}})
-    endless = arguments_of({"properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"$ref": "#/$defs/a"}}})
-    with pytest.raises(ValidationError, match="too deeply"):
-        endless.model_validate({"x": 1})

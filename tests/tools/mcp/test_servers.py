@@ -2,13 +2,11 @@
 
 import asyncio
 import dataclasses
-import importlib.abc
 import json
 import logging
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -20,7 +18,6 @@ from tests.ports import free_port
 from tests.servers import mcp_bad_server, mcp_server
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually
 from tools import Result, Tool, ToolContext, Unavailable, UnknownOutcome
-from tools.mcp.formats import MAX_PARTS
 from tools.mcp.options import McpOptions
 from tools.mcp.servers import McpServers, ServerTimeouts
 
@@ -203,35 +200,6 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     await eventually(lambda: not any(map(is_alive, pids)))
 
 
-class _Held(importlib.abc.MetaPathFinder):
-    """An import that takes as long as somebody wants."""
-
-    def __init__(self, name: str, error: Exception | None = None) -> None:
-        self.name, self.released, self.error = name, threading.Event(), error
-
-    def find_spec(self, fullname: str, *_: object) -> None:
-        if fullname == self.name:
-            self.released.wait(WAIT_SECONDS)
-            if self.error is not None:
-                raise self.error
-
-
-async def test_no_server_is_blamed_for_the_time_that_the_sdk_takes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The patience for servers begins when they can be talked to: importing the SDK takes long on a small machine."""
-    held = _Held("tools.mcp.session")
-    monkeypatch.delitem(sys.modules, held.name, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [held, *sys.meta_path])
-    servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
-    async with running(servers, ServerTimeouts(wait_seconds=0.01)) as source:
-        asking = asyncio.create_task(source.tools())
-        early, _ = await asyncio.wait([asking], timeout=0.5)
-        held.released.set()
-        await asking
-    assert not early
-
-
 async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is ended and told in the log once, by the operator's own name for it."""
     caplog.set_level(logging.WARNING)
@@ -312,14 +280,6 @@ async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: 
         await eventually(lambda: not is_alive(pid))
 
 
-async def test_an_answer_of_too_many_parts_is_cut(tmp_path: Path, context: ToolContext) -> None:
-    """No model needs more."""
-    async with running({"rough": command(ROUGH, "parts", str(tmp_path / "pid"))}) as source:
-        found = (await called((await by_name(source))["rough_die"], context, text="")).data
-        assert found["text"].split() == ["x"] * MAX_PARTS
-        assert found["left_out"] == "at least 1 parts that cannot be passed on"
-
-
 @pytest.mark.parametrize("how", ["old", "modern"])
 async def test_a_server_that_knows_one_greeting_alone_is_up(tmp_path: Path, how: str) -> None:
     """Whichever it is, and at once if it is the one that more commands know."""
@@ -340,12 +300,6 @@ async def test_a_tool_that_wants_to_ask_something_has_done_nothing(tmp_path: Pat
         assert not source.absent
 
 
-async def test_half_an_emoji_does_not_cost_an_answer(tmp_path: Path, context: ToolContext) -> None:
-    """A server that cuts texts by signs of sixteen bits may cut through one."""
-    async with running({"rough": command(ROUGH, "half", str(tmp_path / "pid"))}) as source:
-        assert (await called((await by_name(source))["rough_die"], context, text="")).data == {"text": "lit ?"}
-
-
 async def test_an_error_of_the_servers_own_does_not_end_it(tmp_path: Path, context: ToolContext) -> None:
     """Many use the code by which the SDK says that a connection is closed; whether the call has happened is unknown."""
     where = tmp_path / "pid"
@@ -357,16 +311,6 @@ async def test_an_error_of_the_servers_own_does_not_end_it(tmp_path: Path, conte
         with pytest.raises(UnknownOutcome, match="the server failed meanwhile"):
             await called(tools["rough_post"], context, text="")
         assert (where.read_text(), source.absent) == (pid, {})
-
-
-async def test_what_a_server_has_started_ends_with_it(tmp_path: Path) -> None:
-    """Also where the server ends as it should."""
-    where, child = tmp_path / "pid", tmp_path / "pid.child"
-    async with running({"rough": command(ROUGH, "parent", str(where))}) as source:
-        await source.tools()
-        pids = [int(file.read_text()) for file in (where, child)]
-        assert [is_alive(pid) for pid in pids] == [True, True]
-    await eventually(lambda: not any(map(is_alive, pids)))
 
 
 async def test_a_server_that_hears_nothing_any_more_is_started_again(
@@ -401,21 +345,6 @@ async def test_a_server_that_was_only_late_goes_on(tmp_path: Path, context: Tool
         assert (where.read_text(), source.absent) == (pid, {})
 
 
-async def test_a_call_does_not_wait_long_for_a_server_that_has_gone(tmp_path: Path, context: ToolContext) -> None:
-    """It was not sent, so it has surely not happened, whatever the tool does."""
-    servers = {"rough": command(ROUGH, "plain", str(tmp_path / "pid"))}
-    async with running(servers, ServerTimeouts(wait_seconds=0.01, first_pause_seconds=60)) as source:
-        await source.tools()
-        await eventually(lambda: not source.absent)
-        tools = await by_name(source)
-        with pytest.raises(Unavailable):
-            await called(tools["rough_die"], context, text="")
-        await eventually(lambda: list(source.absent) == ["rough"])
-        async with asyncio.timeout(WAIT_SECONDS):
-            with pytest.raises(Unavailable, match="tried again later"):
-                await called(tools["rough_hold"], context, text="")
-
-
 async def test_servers_that_cannot_be_started_keep_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
     """No such command, nobody at the address: told without what was set, and left out."""
     caplog.set_level(logging.WARNING)
@@ -441,25 +370,6 @@ async def test_an_sdk_that_cannot_be_loaded_is_told(
         monkeypatch.setitem(sys.modules, "tools.mcp.session", None)  # as where an import of it fails
         assert await source.tools() == []
     assert "lamps is down (the SDK cannot be loaded: ModuleNotFoundError)" in caplog.text
-
-
-@pytest.mark.parametrize("error", [EOFError("marshal data too short"), SyntaxError(), TypeError()], ids=repr)
-async def test_an_sdk_may_fail_in_any_way(
-    error: Exception, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Also while two questions wait for it: both go on without its servers."""
-    caplog.set_level(logging.WARNING)
-    held = _Held("tools.mcp.session", error)
-    monkeypatch.delitem(sys.modules, held.name, raising=False)
-    monkeypatch.setattr(sys, "meta_path", [held, *sys.meta_path])
-    async with running({"lamps": command(LAMPS)}) as source:
-        cancelled, *asking = (asyncio.create_task(source.tools()) for _ in range(3))
-        await asyncio.sleep(0)
-        cancelled.cancel()
-        held.released.set()
-        assert await asyncio.gather(*asking) == [[], []]
-        assert list(source.absent) == ["lamps"]
-    assert f"lamps is down (the SDK cannot be loaded: {type(error).__name__})" in caplog.text
 
 
 def test_nothing_is_loaded_or_started_before_the_first_question(tmp_path: Path) -> None:

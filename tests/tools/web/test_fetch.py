@@ -4,7 +4,7 @@ import asyncio
 import gzip
 import logging
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +31,7 @@ from tests.tools.sites import (
     says,
 )
 from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
-from tools.web.addresses import FetchReach, IpAddress
+from tools.web.addresses import FetchReach
 from tools.web.fetch import MAX_AT_ONCE, MAX_REDIRECTS
 
 SITE = "site.example"
@@ -73,42 +73,10 @@ async def test_a_page_is_status_type_body_and_where_it_stood(fetcher: Fetcher, s
     }
 
 
-@pytest.mark.parametrize(
-    ("path", "spelled"),
-    [("/a", "/a"), ("/a#fragment", "/a"), ("/b/../a", "/a"), ("/a?x=1", "/a?x=1"), ("/a?x=ü", "/a?x=%C3%BC")],
-)
-@pytest.mark.parametrize("host", [SITE, "SITE.Example", "site.example.", "site。example"])
-async def test_the_choice_of_a_spelling_tells_a_server_nothing(path: str, spelled: str, host: str) -> None:
-    """Spellings that count as the same are sent as the same, to the byte."""
-    async with line(SECRET) as heard, fetcher_for(heard.port) as fetcher:
-        await fetch(fetcher, f"http://{host}:{heard.port}{path}")
-    assert heard.heard[0].startswith(f"GET {spelled} HTTP/1.1\r\nHost: {SITE}:{heard.port}\r\n")
-
-
-async def test_an_international_name_is_asked_for_in_its_own_spelling(fetcher: Fetcher, site: Site) -> None:
-    """The name service and the server see `xn--`."""
-    assert (await fetch(fetcher, url_of(site, host="bücher.example"))).ok
-    assert site.requests[0].headers["host"] == f"xn--bcher-kva.example:{site.port}"
-
-
 async def test_a_compressed_page_is_read(fetcher: Fetcher, site: Site) -> None:
     """Gzip is asked for and understood."""
     site.faults.append(answer_bytes(gzip.compress(b"packed", mtime=0), Content_Encoding="gzip"))
     assert (await fetch(fetcher, url_of(site))).body == b"packed"
-
-
-async def test_a_page_in_pieces_is_read(fetcher: Fetcher, site: Site) -> None:
-    """Without a length in front, in chunks, compressed."""
-
-    async def pieces() -> AsyncIterator[bytes]:
-        for at in range(0, len(packed), 7):
-            yield packed[at : at + 7]
-
-    packed = gzip.compress(b"piece by piece", mtime=0)
-    site.faults.append(
-        lambda _: web.Response(body=pieces(), content_type="text/plain", headers={"Content-Encoding": "gzip"})
-    )
-    assert (await fetch(fetcher, url_of(site))).body == b"piece by piece"
 
 
 async def test_a_body_of_absurdly_small_pieces_is_refused() -> None:
@@ -148,14 +116,6 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site)
         assert (await fetch(fetcher, url_of(site))).ok
 
 
-async def test_the_system_looks_names_up(site: Site) -> None:
-    """With no resolver given it is the system's, in threads of its own."""
-    loopback = FetchReach(ports=frozenset({site.port}), admits=lambda address: address.is_loopback)
-    async with Fetcher(USER_AGENT, reach=loopback) as fetcher:
-        assert (await fetch(fetcher, url_of(site, host="localhost"))).ok
-    assert site.requests[0].headers["host"] == f"localhost:{site.port}"
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site, status: int) -> None:
     """Relative to where it stood or whole, to another host too; cookies are left behind."""
@@ -191,15 +151,6 @@ async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
     with pytest.raises(Unavailable, match="more than 5 times"):
         await fetch(fetcher, url_of(site))
     assert len(site.requests) == MAX_REDIRECTS + 1
-
-
-@pytest.mark.parametrize("status", [300, 304, 403, 404, 410, 429, 500])
-async def test_what_a_status_means_is_left_to_the_tool(fetcher: Fetcher, site: Site, status: int) -> None:
-    """A refusal is a page without a body, whatever its type; it is asked once and not read."""
-    site.faults.append(answer_bytes(b"" if status == 304 else b"no", "image/png", status, Retry_After="7"))
-    page = await fetch(fetcher, url_of(site))
-    assert (page.ok, page.status, page.body, page.headers["retry-after"]) == (False, status, b"", "7")
-    assert len(site.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -261,20 +212,6 @@ async def test_a_body_that_is_too_large_is_left_unread(fetcher: Fetcher, site: S
         await fetch(fetcher, url_of(site), max_bytes=300_000)
 
 
-async def test_a_body_of_the_largest_size_is_read(fetcher: Fetcher, site: Site) -> None:
-    """The limit itself is allowed, packed or not."""
-    body = b"x" * 300_000
-    site.faults += [answer_bytes(body), answer_bytes(gzip.compress(body, mtime=0), Content_Encoding="gzip")]
-    for _ in range(2):
-        assert (await fetch(fetcher, url_of(site), max_bytes=300_000)).body == body
-
-
-async def test_nothing_is_read_behind_the_end_of_a_compressed_body(fetcher: Fetcher, site: Site) -> None:
-    """It would be kept, and copied with every piece that comes."""
-    site.faults.append(endless(gzip.compress(b"whole", mtime=0), b"x" * 65_536, Content_Encoding="gzip"))
-    assert (await fetch(fetcher, url_of(site))).body == b"whole"
-
-
 @pytest.mark.parametrize(
     ("body", "encoding", "words"),
     [
@@ -323,30 +260,6 @@ async def test_a_trickle_does_not_outlast_the_deadline(talk: Talk) -> None:
     async with line(talk) as slow, fetcher_for(slow.port) as fetcher:
         with pytest.raises(TimedOut, match=r"did not answer within 0\.3 seconds"):
             await fetch(fetcher, f"http://{SITE}:{slow.port}/", timeout_seconds=0.3)
-
-
-async def test_redirects_share_one_deadline(fetcher: Fetcher, site: Site) -> None:
-    """A chain is no way to more time: each hop is quick enough for the deadline, all of them together are not."""
-
-    async def dawdle(_: Seen) -> web.StreamResponse:
-        await asyncio.sleep(0.1)
-        return web.Response(status=302, headers={"Location": "/next"})
-
-    site.faults += [dawdle] * MAX_REDIRECTS
-    with pytest.raises(TimedOut):
-        await fetch(fetcher, url_of(site), timeout_seconds=0.4)
-
-
-async def test_a_lookup_stands_under_the_deadline() -> None:
-    """A name server that never answers holds up nothing but its own fetch."""
-
-    async def never(host: str, port: int) -> Sequence[IpAddress]:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    async with Fetcher(USER_AGENT, resolve=never) as fetcher:
-        with pytest.raises(TimedOut):
-            await fetch(fetcher, f"http://{SITE}/", timeout_seconds=0.05)
 
 
 @pytest.mark.parametrize(
@@ -398,26 +311,6 @@ async def test_fetches_run_side_by_side_and_no_more_than_there_are_slots(fetcher
     site.faults += [together] * wanted
     pages = await asyncio.gather(*(fetch(fetcher, url_of(site, f"/{number}")) for number in range(wanted)))
     assert (len(pages), most) == (wanted, MAX_AT_ONCE)
-
-
-async def test_waiting_for_a_slot_stands_under_the_deadline(fetcher: Fetcher, site: Site) -> None:
-    """Those that hang hold up another one no longer than its own time."""
-    arrived = asyncio.Barrier(MAX_AT_ONCE + 1)
-
-    async def stay(seen: Seen) -> web.StreamResponse:
-        await arrived.wait()
-        return await hang(seen)
-
-    site.faults += [stay] * MAX_AT_ONCE
-    hanging = [asyncio.create_task(fetch(fetcher, url_of(site))) for _ in range(MAX_AT_ONCE)]
-    await arrived.wait()
-    with pytest.raises(TimedOut):
-        await fetch(fetcher, url_of(site), timeout_seconds=0.05)
-    assert len(site.requests) == MAX_AT_ONCE
-    for task in hanging:
-        task.cancel()
-    await asyncio.gather(*hanging, return_exceptions=True)
-    assert (await fetch(fetcher, url_of(site))).ok
 
 
 async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:
@@ -473,9 +366,3 @@ async def test_addresses_are_in_no_log_and_no_error(
     for words in (caplog.text, repr(caught.value)):
         assert "canary" not in words
         assert SITE not in words
-
-
-async def test_a_fetcher_that_is_not_open_says_so() -> None:
-    """To forget `async with` is a bug of the caller."""
-    with pytest.raises(RuntimeError, match="async with"):
-        await fetch(Fetcher(USER_AGENT), f"http://{SITE}/")

@@ -1,7 +1,6 @@
 """Reading pages: in pieces, in their encodings, as their sites allow; and what is said of those that cannot be read."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -9,7 +8,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from pydantic import ValidationError
 
 from bot.media.pdf_port import Library
 from tests.bot.media.samples import pdf
@@ -24,7 +22,6 @@ from tools import (
     Denied,
     Fetcher,
     NotFound,
-    Paper,
     RateLimited,
     TooLarge,
     ToolContext,
@@ -32,7 +29,6 @@ from tools import (
     Unavailable,
     fit_json,
 )
-from tools.web.robots import REMEMBERED_SECONDS
 from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, WebFetch
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
@@ -113,18 +109,6 @@ async def test_a_long_page_is_read_on_without_a_gap(fetcher: Fetcher, site: Site
         await fetched(tool, context, site.url_of("/long"), offset=len(pieces))
 
 
-async def test_the_fullest_page_fits_its_result(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
-    """Nothing that the tool gives is cut behind its back, or `next_offset` would skip what was."""
-    links = "".join(f"<a href='/{'x' * 440}{n}'>{'&quot;' * 90}</a>" for n in range(60))
-    site.pages["/full"] = ("text/html", f"<title>{'&quot;' * 90}</title>{links}<p>{'&quot;' * 9_000}")
-    tool = WebFetch(fetcher, Repository(), max_chars=200)
-    data = await fetched(tool, context, site.url_of("/full"))
-    assert len(data["links"]) > 5
-    assert tool.spec.max_result_chars is not None
-    assert "[cut" not in fit_json(data, tool.spec.max_result_chars)
-    assert "left out" not in fit_json(data, tool.spec.max_result_chars)
-
-
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
@@ -199,35 +183,12 @@ async def test_a_pdf_that_cannot_be_opened(
     assert caught.value.quoted == told
 
 
-async def test_the_end_of_a_pdf_leads_no_further(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
-    """Also where it fills a piece to the last character."""
-    site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * 192)
-    data = await fetched(WebFetch(fetcher, Repository(), max_chars=200), context, site.url_of("/"))
-    assert len(data["text"]) == 200
-    assert "next_offset" not in data
-
-
 async def test_a_scan_says_that_it_is_one(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
     """Its pages are pictures; a model that sees may be sent it."""
     site.pages["/"] = ("application/pdf", pdf("", ""))
     data = await fetched(WebFetch(fetcher, Library(sandbox())), context, site.url_of("/"))
     assert (data["pages"], data["text"]) == (2, "")
     assert "scan" in data["note"]
-
-
-async def test_a_pdf_that_takes_too_long_says_how_far_it_was_read(
-    fetcher: Fetcher, site: Site, context: ToolContext
-) -> None:
-    """What there is is given, and nothing leads on to what would take as long again."""
-
-    class Slow(Repository):
-        async def read(self, data: bytes, *, max_chars: int, person: str = "") -> Paper:
-            return Paper(text="Page 1:\nwords", pages=9, pages_read=1, is_cut=False)
-
-    site.pages["/"] = ("application/pdf", b"%PDF-")
-    data = await fetched(WebFetch(fetcher, Slow()), context, site.url_of("/"))
-    assert data["note"] == "Only 1 of the 9 pages could be read; the others take too long."
-    assert "next_offset" not in data
 
 
 @pytest.mark.parametrize(
@@ -289,16 +250,6 @@ async def test_a_site_that_cannot_say_is_asked_again_later(tool: WebFetch, site:
     assert await fetched(tool, context, site.url_of("/"))
 
 
-async def test_the_first_part_of_rules_without_end_holds(tool: WebFetch, site: Site, context: ToolContext) -> None:
-    """RFC 9309 wants 500 kB of it to be read at least; a line that is cut in two is no rule."""
-    start = "User-agent: *\nDisallow: /closed\n"
-    site.robots = start + "#" * (1_000_000 - len(start) - 12) + "\nDisallow: /news\n" + "#" * 500_000
-    site.pages["/closed"] = site.pages["/news/today"] = site.pages["/"]
-    with pytest.raises(Denied, match=r"robots\.txt"):
-        await fetched(tool, context, site.url_of("/closed"))
-    assert await fetched(tool, context, site.url_of("/news/today"))
-
-
 async def test_the_rules_of_a_site_are_read_and_weighed_beside_all_else(
     tool: WebFetch, site: Site, context: ToolContext
 ) -> None:
@@ -316,34 +267,3 @@ async def test_the_rules_of_a_site_are_read_and_weighed_beside_all_else(
         with pytest.raises(Denied, match=r"robots\.txt"):
             await fetched(tool, context, site.url_of("/closed"))
     assert begun == ["allows", "allows"]
-
-
-async def test_the_rules_of_a_site_are_asked_for_again_after_an_hour(
-    tool: WebFetch, site: Site, context: ToolContext
-) -> None:
-    """They may have changed."""
-    await fetched(tool, context, site.url_of("/"))
-    until, rules = tool._robots._remembered[site.url_of("")]
-    assert 0 < until - time.monotonic() <= REMEMBERED_SECONDS
-    tool._robots._remembered[site.url_of("")] = time.monotonic(), rules
-    site.robots = "User-agent: *\nDisallow: /"
-    with pytest.raises(Denied):
-        await fetched(tool, context, site.url_of("/"))
-
-
-async def test_more_sites_than_are_remembered(tool: WebFetch, site: Site, context: ToolContext) -> None:
-    """The one that was longest not asked for is forgotten."""
-    await fetched(tool, context, site.url_of("/"))
-    rules = tool._robots._remembered[site.url_of("")]
-    for number in range(256):
-        tool._robots._remembered[f"http://s{number}.example"] = rules
-    await fetched(tool, context, site.url_of("/", "other.example"))
-    assert len(tool._robots._remembered) == 256
-    assert site.url_of("") not in tool._robots._remembered
-
-
-@pytest.mark.parametrize("arguments", [{}, {"url": ""}, {"url": "x", "offset": -1}, {"url": "x", "max_chars": 5}])
-def test_arguments_out_of_bounds_are_refused(arguments: dict[str, Any]) -> None:
-    """An address, and numbers that make sense."""
-    with pytest.raises(ValidationError):
-        PageArguments(**arguments)
