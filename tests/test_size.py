@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (3327, 2300),
     "bot/doctor": (1693, 900),
     "store": (7117, 3900),
-    "tools": (12064, 7000),
+    "tools": (12061, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,8 +47,8 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (339, 280)
-TEST_LINES = (86399, 50000)
+MODULES = (338, 280)
+TEST_LINES = (85622, 50000)
 SENTENCES = (400, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (120, 120)
