@@ -145,13 +145,6 @@ async def test_killed_while_a_summary_is_written(world: World) -> None:
     assert 0 < lost[2] < CENT
 
 
-async def test_killed_before_an_answer_is_written_down(world: World) -> None:
-    """It has come whole, and costs what was reserved for it; it is asked for again."""
-    await world.killed_at("before", "Turns.keep", "Well?")
-    lost, again = await world.paid(1)
-    assert (lost[:2], again) == ((MODEL, RESERVED), (MODEL, "ok", CENT))
-
-
 async def test_killed_as_it_is_written_down(world: World) -> None:
     """The disk has it, and the process had no time to note that: it counts once."""
     await world.killed_at("after", "Turns.keep", "Search for it.")
