@@ -56,7 +56,7 @@ def made(code: str, **names: Any) -> dict[str, Any]:
     "name",
     [
         "bot/access/test_access.py",
-        "tools/predictions/test_calibration.py",
+        "tools/mcp/test_names.py",
         "bot/formatting/test_markdown.py",
         "test_contracts.py",
     ],

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from fractions import Fraction
 from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, StringConstraints
@@ -369,55 +368,33 @@ class SettledPrediction:
     domain: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Score:
-    """The score of some predictions. Shares and means are from 0 to 1."""
-
-    count: int
-    """At least 1."""
-    accuracy: float
-    brier: float
-    said: float
-    """The mean probability."""
-    came_true: float
-    """The share that came true."""
+def score(settled: Sequence[SettledPrediction]) -> Mapping[str, float]:
+    """Returns the figures of some predictions, at least one; shares and means are from 0 to 1."""
+    count = len(settled)
+    hits = [0.5 if one.probability == 0.5 else (one.probability > 0.5) == one.came_true for one in settled]  # noqa: PLR2004
+    said, came_true = [one.probability for one in settled], [one.came_true for one in settled]
+    errors = [(probability - outcome) ** 2 for probability, outcome in zip(said, came_true, strict=True)]
+    sums = {"accuracy": sum(hits), "brier_score": sum(errors), "mean_said": sum(said), "came_true": sum(came_true)}
+    return {"count": count, **{name: round(total / count, 4) for name, total in sums.items()}}
 
 
-def score(settled: Sequence[SettledPrediction]) -> Score:
-    """Returns the score of all predictions, of which there is at least one."""
-    # Exact fractions: 0.7 is seven tenths, and no sum depends on its order.
-    pairs = [(Fraction(str(one.probability)), int(one.came_true)) for one in settled]
-    half = Fraction(1, 2)
-
-    def mean(values: Iterable[Fraction | int]) -> float:
-        return float(sum(values, Fraction(0)) / len(pairs))
-
-    return Score(
-        count=len(pairs),
-        accuracy=mean(half if said == half else int((said > half) == bool(outcome)) for said, outcome in pairs),
-        brier=mean((said - outcome) ** 2 for said, outcome in pairs),
-        said=mean(said for said, _ in pairs),
-        came_true=mean(outcome for _, outcome in pairs),
-    )
-
-
-def by_domain(settled: Iterable[SettledPrediction]) -> tuple[tuple[str | None, Score], ...]:
-    """Returns the score of each domain (None: no domain), the one with most predictions first."""
-    groups: dict[str | None, list[SettledPrediction]] = {}
+def by_domain(settled: Iterable[SettledPrediction]) -> Sequence[tuple[str, Mapping[str, float]]]:
+    """Returns the figures of each domain, the one with most predictions first."""
+    groups: dict[str, list[SettledPrediction]] = {}
     for one in settled:
-        groups.setdefault(one.domain, []).append(one)
-    scored = [(domain, score(group)) for domain, group in groups.items()]
-    return tuple(sorted(scored, key=lambda pair: (-pair[1].count, pair[0] or "")))
+        groups.setdefault(one.domain or "", []).append(one)
+    ranked = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    return [(domain or "(none)", score(group)) for domain, group in ranked]
 
 
-def bins(settled: Iterable[SettledPrediction]) -> tuple[tuple[int, Score], ...]:
-    """Returns the tenths that have predictions, each by its lower end in percent, from the unlikely to the likely; only
-    the last includes its upper end.
+def bins(settled: Iterable[SettledPrediction]) -> Sequence[tuple[int, Mapping[str, float]]]:
+    """Returns the figures of the tenths that have predictions, each by its lower end in percent, from the unlikely to
+    the likely; only the last includes its upper end.
     """
     groups: dict[int, list[SettledPrediction]] = {}
     for one in settled:
-        groups.setdefault(min(int(Fraction(str(one.probability)) * 10), 9), []).append(one)
-    return tuple((10 * number, score(group)) for number, group in sorted(groups.items()))
+        groups.setdefault(min(int(10 * one.probability), 9), []).append(one)
+    return [(10 * number, score(group)) for number, group in sorted(groups.items())]
 
 
 def _data(prediction: Prediction) -> Mapping[str, Any]:
@@ -474,33 +451,25 @@ def _settle(prediction: Prediction) -> SettledPrediction | None:
 def _scores(settled: Sequence[SettledPrediction]) -> Mapping[str, Any]:
     if not settled:
         return {"resolved": 0, "note": "None is resolved yet, so there is nothing to score."}
-    found = score(settled)
-    tables = [{"from": f"{low} %", "to": f"{low + 10} %", **_row(one)} for low, one in bins(settled)]
-    note = f"Only {found.count} resolved: too few to judge by; the figures are mostly chance."
-    noted = {"note": note} if found.count < _ENOUGH else {}
-    return {"resolved": found.count, **_row(found), "reliability": tables, **noted}
+    tables = [{"from": f"{low} %", "to": f"{low + 10} %", **figures} for low, figures in bins(settled)]
+    note = f"Only {len(settled)} resolved: too few to judge by; the figures are mostly chance."
+    noted = {"note": note} if len(settled) < _ENOUGH else {}
+    return {"resolved": len(settled), **score(settled), "reliability": tables, **noted}
 
 
 def _domains(settled: Sequence[SettledPrediction]) -> Mapping[str, Any]:
-    rows = [{"domain": domain or "(none)", **_row(found)} for domain, found in by_domain(settled)]
+    rows = [{"domain": domain, **figures} for domain, figures in by_domain(settled)]
     shown, left_out = rows[:_MAX_DOMAINS], len(rows) - _MAX_DOMAINS
     tables: dict[str, Any] = {"by_domain": shown} if shown else {}
     return {**tables, "domains_left_out": left_out} if left_out > 0 else tables
 
 
-def _row(found: Score) -> Mapping[str, Any]:
-    return {
-        "count": found.count,
-        "accuracy": round(found.accuracy, 4),
-        "brier_score": round(found.brier, 4),
-        "mean_said": round(found.said, 4),
-        "came_true": round(found.came_true, 4),
-    }
-
-
 def _plot(settled: Sequence[SettledPrediction], language: str) -> bytes:
     """Returns the plot with the words of a language, in English for one without."""
     words = PLOT_WORDS.get(language, PLOT_WORDS["en"])
-    points = [Point(across=100 * one.said, up=100 * one.came_true, count=one.count) for _, one in bins(settled)]
+    points = [
+        Point(across=100 * one["mean_said"], up=100 * one["came_true"], count=int(one["count"]))
+        for _, one in bins(settled)
+    ]
     title = (words.one if len(settled) == 1 else words.many).format(count=len(settled))
     return point_chart(title, points, across=words.across, up=words.up, is_joined=len(settled) >= _MIN_JOINED)
