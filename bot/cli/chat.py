@@ -18,6 +18,8 @@ import textwrap
 from collections.abc import Awaitable, Callable
 
 from bot import logs
+from bot.errors import ConfigError
+from bot.invocation import command_line
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.terminal.transport import Terminal
@@ -31,6 +33,9 @@ def chat(given: Settings, options: argparse.Namespace) -> int:
 
     Status 1 if anything failed and nobody was there to see it.
     """
+    if (options.once or "").lower().split()[:1] == ["/forget"]:
+        piped = f"printf '/forget\\nyes\\n' | {command_line('chat')}"
+        raise ConfigError(f"chat: /forget asks before it deletes, and --once cannot answer; run: {piped}")
     if is_undecided(given.store.path):
         from bot.cli.store import decide
 

@@ -51,7 +51,8 @@ def check(given: Settings, options: argparse.Namespace) -> int:
     folder = Path(options.folder).absolute() if options.folder else path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
     ours = build()
-    print(f"version  {'no Aldis is running' if running is None else _named(running)} -> {_named(ours)}")
+    before = "" if running is None else f"{_named(running)} -> "
+    print(f"version  {before}{_named(ours)}{'' if before else ', while none is running'}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
     print("settings understood")
     _clear(folder)

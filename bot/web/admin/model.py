@@ -84,12 +84,13 @@ def _named(hint: str, key_page: str = "") -> tuple[Field, ...]:
     return (Field(setting="LLM__OPENAI__MODEL", label="The model", hint=hint, is_required=True, key_page=key_page),)
 
 
+# Source: platform.claude.com, ai.google.dev ("OpenAI compatibility") and openrouter.ai ("Quickstart"), 2026-11-28.
 FORMS = (
     _vendor(
         "anthropic",
         "Claude, by Anthropic",
         text="Questions go to Anthropic, who charges for them.",
-        key_page="https://console.anthropic.com/settings/keys",
+        key_page="https://platform.claude.com/settings/keys",
     ),
     _vendor(
         "openai",
