@@ -19,7 +19,6 @@ from collections.abc import Awaitable, Callable
 
 from bot import logs
 from bot.errors import ConfigError
-from bot.invocation import command_line
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.terminal.transport import Terminal
@@ -33,9 +32,9 @@ def chat(given: Settings, options: argparse.Namespace) -> int:
 
     Status 1 if anything failed and nobody was there to see it.
     """
-    if (options.once or "").lower().split()[:1] == ["/forget"]:
-        piped = f"printf '/forget\\nyes\\n' | {command_line('chat')}"
-        raise ConfigError(f"chat: /forget asks before it deletes, and --once cannot answer; run: {piped}")
+    once = (options.once or "").lower().split()
+    if once[:1] == ["/forget"] and "yes" not in once:
+        raise ConfigError("chat: /forget asks before it deletes, and --once cannot answer; add yes: `/forget yes`")
     if is_undecided(given.store.path):
         from bot.cli.store import decide
 
