@@ -18,7 +18,6 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,6 @@ from bot.service import until
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.shutdown import Restarts, Shutdown
-from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.world import Wait, World
 from bot.web.control import ask_running
@@ -108,7 +106,7 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[object]]
 
     place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
     secret_of(given, is_contained=is_contained())
-    site = Site(world, place, Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC)))
+    site = Site(world, place)
     async with site.serving():
         if not given.access.admins:
             print(_FIRST.format(url=site.new_link(), command=command_line("admin")), file=sys.stderr, flush=True)

@@ -3,7 +3,7 @@
 site        what is served where           guard       who can ask, and the headers of every answer
 sign_in     links, codes, second factor    sessions    links that open it once
 forms       pages, forms, fields, actions  pages       templates and static files
-world       Aldis as the pages see it      audit       what was done, when and by whom
+world       Aldis as the pages see it
 
 The pages themselves: overview, account, model, people, tools, usage, upkeep.
 """

@@ -6,6 +6,7 @@ POST a page, do=the name of a button --> its action --done--> the page, which sa
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,10 +20,12 @@ from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import SETTINGS_FILE_NAME, Settings
-from bot.web.admin.audit import Audit
 from bot.web.admin.guard import FORM, LIVE, SESSION, form_of
+from bot.web.admin.sessions import BrowserSession
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
+
+_log = logging.getLogger(__name__)
 
 SAVED = "Saved."
 REFUSALS = (CallRefused, ConfigError, Disconnected, StoreError)
@@ -37,6 +40,11 @@ ChangesOf = Callable[[Settings], Changes]
 Check = Callable[[Settings, Deps], Awaitable[Sequence[Finding]]]
 
 
+def log_action(request: web.Request, session: BrowserSession, what: str, about: str = "") -> None:
+    """Logs what was done on the pages, by which session and from where: names of settings and labels, never a value."""
+    _log.info("%s by session %s from %s%s", what, session.name, request.remote or "-", f": {about}" if about else "")
+
+
 class NotDone(Exception):
     """Nothing was done, or not all of it; the message is a sentence for the page."""
 
@@ -44,10 +52,9 @@ class NotDone(Exception):
 class Ask:
     """A request of a browser that is signed in, and what pages do on its behalf."""
 
-    def __init__(self, request: web.Request, world: World, audit: Audit) -> None:
+    def __init__(self, request: web.Request, world: World) -> None:
         self.request = request
         self.world = world
-        self.audit = audit
         self.session = request[SESSION]
         self.form: Mapping[str, str] = form_of(request) if FORM in request else {}
         self.is_live = LIVE in request.headers
@@ -89,8 +96,8 @@ class Ask:
         return self.world.running
 
     def write_down(self, what: str, about: str = "") -> None:
-        """Records an action in the audit log."""
-        self.audit.write(what, who=self.session.name, origin=self.request.remote or "-", about=about)
+        """Logs an action, see `log_action`."""
+        log_action(self.request, self.session, what, about)
 
     async def save(self, changes: Changes | ChangesOf, done: str = SAVED) -> str:
         """Writes settings into the file, restarts Aldis with them, and returns what the page says.

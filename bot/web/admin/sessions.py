@@ -44,7 +44,7 @@ class BrowserSession:
     """A browser that is signed in."""
 
     name: str
-    """Eight hexadecimal digits, which identify it in the audit log."""
+    """Eight hexadecimal digits, which identify it in the log."""
     form_token: str
     """The token that every form of it must carry."""
     began_at: float

@@ -17,8 +17,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from aiohttp import web
 
 from bot.doctor.pages import is_contained, is_published
-from bot.web.admin.audit import Audit
-from bot.web.admin.forms import AdminPage, Ask, NotDone
+from bot.web.admin.forms import AdminPage, Ask, NotDone, log_action
 from bot.web.admin.guard import SESSION, PagesAddress, RequestGuard
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 
@@ -44,7 +43,7 @@ class SignIn:
             AdminPage(path="/upkeep/factor", template="factor", values=self._factor_values, actions=actions),
         )
 
-    def enter(self, request: web.Request, audit: Audit) -> tuple[str, int, web.Response | None]:
+    def enter(self, request: web.Request) -> tuple[str, int, web.Response | None]:
         """Opens a link: returns the page that is shown and its status, or where to go on."""
         token, go_on = request.match_info["token"][:_MAX_TOKEN_CHARS], web.HTTPSeeOther("/")
         if request.method != "POST" and self._sessions.is_open(token):
@@ -55,7 +54,7 @@ class SignIn:
         if entered is None:
             return "signed_out", web.HTTPGone.status_code, None
         cookie, session = entered
-        audit.write("link.used", who=session.name, origin=request.remote or "-")
+        log_action(request, session, "link.used")
         self._guard.sign_in(go_on, cookie)
         raise go_on
 

@@ -17,7 +17,6 @@ from bot.doctor.pages import is_contained, secret_of
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin import account, model, overview, people, tools, usage
-from bot.web.admin.audit import Audit
 from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, refusal_of
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.pages import PageTemplates
@@ -49,14 +48,12 @@ class Site:
         self,
         world: World,
         place: PagesAddress,
-        audit: Audit,
         *,
         factor: CurrentFactor | None = None,
         sessions: Sessions | None = None,
     ) -> None:
         self.world = world
         self._place = place
-        self._audit = audit
         self._sessions = sessions or Sessions()
         self._templates = PageTemplates(timezone=world.settings.locale.timezone)
         factor = factor or CurrentFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
@@ -124,7 +121,6 @@ class Site:
             async with listening, answering(self.control, admin_socket_path(store_path)):
                 opens = command_line("admin")
                 _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
-                self._audit.write("pages.opened", who="-", origin="-")
                 with self._upkeep.listening():
                     yield
         finally:
@@ -134,12 +130,12 @@ class Site:
         return web.json_response({"url": self.new_link()})
 
     async def _enter(self, request: web.Request) -> web.Response:
-        template, status, response = self._sign_in.enter(request, self._audit)
+        template, status, response = self._sign_in.enter(request)
         return response or self._page(request, template, status=status)
 
     def _show(self, page: AdminPage) -> Handler:
         async def show(request: web.Request) -> web.StreamResponse:
-            return await self._shown(page, Ask(request, self.world, self._audit))
+            return await self._shown(page, Ask(request, self.world))
 
         return show
 
@@ -147,7 +143,7 @@ class Site:
         """The buttons of a page."""
 
         async def do(request: web.Request) -> web.StreamResponse:
-            ask = Ask(request, self.world, self._audit)
+            ask = Ask(request, self.world)
             act = page.action(ask.form.get("do", ""))
             if act is None:
                 raise web.HTTPNotFound(text="There is no such button.\n")

@@ -1,4 +1,4 @@
-"""Upkeep: the doctor's findings, backups and the master key, the log, what was done, the versions.
+"""Upkeep: the doctor's findings, backups and the master key, the log with what was done here, the versions.
 
 The log is shown as it is, since it contains no words of people.
 """
@@ -23,7 +23,6 @@ from bot.version import described_build
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _LINES = 200
-_ACTIONS = 50
 _MAX_BACKUPS = 20
 _NIGHTLY = Form(
     name="nightly",
@@ -94,7 +93,6 @@ class Upkeep:
             "backups": [path.name for path in _backups(ask)],
             "key_file": ask.settings.store.key_path.name,
             "lines": list(self._log.lines)[::-1],
-            "actions": ask.audit.newest(_ACTIONS),
         }
 
     async def _examine(self, ask: Ask) -> str:

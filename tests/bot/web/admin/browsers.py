@@ -4,7 +4,6 @@ import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import aiohttp
@@ -12,7 +11,6 @@ import aiohttp
 from bot.app import doctor_deps
 from bot.settings import Settings, load_settings
 from bot.settings.file import SettingsFile
-from bot.web.admin.audit import Audit, audit_path
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
 from bot.web.admin.site import Site
@@ -32,7 +30,6 @@ class Visitor:
     site: Site
     place: PagesAddress
     http: aiohttp.ClientSession
-    audit: Audit
     token: str = ""
     cookies: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -104,7 +101,6 @@ async def visited(
     """The pages of an Aldis that waits, and a visitor who is not signed in."""
     given = settings or settings_of(folder)
     place = PagesAddress(host=LOOPBACK, port=free_port(), url=url)
-    audit = Audit(audit_path(given.store.path), now=lambda: datetime.now(UTC))
     file = SettingsFile(given.store.path.with_name("settings.env"), environ={}, env_file=None)
 
     async def restart() -> None:
@@ -114,8 +110,8 @@ async def visited(
     if factor is not None:
         current = CurrentFactor(lambda: b"")
         current.adopt(b"", factor)
-    site = Site(World(given, doctor_deps, file=file, restart=restart), place, audit, factor=current, sessions=sessions)
+    site = Site(World(given, doctor_deps, file=file, restart=restart), place, factor=current, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
     pages = site.serving(max_connections=max_connections, keepalive_seconds=keepalive_seconds)
     async with pages, aiohttp.ClientSession(cookie_jar=jar) as http:
-        yield Visitor(site, place, http, audit)
+        yield Visitor(site, place, http)
