@@ -2,7 +2,7 @@
 
 Tools are made for it and never called; servers that give some while Aldis runs are asked which, and ended. Left to
 others: which tools there are (`tools`), what they may do in a conversation (`bot.chat`), how they are shown (`checkup`,
-`bot.cli.tools`).
+`bot.cli.look`).
 """
 
 import re
