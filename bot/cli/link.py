@@ -76,14 +76,9 @@ async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float =
     return None
 
 
-def show_code(uri: str) -> None:
-    """Prints an address as a QR code, and below it as text."""
+def _show(uri: str, *, is_first: bool) -> None:
     segno.make(uri).terminal(compact=True)
     print(uri)
-
-
-def _show(uri: str, *, is_first: bool) -> None:
-    show_code(uri)
     sys.stdout.flush()  # otherwise a pipe would show the code when nobody waits for it any more
     if is_first and not takes_numberless(uri):
         print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)

@@ -30,14 +30,10 @@ _SPENT: Mapping[tuple[str, str], Sentence] = {
 }
 
 
-_HARDLY_ANYTHING = Decimal("0.001")
-"""Said as less than a cent, which is also true of nothing."""
-
-
 def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None = None, *, is_day: bool) -> str:
     """A line of `/usage`: what was spent and, if there is a limit, what is left of it."""
     if limit_usd is None:
-        amount = money(cost_usd or _HARDLY_ANYTHING)
+        amount = money(cost_usd or Decimal("0.001"))  # nothing is less than a cent, too
     else:
         left = money(max(limit_usd - cost_usd, Decimal(0)))
         amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)
