@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "bot": (2217, 1300),
     "bot/settings": (1647, 700),
-    "bot/cli": (1481, 700),
+    "bot/cli": (1479, 700),
     "bot/app": (1429, 700),
     "bot/i18n": (479, 350),
     "bot/chat": (9031, 7350),
