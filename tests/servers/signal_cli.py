@@ -240,11 +240,6 @@ class SignalCli(SignalServer):
         return self._written
 
     @property
-    def is_listened_to(self) -> bool:
-        """Whether it hands on to anybody, be it somebody who is gone and whom it has not missed yet."""
-        return bool(self._listeners)
-
-    @property
     def is_handing_on(self) -> bool:
         """Whether it hands something on at this moment, or waits until it can."""
         return self._handlers.locked()

@@ -7,8 +7,7 @@ requests with unknown fields; they are recorded in `unknown_fields`, as they are
 
 Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
 `src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
-scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24, 2026-11-26). `manual`: pull request 835 of that
-project, commit e98c03e (not merged by then).
+scripted signal-cli (2026-11-22) and of signal-cli 0.13.14 (2026-11-24, 2026-11-26).
 """
 
 import asyncio
@@ -16,7 +15,6 @@ import base64
 import binascii
 import json
 import re
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -89,12 +87,6 @@ class SignalRestApi(SignalServer):
     """
     answers_with_list: bool = True
     """Whether a send is answered with a list; up to 0.100 it was the object alone."""
-    expands: bool = True
-    """Whether it knows `expand=true`; older ones ignore it and list members by number or uuid."""
-    manual: bool = False
-    """`JSON_RPC_RECEIVE_MODE=manual`: nothing is fetched from Signal while no websocket is open."""
-    has_signal_cli: bool = True
-    """False: signal-cli is gone in the middle of a call; what it should answer hangs for ever."""
     is_reconnecting: bool = False
     """Whether the bridge has lost signal-cli and looks for it, for half a minute before it ends: each call fails before
     anything is written. Seen on the real one, whose signal-cli was killed (2026-11-26): a nil connection in `getRaw`,
@@ -105,21 +97,12 @@ class SignalRestApi(SignalServer):
     unknown_fields: list[str] = field(default_factory=list[str])
     """Fields of requests that the API does not know."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
-    _reading: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while the one reader is busy with a notification."""
     _is_hasty: bool = False
     """Whether what comes now is one too many of a burst."""
-    _at_signal: deque[str] = field(default_factory=deque[str])
-    """With `manual`: what waits at Signal's server."""
 
     async def deliver_data(self, text: str) -> None:
         """Let any text arrive as a frame: lost where nobody is connected."""
-        is_hasty = self._is_hasty
-        if self.manual and (self._at_signal or not self._sockets):
-            self._at_signal.append(text)
-        else:
-            async with self._reading:
-                await self._hand_over(text, is_hasty=is_hasty)
+        await self._hand_over(text, is_hasty=self._is_hasty)
 
     async def burst(self, *frames: Frame) -> None:
         """Let frames arrive back to back, faster than a websocket is written to.
@@ -143,8 +126,7 @@ class SignalRestApi(SignalServer):
                     await socket.websocket.send_frame(text.encode("utf-8", "surrogatepass"), WSMsgType.TEXT)
 
     async def delivered(self) -> None:
-        async with self._reading:
-            return
+        """At once: nothing waits."""
 
     async def end_streams(self, how: End) -> None:
         for socket in tuple(self._sockets):
@@ -171,42 +153,23 @@ class SignalRestApi(SignalServer):
         socket = _Socket(request=request, websocket=websocket, account=request.match_info["number"])
         self._sockets.append(socket)
         await self.opened(1)
-        fetching = asyncio.create_task(self._fetch())
         try:
             async for message in websocket:
                 if message.type is WSMsgType.PING and not socket.silent:
                     await websocket.pong(message.data)
         finally:
-            fetching.cancel()
-            await asyncio.wait([fetching])
             self._sockets.remove(socket)
             await self.opened(-1)
         return websocket
-
-    async def _fetch(self) -> None:
-        """With `manual`: what waits at Signal's server comes when somebody listens."""
-        while self._at_signal:
-            async with self._reading:
-                await self._hand_over(self._at_signal.popleft())
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         is_relayed = not seen.path.startswith(("/v1/about", "/v1/health", "/v1/attachments"))
         if is_relayed and self.is_reconnecting:
             return web.Response(status=500)
         try:
-            answer = await self._answer(seen, request)
+            return await self._answer(seen, request)
         except BadRequest as error:
-            answer = web.json_response({"error": str(error)}, status=400)
-        if is_relayed:
-            await self._relayed()
-        return answer
-
-    async def _relayed(self) -> None:
-        """Wait for signal-cli's answer: for ever where it is gone, and for the reader to be free."""
-        if not self.has_signal_cli:
-            await asyncio.Event().wait()
-        async with self._reading:
-            return
+            return web.json_response({"error": str(error)}, status=400)
 
     async def _answer(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         match seen.method, *seen.path.strip("/").split("/"):
@@ -368,7 +331,7 @@ class SignalRestApi(SignalServer):
 
     def _groups(self, *, expanded: bool) -> list[Frame]:
         def people(listed: list[Frame]) -> Sequence[object]:
-            return listed if expanded and self.expands else [one["number"] or one["uuid"] for one in listed]
+            return listed if expanded else [one["number"] or one["uuid"] for one in listed]
 
         return [
             {
