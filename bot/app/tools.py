@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
 from bot.chat.journal import ToolRun
-from bot.chat.tool_shapes import ToolShapes
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock, MachineClock
 from bot.errors import ConfigError
@@ -53,10 +52,8 @@ def toolbox(
     *,
     clock: Clock | None = None,
     on_run: Callable[[ToolRun], None] = lambda _: None,
-    shapes: ToolShapes | None = None,
 ) -> Toolbox:
-    """The toolbox for these tools, within the limits of the settings; `more` are sources known only while Aldis runs,
-    and `shapes` knows their earlier definitions.
+    """The toolbox for these tools, within the limits of the settings; `more` are sources known only while Aldis runs.
 
     `clock` None: the machine's. `on_run` is called with each run.
     """
@@ -71,7 +68,6 @@ def toolbox(
         calls_per_minute=settings.tools.calls_per_minute,
         approve=settings.tools.approve,
         prefixes=_prefixes(settings),
-        shapes=shapes,
     )
 
 

@@ -23,7 +23,6 @@ from bot.chat.multimodal import MultimodalAgent
 from bot.chat.notices import Admins, Notice, Notices
 from bot.chat.room import ContextRoom
 from bot.chat.status import EMOJI, Reactions, StatusMessages
-from bot.chat.tool_shapes import ToolShapes
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.admin import AdminCommands, Audience, BroadcastCommands
@@ -269,7 +268,6 @@ def service(
 
     # What answers.
     toolbox = equipment.toolbox(
-        settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run, shapes=ToolShapes(store, clock)
     )
     room = ContextRoom(shared.lessons, models.server_of(settings))
     agent = MultimodalAgent(

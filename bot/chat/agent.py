@@ -20,7 +20,6 @@ are told in the end (`bot.chat.answers`).
 import asyncio
 import json
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -59,7 +58,7 @@ from bot.trust.links import GivenAddresses, defang, given_in
 from bot.trust.provenance import Sources
 from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets
-from store import ConversationId, LedgerEntry
+from store import LedgerEntry
 from tools import UnknownOutcome, clean_text, shorten
 
 OnProgress = Callable[[Progress], Awaitable[None]]
@@ -71,7 +70,6 @@ _MORE_ROOM = 4
 """How many times longer an answer may be when it was cut off and is requested again."""
 _MAX_CALLS = 100
 """The limit per completion; each call is kept with its answer and read again by every later request."""
-_MAX_NUMBERED = 1000
 _SHOWN_ARGUMENT_CHARACTERS = 120
 _TOLD_EVERY_SECONDS = 0.5
 """How often words that may contain addresses are checked while they are written; people see updates less often."""
@@ -117,9 +115,6 @@ class Agent:
         self.budget = budget
         self.secrets = secrets
         self.room = room
-        self.last_numbers: OrderedDict[ConversationId, int] = OrderedDict()
-        """The highest page numbers in recent conversations: a turn that waits for an approval is in no history yet, and
-        pages found meanwhile need other numbers."""
 
     async def answer(
         self,
@@ -146,14 +141,6 @@ class Agent:
         offered = await self.toolbox.offers()
         offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
         return await _Answering(self, turn, journal, on_progress, on_text, offers=offers, ends_at=ends_at).outcome()
-
-    def note_number(self, conversation: ConversationId, last_number: int) -> None:
-        """Notes the highest number that a page of the conversation has."""
-        highest = max(last_number, self.last_numbers.pop(conversation, 0))
-        if highest:
-            self.last_numbers[conversation] = highest
-        if len(self.last_numbers) > _MAX_NUMBERED:
-            self.last_numbers.popitem(last=False)
 
 
 class _Answering:
@@ -191,12 +178,11 @@ class _Answering:
         """How many calls are under way."""
         self.fresh_from = 0
         """The index of the first run since something was done: what earlier ones looked at may have changed."""
-        history, last_number = chain.from_iterable(turn.history), agent.last_numbers.get(turn.conversation, 0)
-        self.pages = CitedPages(history, self._finds_pages, last_number=last_number)
+        self.pages = CitedPages(chain.from_iterable(turn.history), self._finds_pages)
         """The pages the conversation knows; those that the turn finds are numbered after them."""
         for run in journal.runs.values():
             self.pages.take(ToolMessage(answers=(run.answer,)))
-        self.size = agent.room.size(turn.conversation, self.model)
+        self.size = 0
         """The index of its requests' size."""
         self._fit()
         self.sources = Sources(turn.incoming, tuple(chain.from_iterable(turn.history)), self.labels)
@@ -251,7 +237,7 @@ class _Answering:
 
     async def _asked(self) -> Completion | UsedUp:
         """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it."""
-        budget, room, was_refused = self.agent.budget, self.agent.room, False
+        budget = self.agent.budget
         while True:
             request = self._request()
             if (limit := await self.journal.reserve_question(question_row(request, budget))) is not None:
@@ -262,9 +248,7 @@ class _Answering:
                 self.journal.note_failures(attempt_entries(failed_attempts(error)))
                 if not isinstance(error, ContextTooLong) or not self._shrink(error):
                     raise
-                was_refused = True
                 continue
-            room.on_end(self.turn.conversation, self.model, self.size, was_refused=was_refused)
             return completion
 
     def _read(self, message: AssistantMessage) -> AssistantMessage:
@@ -362,7 +346,6 @@ class _Answering:
             self._fit()
             if self._beside_tokens() + self.history_tokens < before:
                 return True
-        self.agent.room.on_end(self.turn.conversation, self.model, self.size, was_refused=True)
         return False
 
     # What is called.
@@ -415,8 +398,6 @@ class _Answering:
             is_asked=all(call.id in self.journal.asked for call in undecided),
             causes=tuple(dict.fromkeys(causes)),
             allowance=self._allowance(undecided),
-            shapes=self.toolbox.shapes(undecided),
-            is_changed=any(map(self.toolbox.has_changed, undecided)),
         )
 
     def _known(self) -> dict[str, ToolRun]:
@@ -513,13 +494,10 @@ class _Answering:
 
     async def _run(self, call: ToolCall) -> ToolRun:
         turn, journal, toolbox = self.turn, self.journal, self.toolbox
-        shape = journal.shapes.get(call.id) if journal.decided.get(call.id, False) else None
-        if shape is not None:
-            await toolbox.agreed(call, shape)
         cost_usd = toolbox.cost_usd([call])
         entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", latency_seconds=0, cost_usd=cost_usd)
         await journal.start(call.id, entry, is_once=toolbox.runs_once(call))
-        run = await toolbox.run(
+        return await toolbox.run(
             call,
             turn.person,
             chat=turn.chat,
@@ -528,10 +506,7 @@ class _Answering:
             labels=_own_labels(turn) if toolbox.is_named(call, self.words) else self.labels,
             words=self.words,
             pages=self.pages,
-            shape=shape,
         )
-        self.agent.note_number(turn.conversation, self.pages.last_number)
-        return run
 
     # What people are told.
 

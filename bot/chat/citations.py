@@ -10,23 +10,15 @@
 So a number means the same page for as long as it is part of any request, and a stored answer can be shown again.
 Numbers start above any that people see, because a small one is either what people were shown or a model's own count.
 A number without a page is removed while its sentence stays. Code, and brackets that a person wrote exactly so, are left
-alone.
-
-If an answer follows a search, an address that nobody gave to the model is removed: the model has invented it, or a page
-told it to. It would lead nowhere, or carry the person's words to somebody. A model that has not searched names
-addresses it knows, as it was asked to, so they stay (but see `bot.trust.links`). An address counts as given if it
-occurs anywhere in what the model has read; so does the front page of its site.
+alone. Addresses that a model writes out are left to `bot.trust.links`.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, cast
-from urllib.parse import unquote
 
 from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
-from bot.trust.links import inert_host, stands_in
-from bot.trust.rules import urls_in
+from bot.trust.links import inert_host
 from tools import canonical_url
 
 FIRST_NUMBER = 101
@@ -46,29 +38,17 @@ _WOULD_BE_OTHERS = re.compile(r"[(\w]")
 """What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
 _OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
-_LINK = re.compile(
-    r"""!?\[([^\[\]\n]{0,300})\]\(<?(https?://[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)>?(?:\s+"[^"\n]*")?\)""",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(r"<(https?://[^\s<>]+)>|https?://[^\s<>\"`|\\^]+", re.IGNORECASE)
-# A given address is not part of a longer name, and ends where a component of the address ends.
-_BEGINS = re.compile(r"(?<![\w.-])|(?<=www\.)")
-_GOES_ON = re.compile(r"[\w-]|\.\w")
-_EMPTIED = re.compile(r"[ \t]?\(\s*\)|\[\s*\]|<\s*>")
-_LEFT_ALONE = re.compile(r"[ \t]*+(?:[-*+•]|\d+[.)]|\[\d+\])?[ \t]*+(?:\w+:)?[ \t:.,;–-]*+")
 
 
 class CitedPages:
     """The pages of a conversation and their numbers, as far as one turn knows them."""
 
-    def __init__(self, history: Iterable[Message], finds_pages: Callable[[str], bool], *, last_number: int = 0) -> None:
-        """`history` is what was said before the turn; `finds_pages` tells whether the named tool does; `last_number` is
-        the last number known to be assigned in the conversation.
-        """
+    def __init__(self, history: Iterable[Message], finds_pages: Callable[[str], bool]) -> None:
+        """`history` is what was said before the turn; `finds_pages` tells whether the named tool does."""
         self._history = history
         self._finds_pages = finds_pages
         self._is_read = False
-        self.last_number = last_number
+        self.last_number = 0
         """The highest number assigned so far; 0 if there is none."""
         self._urls: dict[int, str | None] = {}
         """By number; None for a number of two pages, which turns may have assigned that knew nothing of each other."""
@@ -188,10 +168,6 @@ def cite(
     address.
     """
     pieces = _CODE.split(text)  # the odd ones are code
-    if pages.has_found:
-        given = "\n".join(map(_words, read))
-        given = f"{given}\n{unquote(given)}".lower()
-        pieces[::2] = [_without_invented(piece, given) for piece in pieces[::2]]
     found: dict[int, Page] = {}
     if any(_CITATION.search(piece) for piece in pieces[::2]):
         found = _meant(pieces[::2], pages, shows)
@@ -236,18 +212,6 @@ def in_hosts(message: AssistantMessage) -> str:
     return _replaced(message.text, lambda number: f"({hosts[number]})" if number in hosts else None)
 
 
-def as_kept(quote: str, answer: AssistantMessage, *, is_known: bool) -> str:
-    """A quote of an answer as people see it, mapped to what the model knows; `is_known`: its numbers apply here."""
-    numbers = {place: page.number for place, page in enumerate(answer.pages or (), 1)}
-
-    def kept(place: int) -> str | None:
-        if place not in numbers:
-            return None
-        return f"[{numbers[place]}]" if is_known else f"({place})"
-
-    return _replaced(quote, kept)
-
-
 def _without_numbers(item: Any, name: str, levels: int) -> Any:
     match item:
         case str() if name != "url":
@@ -278,13 +242,6 @@ def _numbered(row: object, pages: CitedPages) -> object:
 
 def _key(url: str) -> str:
     return canonical_url(url) or url
-
-
-def _words(message: Message) -> str:
-    if isinstance(message, ToolMessage):
-        return "\n".join(answer.content for answer in message.answers)
-    pages = message.pages or () if isinstance(message, AssistantMessage) else ()
-    return "\n".join([message.text, *(page.url for page in pages)])
 
 
 def _asked(read: Sequence[Message]) -> frozenset[str]:
@@ -340,42 +297,3 @@ def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
 
     pieces[::2] = [_SHOWN.sub(replaced, piece) for piece in pieces[::2]]
     return "".join(pieces)
-
-
-def _without_invented(piece: str, given: str) -> str:
-    """The piece without invented addresses: a link keeps its words, an address its host, an emptied line goes."""
-    lines = piece.split("\n")
-    cleared = [_cleared(line, given) for line in lines]
-    last = len(lines) - 1  # code may come before the first line and after the last
-    return "\n".join(line for at, line in enumerate(cleared) if line or not lines[at] or at in {0, last})
-
-
-def _cleared(line: str, given: str) -> str:
-    """The line with hosts in place of addresses; "" if only a bullet or a label would be left."""
-
-    def link(found: re.Match[str]) -> str:
-        return found[0] if _is_given(found[2], given) else found[1]
-
-    def address(found: re.Match[str], *, shows_host: bool) -> str:
-        bare = (urls_in(found[0]) or (found[0],))[0]
-        if _is_given(found[1] or found[0], given) or _is_given(bare, given):
-            return found[0]
-        host = inert_host(found[1] or found[0]) if shows_host else ""
-        behind = found[0][len(found[0].rstrip(".,;:!?)'*_]")) :] if found[1] is None else ""
-        return f"{host}{behind}"
-
-    linked = _LINK.sub(link, line)
-    cleared = _ADDRESS.sub(partial(address, shows_host=False), linked)
-    if cleared == line:
-        return line
-    if _LEFT_ALONE.fullmatch(_EMPTIED.sub("", cleared)):
-        return ""
-    return _EMPTIED.sub("", _ADDRESS.sub(partial(address, shows_host=True), linked))
-
-
-def _is_given(url: str, given: str) -> bool:
-    """Whether an address occurs in what was given, ignoring scheme, `www.`, fragment and trailing slash."""
-    bare = url.lower().partition("://")[2].partition("#")[0].removeprefix("www.").rstrip(".,;:!?)'*_]/")
-    return any(
-        stands_in(given, spelled, begins=_BEGINS, goes_on=_GOES_ON) for spelled in {bare, unquote(bare)} if spelled
-    )

@@ -14,16 +14,14 @@ Left to others: the earlier turns (`bot.chat.past_turns`), what goes into a requ
 
 import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot import messages
 from bot.access.chat_settings import ChatSettings
 from bot.chat import chats
-from bot.chat.citations import as_kept
 from bot.chat.journal import Allowance, OpenQuestion, journaled_steps, open_question
-from bot.chat.past_turns import StoredTurn
 from bot.chat.prompt import safe_name
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
@@ -192,14 +190,6 @@ def _is(heard: _Heard, author: PersonId, target: SentId) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class QuotedAnswer:
-    """An answer of Aldis that is quoted."""
-
-    turn: TurnId
-    message: AssistantMessage
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Surroundings:
     """The context of a question, read in one go: each round trip to the store costs a fiftieth of a turn."""
 
@@ -209,8 +199,6 @@ class Surroundings:
     recalled: RecalledContext
     quoted: Labels
     """The labels of the quoted answers."""
-    answers: Mapping[SentId, QuotedAnswer]
-    """The quoted answers, by the messages that quote them."""
     open_questions: tuple[OpenQuestion, ...]
     allowed: frozenset[Allowance]
     """The tools the asker has allowed permanently."""
@@ -224,25 +212,14 @@ def read_surroundings(
     open_questions = _open_questions(repos, claim, incoming)
     if settings is None:
         settings = chats.settings_of(repos, conversation, now)
-    answers = {message.sent_at: _quoted_answer(repos, conversation, message) for message in incoming}
     return Surroundings(
         settings=settings,
-        answers={sent_at: answer for sent_at, answer in answers.items() if answer is not None},
         zone=repos.reminders.zone(ChatId.direct(incoming[-1].author)),
         allowed=_allowed(repos, conversation, incoming),
         open_questions=open_questions,
         quoted=join_labels(_of_quoted(repos, conversation, message, open_questions) for message in incoming),
         recalled=recall(repos, conversation, now=now, starts_after=TurnId(settings.starts_after)),
     )
-
-
-def with_kept_quote(message: Incoming, answer: QuotedAnswer | None, past: Iterable[StoredTurn]) -> Incoming:
-    """The message with the page numbers in its quote as the model knows them, not as people see them."""
-    if answer is None or message.quote is None:
-        return message
-    is_known = any(turn.turn == answer.turn for turn in past)
-    text = as_kept(message.quote.text, answer.message, is_known=is_known)
-    return replace(message, quote=replace(message.quote, text=text))
 
 
 def _open_questions(repos: Repositories, claim: Claim, incoming: tuple[Incoming, ...]) -> tuple[OpenQuestion, ...]:
@@ -277,19 +254,9 @@ def _of_quoted(
     asked = next((question for question in open_questions if question.turn == turn), None)
     if asked is not None:
         return asked.labels
-    answer = _quoted_answer(repos, conversation, message)
-    return UNKNOWN if answer is None else answer.message.labels or UNKNOWN
-
-
-def _quoted_answer(repos: Repositories, conversation: ConversationId, message: Incoming) -> QuotedAnswer | None:
-    """The answer of Aldis that the message quotes, within a transaction."""
-    if message.quote is None or not message.quotes_me:
-        return None
-    turn = repos.sent_messages.turn_of(conversation, message.quote.sent_at)
     line = None if turn is None else repos.history.answer(conversation, turn)
     found = () if line is None else messages.load_messages(line)
-    said = next((answer for answer in found if isinstance(answer, AssistantMessage)), None)
-    return None if turn is None or said is None else QuotedAnswer(turn=turn, message=said)
+    return next((said.labels for said in found if isinstance(said, AssistantMessage) and said.labels), UNKNOWN)
 
 
 def _allowed(repos: Repositories, conversation: ConversationId, incoming: tuple[Incoming, ...]) -> frozenset[Allowance]:

@@ -142,8 +142,6 @@ class Paused:
     """The full text of what the question shortens; empty if nothing was shortened."""
     position: int = 0
     """The question's position among the turn's messages, which tells it from earlier questions."""
-    shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
-    """Each call's tool definition at that time: a yes applies to it alone, not to what the tool becomes later."""
     step: Literal["paused"] = "paused"
 
 
@@ -339,10 +337,6 @@ class Pause:
     """The sources that make it necessary to ask; empty if the operator or the tool requires it."""
     allowance: Allowance | None = None
     """The tool of all these calls, if the asker can allow it permanently."""
-    shapes: Mapping[CallId, str] = field(default_factory=dict[CallId, str])
-    """Each call's tool definition now."""
-    is_changed: bool = False
-    """Whether a tool's server describes it differently than when a person last agreed to it."""
 
 
 SPEAKING = "spoken"
@@ -380,8 +374,6 @@ class Journal:
         self.started: set[CallId] = set()
         self.asked: dict[CallId, datetime] = {}
         """The calls a person was asked about, and until when the turn waits for their verdict."""
-        self.shapes: dict[CallId, str] = {}
-        """The tool definitions of these calls when the person was asked."""
         self.decided: dict[CallId, bool] = {}
         self.allowed: list[str] = []
         """The tools that were permanently allowed when the person was asked."""
@@ -407,7 +399,6 @@ class Journal:
                 self.runs[step.answer.call_id] = step
             case Paused():
                 self.asked |= dict.fromkeys(step.call_ids, step.until)
-                self.shapes |= step.shapes
             case Decided():
                 self.decided |= dict.fromkeys(step.call_ids, step.is_yes)
                 self.allowed += [step.always] if step.always else []

@@ -5,6 +5,8 @@ full; a model that wants the details asks for them.
 """
 
 import asyncio
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -47,6 +49,15 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
         line=told if in_brief and spec.name != NAME else "",
         is_deferred=in_brief and bool(spec.seldom),
     )
+
+
+def shape_of(spec: ToolSpec) -> str:
+    """A digest of what a tool takes and does, and of how its server describes it to models: what a person has allowed
+    permanently is the tool of this shape, and no other of its name.
+    """
+    said = [spec.name, spec.server, spec.effects, spec.is_disclosing, spec.parameters]
+    said += [spec.description] if spec.server else []
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 def brief(schema: Mapping[str, Any], *, without: Sequence[str] = ()) -> Mapping[str, Any]:

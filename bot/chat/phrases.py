@@ -91,7 +91,6 @@ ASKERS_ADMINS = Sentence("ASKERS_ADMINS", "In this group only my admins can ask 
 ASKERS_LIST = Sentence("ASKERS_LIST", "In this group only people who can also write to me directly can ask me.")
 IS_PAUSED = Sentence("IS_PAUSED", "I'm paused here, so I'm not answering. An admin can write `/resume`.")
 _YES_OR_NO = Sentence("YES_OR_NO", "Just say yes or no, or put 👍 or 👎 on this message.")
-_TOOL_CHANGED = Sentence("TOOL_CHANGED", "Its server describes this tool differently than before.")
 _CALLS_COST = Sentence("CALLS_COST", "That costs {cost}.")
 _MAY_I = Sentence("MAY_I", "May I do this?")
 _BECAUSE = Sentence("BECAUSE", "I'm asking because of {causes}.")
@@ -304,15 +303,12 @@ def may_i(
     causes: Sequence[Source] = (),
     *,
     always: str | None = None,
-    is_changed: bool = False,
 ) -> str:
-    """Asks whether all this may be done, and says why it asks. Without `causes`, the operator or the tool requires it,
-    or the tool's server describes it differently than before (`is_changed`). `always` is the tool that can be allowed
-    permanently; None: none can.
+    """Asks whether all this may be done, and says why it asks. Without `causes`, the operator or the tool requires it.
+    `always` is the tool that can be allowed permanently; None: none can.
     """
     asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
-    why += ["", say(_TOOL_CHANGED)] if is_changed else []
     cost = ["", say(_CALLS_COST, cost=money(cost_usd))] if cost_usd else []
     hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=always)
     return "\n".join([*asked, *why, *cost, "", hint])

@@ -4,12 +4,11 @@
     it told its window  --> tools, answer and history share that window from then on; the same if its server reported
                             it unasked (`bot.models.capabilities`)
 
-The window of each model survives restarts (`bot.models.capabilities`), the size per conversation does not.
-After a failed turn the next one starts smaller; after some turns without a refusal, one size larger is tried again.
+The window of each model survives restarts (`bot.models.capabilities`); each turn begins with the largest size.
 """
 
 import json
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,11 +19,7 @@ from bot.models.base import ToolOffer
 from bot.models.capabilities import ModelLessons, told_of
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
-from store import ConversationId
 
-CALM_TURNS = 8
-"""How many turns without a refusal it takes until one size larger is tried."""
-MAX_REMEMBERED = 1000
 MIN_OUTPUT_TOKENS = 256
 
 _TOOLS_SHARE = 0.3
@@ -60,12 +55,6 @@ SIZES = (
 )
 
 
-@dataclass(slots=True)
-class _Learnt:
-    size: int = 0
-    calm_turns: int = 0
-
-
 class ContextRoom:
     """The knowledge about the models' windows and the tools' use."""
 
@@ -78,7 +67,6 @@ class ContextRoom:
         self._lessons = lessons or ModelLessons()
         self._server = server
         self._windows: dict[str, int] = {}
-        self._learnt: OrderedDict[tuple[ConversationId, str], _Learnt] = OrderedDict()
         self._history_tokens: dict[str, int] = {}
         self.uses: Counter[str] = Counter()
         """How often each tool was called."""
@@ -92,11 +80,6 @@ class ContextRoom:
             known.append(told_of(self._lessons, *server).window_tokens)
         return min((window for window in known if window is not None), default=None)
 
-    def size(self, conversation: ConversationId, model: str | None) -> int:
-        """The index of the size with which a turn starts."""
-        learnt = self._learnt.get((conversation, model or ""))
-        return learnt.size if learnt else 0
-
     def on_refusal(self, model: str | None, window_tokens: int | None) -> None:
         """Records that a request was too long; `window_tokens` is what the model said about its window, if anything."""
         if window_tokens is not None:
@@ -105,21 +88,6 @@ class ContextRoom:
             # A server that chooses the model itself may choose another one tomorrow.
             if server is not None and server[1]:
                 self._lessons.learn(*server, window_tokens=window_tokens)
-
-    def on_end(self, conversation: ConversationId, model: str | None, size: int, *, was_refused: bool) -> None:
-        """Records that a request of this size was accepted, or that no smaller size is left."""
-        key = (conversation, model or "")
-        learnt = self._learnt.pop(key, None) or _Learnt()
-        if was_refused or size != learnt.size:
-            learnt = _Learnt(size=size)
-        elif size:
-            learnt.calm_turns += 1
-            if learnt.calm_turns >= CALM_TURNS:
-                learnt = _Learnt(size=size - 1)
-        if learnt.size:
-            self._learnt[key] = learnt
-        while len(self._learnt) > MAX_REMEMBERED:
-            self._learnt.popitem(last=False)
 
     def output_tokens(self, max_tokens: int, size: Size, model: str | None) -> int:
         """The longest answer that a request of this size may ask for."""

@@ -12,7 +12,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, cast
@@ -25,16 +25,15 @@ from bot.chat import call_names
 from bot.chat.citations import CitedPages, number_pages, without_numbers
 from bot.chat.intents import deed
 from bot.chat.journal import Allowance, ToolRun
-from bot.chat.offers import MoreToolsTool, gather_tools, offer
+from bot.chat.offers import MoreToolsTool, gather_tools, offer, shape_of
 from bot.chat.outgoing import files_of
 from bot.chat.phrases import Deed
-from bot.chat.tool_shapes import ToolShapes, shape_of
 from bot.clock import Clock
 from bot.events import PersonId
 from bot.i18n.language import current_language
 from bot.labels import UNKNOWN, Labels, Source, dump_labels
 from bot.logs import describe_error
-from bot.messages import CallId, ToolAnswer, ToolCall
+from bot.messages import ToolAnswer, ToolCall
 from bot.models.base import ToolOffer
 from bot.trust import provenance
 from bot.trust.rules import addresses_in, approval_causes, names_all, private
@@ -43,7 +42,6 @@ from tools import (
     Arguments,
     BadArguments,
     CheckedTool,
-    Denied,
     NotFound,
     RateLimited,
     Result,
@@ -65,10 +63,6 @@ ALL_TOOLS = "all"
 """Stands for every tool in the list of those that need approval."""
 
 _MAX_MESSAGE_CHARS = 500
-_IS_ANOTHER = (
-    "{name} has changed since the person agreed to this, so it was not done; "
-    "if it is still right with the tool as it is now, call it again, and they are asked"
-)
 _PERHAPS_DONE = "it may have happened, so do not repeat it unasked"
 
 
@@ -88,18 +82,14 @@ class Toolbox:
         approve: Collection[str] = (),
         prefixes: Mapping[str, str] | None = None,
         on_run: Callable[[ToolRun], None] = lambda _: None,
-        shapes: ToolShapes | None = None,
     ) -> None:
         """`approve` names the tools whose every call a person must approve; `all` means every tool. `prefixes` gives
         the name prefix of each server's tools: if `approve` names a tool the server does not have, all of its tools
         ask, because it is unclear which was meant.
 
-        `on_run` is called with each run. `shapes` knows the earlier definitions of servers' tools; None: nothing is
-        known.
+        `on_run` is called with each run.
         """
         self._on_run = on_run
-        self._shapes = shapes
-        self._changed = frozenset[str]()
         self._approve = frozenset(approve)
         self._prefixes = prefixes or {}
         self._misnamed = frozenset[str]()
@@ -127,10 +117,6 @@ class Toolbox:
         if self._sources:
             self._tools = await gather_tools(self._fixed, self._sources)
             self._note_misnamed()
-            if self._shapes is not None:
-                self._changed = await self._shapes.changed_tools(
-                    {spec.name: shape_of(spec) for spec in self._specs() if spec.server}
-                )
         specs = self._specs()
         if specs != self._offered:
             self._offered = specs
@@ -236,28 +222,8 @@ class Toolbox:
         return Allowance(tool=spec.name, shape=shape_of(spec))
 
     def _is_wanted(self, spec: ToolSpec) -> bool:
-        """Whether the operator wants each call approved, or the tool has changed."""
-        is_named = spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
-        return spec.name in self._changed or is_named
-
-    def has_changed(self, call: ToolCall) -> bool:
-        """Whether the tool's server describes it differently than when a person last agreed to it."""
-        return call.name in self._changed
-
-    def shapes(self, calls: Iterable[ToolCall]) -> dict[CallId, str]:
-        """The present definition of each call's tool."""
-        return {call.id: shape_of(self._tools[call.name].spec) for call in calls if call.name in self._tools}
-
-    async def agreed(self, call: ToolCall, shape: str) -> None:
-        """Accepts the tool's definition after somebody agreed to the call, if it is still the one they agreed to.
-
-        Raises:
-            StoreError: it could not be stored.
-        """
-        spec = self.spec(call.name)
-        if self._shapes is not None and spec is not None and spec.name in self._changed and shape_of(spec) == shape:
-            await self._shapes.accept(spec.name, shape)
-            self._changed -= {spec.name}
+        """Whether the operator wants each call approved."""
+        return spec.server in self._misnamed or not self._approve.isdisjoint({spec.name, ALL_TOOLS})
 
     def deed(self, call: ToolCall) -> Deed:
         """Describes what a valid call would do, for the person who must agree to it."""
@@ -304,13 +270,11 @@ class Toolbox:
         labels: Labels | None = None,
         words: str = "",
         pages: CitedPages | None = None,
-        shape: str | None = None,
     ) -> ToolRun:
         """Runs one call for a person, in a chat and a turn; `timezone` None: the one for everybody.
 
         `labels` are those of what the call was made from, None if unknown; `words` are the person's own; `pages` are
-        those of the conversation, for numbering what is found. `shape` is the tool's definition when somebody agreed to
-        the call: with any other it does not run; None if nobody had to agree. Raises nothing but cancellation.
+        those of the conversation, for numbering what is found. Raises nothing but cancellation.
         """
         began = time.monotonic()
         try:
@@ -325,7 +289,7 @@ class Toolbox:
                 origin=dump_labels(labels or UNKNOWN).decode(),
                 addresses=addresses_in(words),
             )
-            tool = self._known(call, shape)  # by the time of the answer there may be another, or none
+            tool = self._known(call)  # by the time of the answer there may be another, or none
             result = await self._result(tool, call, context)
             return self._answered(call, tool.spec, result, time.monotonic() - began, pages)
         except ToolError as error:
@@ -344,12 +308,10 @@ class Toolbox:
         """The answer to a call that is not run."""
         return self._failed(call, error, message, 0.0)
 
-    def _known(self, call: ToolCall, shape: str | None) -> Tool:
+    def _known(self, call: ToolCall) -> Tool:
         tool = self._tools.get(call.name)
         if tool is None:
             raise NotFound(f"there is no tool {call.name!r} now; there are: {', '.join(self._tools) or 'none'}")
-        if shape not in (None, shape_of(tool.spec)):
-            raise Denied(_IS_ANOTHER.format(name=call.name))
         return tool
 
     async def _result(self, tool: Tool, call: ToolCall, context: ToolContext) -> Result:

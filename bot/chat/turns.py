@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from bot import messages
 from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import chats, outgoing, phrases, prompt
-from bot.chat.context import note_with_questions, read_surroundings, with_kept_quote
+from bot.chat.context import note_with_questions, read_surroundings
 from bot.chat.journal import (
     Asked,
     Decided,
@@ -115,7 +115,6 @@ class Turns:
         read_after = max(settings.starts_after, known.recalled.summed_up or 0)
         # A turn that waited for an approval continues where it began: anything said meanwhile comes after it.
         past = tuple(turn for turn in past if read_after < turn.turn < claim.turn)
-        incoming = tuple(with_kept_quote(message, known.answers.get(message.sent_at), past) for message in incoming)
         open_labels = [question.labels for question in known.open_questions]
         return Turn(
             id=claim.turn,
@@ -200,7 +199,7 @@ class Turns:
         journal = self.journal(turn)
         calls = tuple(call.id for call in pause.calls)
         always = pause.allowance.tool if pause.allowance is not None else None
-        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always, is_changed=pause.is_changed)
+        question = phrases.may_i(pause.deeds, pause.cost_usd, pause.causes, always=always)
         whole = "\n\n\n".join(deed.whole for deed in pause.deeds if deed.whole)
         question = f"{question}\n\n{say(phrases.SHORTENED_IN_FILE)}" if whole else question
         texts = (question, f"{question}\n\n{say(phrases.TAKES_PLACE)}")
@@ -213,7 +212,6 @@ class Turns:
             allowance=pause.allowance,
             question=question,
             whole=whole,
-            shapes=pause.shapes,
         )
 
         def put_off(repos: Repositories) -> None:

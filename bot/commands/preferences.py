@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
-from bot.chat.offers import gather_tools
-from bot.chat.tool_shapes import shape_of
+from bot.chat.offers import gather_tools, shape_of
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.names import closest, fold, model_name

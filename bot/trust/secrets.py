@@ -2,17 +2,15 @@
 
     "sk-ant" + "-api03-..."  --normalised: signs between letters, escapes, capitals-->  skantapi03...  --found--> cut
 
-A key may be part of a file, a row or a server's answer; whoever can make a model say it has it. So it never gets out:
-neither as it is, nor in parts of sixteen characters, nor in encodings a model could produce without a tool.
+A key may be part of a file, a row or a server's answer; who makes a model say it has it. So it never gets out: neither
+as it is, nor in parts of sixteen characters, nor in escapes, backwards, in hexadecimal digits or in base 64.
 Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.chat.agent`).
 """
 
 import base64
-import codecs
 import re
-import string
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import quote, unquote
@@ -33,32 +31,11 @@ _MAX_DEPTH = 50
 _PASSWORD = re.compile(r"://[^\s/@:\"]*:([^\s/@\"]+)@")
 _ESCAPE = re.compile(
     r"%(?P<url>[0-9a-f]{2})|&\#0{0,9}(?P<number>\d{1,6});|&\#x0{0,9}(?P<entity>[0-9a-f]{1,6});"
-    r"|\\u(?P<json>[0-9a-f]{4})|\\u\{0{0,9}(?P<braced>[0-9a-f]{1,6})\}|\\U0{0,2}(?P<long>[0-9a-f]{6})"
+    r"|\\u(?P<json>[0-9a-f]{4})|\\u\{0{0,9}(?P<braced>[0-9a-f]{1,6})\}"
     r"|\\x(?P<byte>[0-9a-f]{2})|\\[nrtbf]",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\W_]+")
-_ROT47 = {sign: 33 + (sign - 33 + 47) % 94 for sign in range(33, 127)}
-_DIGITS = (
-    "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
-    "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
-)
-"""The digits of base 58 and 62; capitals and small letters are equivalent here, whichever come first."""
-_DIGITS_85 = (
-    string.digits + string.ascii_uppercase + string.ascii_lowercase + "!#$%&()*+-;<=>?@^_`{|}~",
-    "".join(map(chr, range(33, 118))),
-)
-"""Those of base 85 and Ascii85. `base64` would keep tables of 0.7 MB for them."""
-_LOOKALIKES = str.maketrans(
-    "аАвВеЕзЗіІјЈкКмМнНоОрРсСтТуУхХѕЅһԁӏαΑβΒεΕΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ",
-    "aAbBeE33iIjJkKmMhHoOpPcCtTyYxXsShdlaAbBeEZHiIkKMvNoOpPtTuYxXabcdefghijklmnoprstuvwyz",
-)
-"""Cyrillic and Greek letters and small capitals that look like Latin letters."""
-_DRAWN = {first + at: chr(97 + at) for first in (0x1F130, 0x1F150, 0x1F170, 0x1F1E6) for at in range(26)} | {
-    0xE0000 + sign: chr(sign) for sign in range(33, 127)
-}
-"""Letters in squares, circles and flags, and invisible ones, which Unicode does not map to plain letters."""
-_PLAIN = _DRAWN | _LOOKALIKES
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,49 +139,18 @@ def _spellings(part: str) -> Iterator[str]:
     # What follows it may change the last characters.
     yield base64.b64encode(data).decode().rstrip("=")[:-1]
     yield part[::-1]
-    yield part.translate(_ROT47)
 
 
 def _forms(part: str) -> Iterator[str]:
-    """The letters and digits of its encodings, if it is long enough to be recognised by them."""
+    """The letters and digits of it and of its encodings, if it is long enough to be recognised by them."""
     if len(_letters(part)) < _MIN_PART:
         return
-    for spelled in (part, part[::-1]):
-        data = spelled.encode()
-        yield spelled
-        yield data.hex()
-        yield from _encoded(data, base64.b64encode, 3, 4)
-        yield from _encoded(data, base64.b32encode, 5, 8)
-    data, wide = part.encode(), part.encode("utf-16-le")
-    yield codecs.encode(part, "rot13")
-    yield from (_number(data, digits) for digits in _DIGITS)
-    yield wide.hex()
-    yield from _encoded(wide, base64.b64encode, 3, 4)
-    yield from _encoded(data, base64.b32hexencode, 5, 8)
-    for spelled in (data.hex(), base64.b64encode(data).decode()):
-        yield spelled[::-1].lstrip("=")[1:]
-    groups = [data[at : at + 4] for at in range(0, len(data) // 4 * 4, 4)]
-    for digits in _DIGITS_85:
-        yield "".join(_number(group, digits).rjust(5, digits[0]) for group in groups)
-    for sign in ("{}", "0x{:02x}", "u{:04x}", "{:08b}", "{:o}", "{:03o}"):
-        yield "".join(map(sign.format, data))
-
-
-def _encoded(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: int) -> Iterator[str]:
-    """The stable part of an encoding of `size` bytes as `signs` characters, whatever surrounds them and so shifts their
-    boundaries.
-    """
-    for before in range(size):
-        yield encode(bytes(before) + data).decode().rstrip("=")[-(-before * signs // size) : -1]
-
-
-def _number(data: bytes, digits: str) -> str:
-    """The bytes as one number, in these digits."""
-    number, written = int.from_bytes(data, "big"), ""
-    while number:
-        number, digit = divmod(number, len(digits))
-        written = digits[digit] + written
-    return written
+    data = part.encode()
+    yield part
+    yield part[::-1]
+    yield data.hex()
+    for before in range(3):  # whatever stands before it shifts the boundaries of base64
+        yield base64.b64encode(bytes(before) + data).decode().rstrip("=")[-(-before * 4 // 3) : -1]
 
 
 def _letters(text: str) -> str:
@@ -212,7 +158,7 @@ def _letters(text: str) -> str:
     if "%" in text or "&#" in text or "\\" in text:
         text = _ESCAPE.sub(_unescaped, text)
     if not text.isascii():
-        text = unicodedata.normalize("NFKD", text.translate(_PLAIN))
+        text = unicodedata.normalize("NFKD", text)
     return _BETWEEN.sub("", text).lower()
 
 
@@ -232,7 +178,7 @@ def _read(text: str) -> _Read:
 
 def _unescaped(escape: re.Match[str]) -> str:
     number = escape["number"]
-    digits = next(filter(None, map(escape.group, ("url", "entity", "json", "braced", "long", "byte"))), None)
+    digits = next(filter(None, map(escape.group, ("url", "entity", "json", "braced", "byte"))), None)
     code = int(number) if number else int(digits, 16) if digits else 0
     return chr(code) if 0 < code < 0x110000 else " "  # noqa: PLR2004  (the end of Unicode)
 

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from bot.chat import phrases
-from bot.chat.room import CALM_TURNS
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.events import Attachment
@@ -17,9 +16,9 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.language import Language, use_language
 from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
 from bot.models.base import Attempt, Completion, Stop
-from bot.signal.protocol import ModelAnswered, ModelFailed, ToolEnded, ToolStarted
+from bot.signal.protocol import ModelAnswered, ToolEnded, ToolStarted
 from store import LedgerEntry, Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, Tide, calls, completion, contents, says, toolbox
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, completion, contents, says, toolbox
 from tests.invariants import is_sendable
 from tests.ledger_sums import ledger_sum, paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
@@ -30,13 +29,6 @@ def desk(
     store: Store, clock: SetClock, *script: Completion | ProviderError, tools: tuple[Echo, ...] = (), **more: Any
 ) -> Desk:
     return Desk(store, clock, Scripted(list(script)), tools, **more)
-
-
-async def test_words_are_the_answer(store: Store, clock: SetClock) -> None:
-    """A completion without calls ends the turn and enters the history with its question."""
-    outcome = await desk(store, clock, says("Hi!")).kept()
-    assert (outcome.text, outcome.ok) == ("Hi!", True)
-    assert [message.role for message in outcome.messages] == ["user", "assistant"]
 
 
 async def test_calls_of_one_completion_run_side_by_side_and_are_answered_in_order(
@@ -54,22 +46,6 @@ async def test_calls_of_one_completion_run_side_by_side_and_are_answered_in_orde
     answers = [json.loads(content) for content in contents(there.provider.requests[1])]
     assert [answer["untrusted_data"]["word"] for answer in answers] == ["first", "second"]
     assert is_sendable(outcome.messages)
-
-
-async def test_call_ids_never_repeat_in_a_conversation(store: Store, clock: SetClock) -> None:
-    """Servers that name every call `call_0` do not break the history."""
-    there = desk(
-        store,
-        clock,
-        calls(("echo", {"word": "a"})),
-        says("A."),
-        calls(("echo", {"word": "b"})),
-        says("B."),
-        tools=(Echo(),),
-    )
-    await there.kept()
-    await there.kept("again")
-    assert is_sendable(there.provider.requests[-1].messages)
 
 
 async def test_of_thousands_of_calls_nothing_is_kept_beyond_a_hundred(store: Store, clock: SetClock) -> None:
@@ -218,15 +194,6 @@ async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(sto
     assert (looks.ran, does.ran) == (["a", "a"], ["a"])
 
 
-async def test_a_tool_that_looks_and_does_looks_again_once_it_has_done_something(store: Store, clock: SetClock) -> None:
-    """A list of reminders is old once one of them is cancelled, although the same tool lists and cancels."""
-    tool = Echo(effects="repeatable", label="kept", flags={"only_reads": frozenset({"word=list"})})
-    look, enter = calls(("echo", {"word": "list"})), calls(("echo", {"word": "a"}))
-    there = desk(store, clock, look, look, enter, look, enter, look, says("Done."), tools=(tool,), max_rounds=9)
-    await there.kept()
-    assert tool.ran == ["list", "a", "list"]
-
-
 async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> None:
     """Only what went well is answered from memory."""
     tries: list[str] = []
@@ -342,25 +309,6 @@ async def test_an_empty_answer_is_asked_for_once_more(store: Store, clock: SetCl
     assert "was empty" not in str(there.provider.requests[4].messages)
 
 
-async def test_an_answer_that_nobody_can_see_is_an_empty_one(store: Store, clock: SetClock) -> None:
-    """A message without any visible sign says nothing, and looks as if it did."""
-    unseen = "\u200b\u202e \ufeff\u2060"
-    there = desk(store, clock, says(unseen), says("Here I am."), says(unseen), says(unseen))
-    assert (await there.kept("first")).text == "Here I am."
-    assert (await there.kept("second")).text == phrases.NOTHING_SAID.text
-
-
-async def test_what_was_asked_again_is_not_asked_for_a_second_time(store: Store, clock: SetClock) -> None:
-    """After a crash the turn goes on with the note about the empty answer, which is paid, and was paid once."""
-    there = desk(store, clock, completion())
-    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
-        await there.kept()
-    there.provider.script = [says("Here I am.")]
-    outcome = await there.answer(await there.again())
-    assert (outcome.text, len(there.provider.requests)) == ("Here I am.", 3)
-    assert ["was empty" in str(request.messages) for request in there.provider.requests] == [False, True, True]
-
-
 async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetClock) -> None:
     """Half of the turns, a quarter, none; when nothing is left to leave out it is told, with the way out."""
     there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
@@ -373,19 +321,6 @@ async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetC
     there.provider.script = [*_too_long(9)]
     assert (await there.kept()).text == phrases.TOO_LONG.text
     assert "/new" in phrases.TOO_LONG.text
-
-
-async def test_a_turn_that_was_too_long_makes_the_next_one_shorter(store: Store, clock: SetClock) -> None:
-    """No request is refused twice for the same; after some turns without a refusal more is tried again."""
-    there = desk(store, clock, *(says(f"answer {number}") for number in range(8)))
-    for number in range(8):
-        await there.kept(f"question {number}")
-    there.provider.script = [*_too_long(2), *(says("Fine.") for _ in range(CALM_TURNS + 2))]
-    for _ in range(CALM_TURNS + 2):
-        await there.kept()
-    after = [len(request.messages) for request in there.provider.requests[10:]]
-    assert after[:3] == [5, 5, 5]
-    assert after[-1] > 2 * after[0]
 
 
 def _too_long(times: int) -> list[ContextTooLong]:
@@ -426,14 +361,6 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
     started = there.shown[1]
     assert isinstance(started, ToolStarted)
     assert len(started.arguments) < 130
-
-
-async def test_a_model_that_fails_is_shown(store: Store, clock: SetClock) -> None:
-    """Who watches hears which model it was and of what kind the failure is."""
-    there = desk(store, clock)
-    there.provider.script = [BadKey("refused", provider="p")]
-    await there.kept()
-    assert there.shown == [ModelFailed(provider="p", error="BadKey")]
 
 
 async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
@@ -482,28 +409,6 @@ async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: Se
     await there.answer(await there.again())
     assert tool.ran == ["slow"]
     assert len(contents(there.provider.requests[-1])) == 2
-
-
-async def test_after_a_crash_a_tool_may_be_gone(store: Store, clock: SetClock) -> None:
-    """Its server has not come up again: the model is told, and answers with what there is."""
-    died = asyncio.Event()
-
-    async def die() -> None:
-        died.set()
-        await asyncio.Event().wait()
-
-    tide = Tide([Echo(name="club_post", effects="repeatable", work=lambda _: die())])
-    there = desk(store, clock, calls(("club_post", {"word": "a"})), tools=(Echo(),), changes={"sources": (tide,)})
-    task = asyncio.create_task(there.answer(await there.loaded()))
-    await died.wait()
-    task.cancel()
-    await asyncio.wait([task])
-    tide.here = []
-    there.provider.script = [says("I cannot post now.")]
-    outcome = await there.answer(await there.again())
-    assert outcome.text == "I cannot post now."
-    [told] = contents(there.provider.requests[-1])
-    assert "there is no tool 'club_post' now; there are: echo" in told
 
 
 async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(store: Store, clock: SetClock) -> None:

@@ -1,9 +1,8 @@
 """The pages that an answer cites: those that a search gave, and no others, in this turn and in every later one."""
 
 import json
-import time
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from bot import messages
 from bot.chat.citations import (
     MAX_NUMBER,
     CitedPages,
-    as_kept,
     cite,
     in_hosts,
     number_pages,
@@ -22,7 +20,7 @@ from bot.chat.citations import (
     visible_words,
 )
 from bot.clock import SetClock
-from bot.events import PersonId, Quote, SentId
+from bot.events import PersonId
 from bot.features.export.service import gather_export
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from store import Store
@@ -192,8 +190,7 @@ def test_only_a_search_gives_numbers() -> None:
 
 
 def test_numbers_go_on_and_are_given_again_when_all_are_used() -> None:
-    """Not one that is still in use: what was given in a turn that is in no history yet is not given again either."""
-    assert CitedPages((), searches, last_number=140).find(LAMPS) == 141
+    """Not one that is still in use."""
     full = (question(), answered("x [101]", (101, FLAGS)), question(), answered("y [999]", (MAX_NUMBER, BELLS)))
     pages = CitedPages(full, searches)
     assert [pages.find(url) for url in (LAMPS, FLAGS, GOOD)] == [102, 101, 103]
@@ -206,6 +203,12 @@ def test_what_is_not_a_row_of_a_search_is_left_as_it_is() -> None:
     assert pages.last_number == 0
 
 
+def test_a_summary_reads_hosts() -> None:
+    """It knows no numbers."""
+    answer = answered("Flags [102], lamps [101][102].", (102, FLAGS), (101, LAMPS))
+    assert in_hosts(answer) == "Flags (flags[.]example), lamps (www[.]lamps[.]example)(flags[.]example)."
+
+
 def test_words_that_are_still_being_written_are_shown_like_the_whole() -> None:
     """At each character, up to a bracket that is not closed yet."""
     whole = "Both [102, 101], `x[101]`; nothing [999]; lamps 【101】."
@@ -214,134 +217,7 @@ def test_words_that_are_still_being_written_are_shown_like_the_whole() -> None:
     assert not any("10" in text.replace("x[101]", "").replace("`x[10", "") for text in seen)
 
 
-def test_a_summary_reads_hosts_and_a_quote_the_models_numbers() -> None:
-    """Whoever sums up knows no numbers; whoever quotes an answer has seen others."""
-    answer = answered("Flags [102], lamps [101][102].", (102, FLAGS), (101, LAMPS))
-    assert in_hosts(answer) == "Flags (flags[.]example), lamps (www[.]lamps[.]example)(flags[.]example)."
-    quote = "Flags [1], lamps [2][1]. [7]"
-    assert as_kept(quote, answer, is_known=True) == "Flags [102], lamps [101][102]. [7]"
-    assert as_kept(quote, answer, is_known=False) == "Flags (1), lamps (2)(1). [7]"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"See {LAMPS}.",
-        f"See [lamps]({LAMPS}) and ({FLAGS}).",
-        "See http://lamps.example/signals?a=1#part",
-        "See https://lamps.example/ itself",
-        "See https://person.example/page and https://old.example/asked, https://snippet.example/x!",
-        "**https://flags.example**",
-        "See https://flags.example/wiki or https://flags.example/wiki/Flag_%28signal%29",
-    ],
-)
-def test_an_address_that_was_given_stays(text: str) -> None:
-    """By a search, in a snippet, by the person, earlier; in another spelling, and the front page of its site."""
-    assert searched().shown(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("See [the page](https://made.example/up).", "See the page."),
-        ('See [the page](https://made.example/a_(b) "title"), too.', "See the page, too."),
-        ("More at https://made.example/up.", "More at made[.]example."),
-        ("Run `x` https://made.example/up\n`y` https://made.example/up", "Run `x`\n`y`"),
-        ("See https://amps.example/ or https://lamps.exam.", "See amps[.]example or lamps[.]exam."),
-        ("See https://lamps.example/sig.", "See lamps[.]example."),
-        ("See https://lamps.example.evil.example/", "See lamps[.]example[.]evil[.]example"),
-        ("Lamps (https://made.example/up) flash.", "Lamps (made[.]example) flash."),
-        ("Lamps <https://made.example/up> flash.", "Lamps made[.]example flash."),
-        ("One.\n- https://made.example/up\n- https://lamps.example/\nTwo.", "One.\n- https://lamps.example/\nTwo."),
-        ("One.\nSource: https://made.example/up\n\nTwo.", "One.\n\nTwo."),
-        ("Lamps [101].\n[999] https://made.example/up", f"Lamps [1].\n\n[1] {LAMPS}"),
-        (f"See {LAMPS}&q=secret", "See www[.]lamps[.]example"),
-        ("![](https://made.example/pixel?q=secret)Done.", "Done."),
-    ],
-)
-def test_an_address_that_nobody_gave_is_taken_out(text: str, seen: str) -> None:
-    """The words of a link stay; a line that held nothing else goes."""
-    assert searched().shown(text) == seen
-
-
-@pytest.mark.parametrize(
-    "there",
-    [
-        told(),
-        told(*searched().read, AssistantMessage(parts=(Text(text="Found."),))),
-        told(finds=[{"results": []}, {"results": "none"}]),
-        told(question(), *tools_said({"temperature": "3"}, name="get_weather")),
-    ],
-)
-def test_without_a_search_addresses_stay(there: Told) -> None:
-    """What a model knows itself it may name."""
-    text = "See [the manual](https://docs.example/manual) or https://docs.example."
-    assert there.shown(text) == text
-
-
-def test_many_invented_addresses_are_taken_out_quickly() -> None:
-    """However much was read: nobody else is answered while they are looked for."""
-    read = "".join(f"{number} lamps hang in www.harbour-{number}.example\n" for number in range(8_000))
-    pages = CitedPages((), searches)
-    pages.find(LAMPS)
-    listed = "\n".join(f"- https://made-{number}.example/{number}" for number in range(1_000))
-    began = time.process_time()
-    assert cite(f"These:\n{listed}", pages, [question(read)], lambda _: True) == answered("These:")
-    assert time.process_time() - began < 20
-
-
-def test_thousands_of_invented_addresses_in_a_line_are_taken_out_quickly() -> None:
-    """What is left of the line is nothing but spaces and a word, which no label ends."""
-    pages = CitedPages((), searches)
-    pages.find(LAMPS)
-    began = time.process_time()
-    answer = cite("<https://made.example> " * 5_000 + "and", pages, [question()], lambda _: True)
-    assert answer is not None
-    assert "://" not in answer.text
-    assert time.process_time() - began < 20
-
-
 PARTS = [*"[](),`\n <>.【】", "101", "102", "7", "https://made.example/x"]
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(PARTS), max_size=30))
-def test_whatever_is_answered_no_invented_address_is_left(parts: list[str]) -> None:
-    """Outside of code."""
-    assert "made.example/x" not in searched().shown("".join(parts).replace("`", ""))
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.lists(st.sampled_from([LAMPS, FLAGS, BELLS, GOOD]), max_size=4), max_size=5), st.data())
-def test_every_citation_leads_to_its_page_in_every_turn(finds: list[list[str]], data: st.DataObject) -> None:
-    """Turns search and cite what they or earlier ones have found; some of what was read goes again."""
-    history: list[Message] = []
-    last = 0
-    numbers: dict[str, int] = {}
-    for urls in finds:
-        pages = CitedPages(tuple(history), searches, last_number=last)
-        rows = number_pages(found(*urls), pages)
-        for row in rows["results"]:
-            assert numbers.setdefault(row["url"], row["number"]) == row["number"]
-        last = pages.last_number
-        turn = [question(), *tools_said(rows)] if urls else [question()]
-        known = data.draw(st.lists(st.sampled_from(sorted(numbers)), max_size=3)) if numbers else []
-        text = " ".join(["Said", *(f"{url.split('/')[2]} [{numbers[url]}]" for url in known), "[998]."])
-        answer = cite(text, pages, (*history, *turn), lambda _: True)
-        assert answer is not None
-        lines = dict(
-            line.split(" ", 1) for line in visible_words(answer).split("\n\n")[1:] for line in line.split("\n")
-        )
-        seen = visible_words(answer).split("\n\n")[0].split()[1:]
-        for host, number in zip(seen[:-1:2], seen[1::2], strict=False):
-            assert lines[number.strip(".")].split("/")[2] == host
-        kept = turn if data.draw(st.booleans()) else [turn[0]]  # the search is read no more, its answer is
-        history += [*kept, answer]
-        numbers = {url: number for url, number in numbers.items() if _is_known(history, url)}
-
-
-def _is_known(history: Sequence[Message], url: str) -> bool:
-    return url in "".join(messages.dump_messages((message,)).decode() for message in history).replace("\\", "")
 
 
 @settings(max_examples=200, deadline=None)
@@ -412,25 +288,6 @@ async def test_a_number_within_a_page_cites_no_other_page(store: Store, clock: S
     assert told[1] == {"number": 102, "url": f"{GOOD}?a[102]=1", "title": "(999)"}
 
 
-async def test_a_number_within_a_page_that_was_fetched_cites_no_other_page(store: Store, clock: SetClock) -> None:
-    """The same of a page that is read, and of nothing else: what a database says in brackets is its own."""
-
-    class Reading(Finding):
-        @property
-        def spec(self) -> ToolSpec:
-            fetches = "query" if self.name == "web_fetch" else None
-            return ToolSpec(name=self.name, description="Reads.", arguments=Words, fetches=fetches)
-
-        async def run(self, arguments: Words, context: ToolContext) -> Result:
-            return Result(data={"text": "Lamps lie.[102]"})
-
-    script: list[Any] = [calls(("web_fetch", {"query": LAMPS}), ("db_query", {"query": "x"})), says("Lamps lie.")]
-    desk = Desk(store, clock, Scripted(script), tools=(Reading("web_fetch"), Reading("db_query")))
-    await desk.kept(f"What of {LAMPS} ?")
-    [answer] = [message for message in desk.provider.requests[-1].messages if isinstance(message, ToolMessage)]
-    assert [one.data for one in answer.answers] == [{"text": "Lamps lie.(102)"}, {"text": "Lamps lie.[102]"}]
-
-
 async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -> None:
     """What the journal has is cited as it was numbered, and what is found after is numbered on."""
     desk = Desk(store, clock, Scripted([look("lamps good")]), tools=(Finding(),))
@@ -449,44 +306,6 @@ async def test_a_source_is_still_shown_when_its_search_is_gone(store: Store, clo
     await desk.kept("What of lamps?")
     desk.tools, desk.provider.script = (), [says("As I said [102], not [101].")]
     assert (await desk.kept("Sure?")).text == f"As I said [1], not.\n\n[1] {GOOD}"
-
-
-async def test_each_chat_has_numbers_of_its_own(store: Store, clock: SetClock) -> None:
-    """What one has found can be cited in no other; a group is one chat."""
-    desk = Desk(store, clock, Scripted([]), tools=(Finding(),))
-    for chat in ("direct:alice", "group:lamps", "group:bells"):
-        desk.provider.script = [look("lamps" if chat == "direct:alice" else "bells"), says("It is [101], not [102].")]
-        turn = await desk.loaded("What?", chat)
-        outcome = await desk.answer(turn)
-        await desk.turns.keep(turn, outcome)
-        assert outcome.text == f"It is [1], not.\n\n[1] {LAMPS if chat == 'direct:alice' else BELLS}"
-
-
-async def test_what_waits_for_a_yes_keeps_its_numbers_apart(store: Store, clock: SetClock) -> None:
-    """A turn that is in no history yet has found pages; what is found meanwhile has other numbers."""
-    desk = Desk(store, clock, Scripted([look("lamps")]), tools=(Finding(),))
-    agent = desk.agent
-    turn = await desk.loaded("What of lamps?")
-    with pytest.raises(IndexError):
-        await agent.answer(turn, desk.turns.journal(turn), desk.watch)
-    desk.provider.script = [look("bells"), says("Bells [102].")]
-    later = await desk.loaded("And bells?")
-    outcome = await agent.answer(later, desk.turns.journal(later), desk.watch)
-    assert getattr(outcome, "text", None) == f"Bells [1].\n\n[1] {BELLS}"
-
-
-async def test_a_quoted_answer_is_told_as_the_model_knows_it(store: Store, clock: SetClock) -> None:
-    """A person quotes what they have seen: its [1] is no other page for the model."""
-    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
-    await desk.kept("What of lamps?")
-    [sent] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), limit=1))
-    await store.transaction(lambda repos: repos.outbox.mark_sent(sent.id, 77, now=clock.now()))
-    await desk.arrive()
-    quote = Quote(author=PersonId("aldis"), sent_at=SentId(77), text=f"Lamps [1].\n\n[1] {GOOD}")
-    asked = replace(incoming("More of [1]?", desk.arrivals), quote=quote, quotes_me=True)
-    turn = await desk.turns.load(await desk.claimed(), (asked,))
-    assert "Lamps [102]." in turn.question.text
-    assert "More of [1]?" in turn.question.text
 
 
 async def test_an_export_tells_what_people_saw(store: Store, clock: SetClock) -> None:

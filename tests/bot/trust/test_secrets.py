@@ -1,9 +1,7 @@
 """The operator's own secrets are cut out of whatever a model reads, says or has done."""
 
 import base64
-import codecs
 import json
-import string
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ from tests.bot.chat.turn_helpers import (
     Scripted,
     agent_of,
     calls,
-    completion,
     contents,
     says,
     toolbox,
@@ -59,15 +56,6 @@ def test_a_secret_is_cut_out(text: str) -> None:
 LONG = "sk-ant-api03-Ab9_xY-Zq17LmNop"
 
 
-def in_digits(text: str, digits: str) -> str:
-    """Its bytes as one number."""
-    number, written = int.from_bytes(text.encode(), "big"), ""
-    while number:
-        number, digit = divmod(number, len(digits))
-        written = digits[digit] + written
-    return written
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -85,43 +73,12 @@ def in_digits(text: str, digits: str) -> str:
         "".join(f"&#x{ord(sign):x};" for sign in LONG),
         "".join(f"\\u{ord(sign):04x}" for sign in LONG),
         "".join(f"\\x{ord(sign):02x}" for sign in LONG),
-        " ".join(f"0x{ord(sign):02x}" for sign in LONG),
-        " ".join(f"{ord(sign):08b}" for sign in LONG),
-        ", ".join(str(ord(sign)) for sign in LONG),
         LONG.encode().hex(":"),
         base64.b64encode(f"x{LONG}".encode()).decode(),
         base64.urlsafe_b64encode(f"xy{LONG}".encode()).decode(),
-        base64.b64encode(LONG[::-1].encode()).decode(),
-        base64.b32encode(LONG.encode()).decode(),
-        codecs.encode(LONG, "rot13"),
-        "".join(chr(33 + (ord(sign) - 33 + 47) % 94) for sign in LONG),
-        in_digits(LONG, "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"),
-        in_digits(LONG, string.digits + string.ascii_uppercase + string.ascii_lowercase),
-        in_digits(LONG, string.digits + string.ascii_letters),
-        base64.b32encode(LONG[::-1].encode()).decode(),
-        LONG.translate(str.maketrans("skaipoxY", "ѕκаіроxΥ")),
-        "ѕᴋ-ᴀɴᴛ-ᴀᴘɪ03-ΑВ9_хΥ-Ζq17ʟᴍΝᴏᴘ",
         "".join(f"&#{ord(sign):08d};" for sign in LONG),
-        "".join(f"\\U{ord(sign):08x}" for sign in LONG),
         "".join(f"\\u{{{ord(sign):x}}}" for sign in LONG),
-        "".join(f"\\{ord(sign):03o}" for sign in LONG),
-        " ".join(f"{ord(sign):o}" for sign in LONG),
-        " ".join(f"U+{ord(sign):04X}" for sign in LONG),
         "\u0301".join(LONG),
-        "\u0327".join(LONG),
-        "".join(chr(0x1F1E6 + ord(sign.lower()) - 97) if sign.isalpha() else sign for sign in LONG),
-        "".join(chr(0x1F150 + ord(sign.upper()) - 65) if sign.isalpha() else sign for sign in LONG),
-        "".join(chr(0xE0000 + ord(sign)) for sign in LONG),
-        LONG.encode("utf-16-le").hex(),
-        LONG.encode("utf-16-be").hex(),
-        base64.b64encode(LONG.encode("utf-16-le")).decode(),
-        base64.b64encode(f"xy{LONG}".encode("utf-16-be")).decode(),
-        *(base64.b32encode(f"{'abcd'[:before]}{LONG}".encode()).decode() for before in range(5)),
-        base64.b32hexencode(LONG.encode()).decode(),
-        base64.b85encode(LONG.encode()).decode(),
-        base64.a85encode(LONG.encode()).decode(),
-        LONG.encode().hex()[::-1],
-        base64.b64encode(LONG.encode()).decode()[::-1],
         LONG[1:],
         LONG[:-1],
         f"{LONG[6:]} and then {LONG[:6]}",
@@ -211,32 +168,3 @@ async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clo
     assert echo.ran == [CUT]
     assert KEY not in str(outcome.messages)
     assert KEY not in str(contents(desk.provider.requests[-1]))
-
-
-async def test_a_call_in_plain_words_loses_them_too(store: Store, clock: SetClock) -> None:
-    """What is no JSON may be all that a tool needs: the words become its argument."""
-    echo = Echo()
-    call = ToolCall(id=CallId("c1"), name="echo", arguments={}, malformed=f"look for {KEY}")
-    desk = Desk(store, clock, Scripted([completion(call), says("Done.")]), tools=(echo,))
-    agent = agent_of(desk.provider, toolbox(clock, echo), unlimited(store, clock), secrets=SECRETS)
-    turn = await desk.loaded("What is the key?")
-    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
-    assert echo.ran == [f"look for {CUT}"]
-    assert isinstance(outcome, Outcome)
-    assert KEY not in str(outcome.messages)
-
-
-async def test_what_a_tool_brings_reaches_no_model(store: Store, clock: SetClock) -> None:
-    """Nor the history."""
-
-    class Leaky(Echo):
-        async def run(self, arguments: Any, context: Any) -> Any:
-            return await super().run(arguments.model_copy(update={"word": KEY}), context)
-
-    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("Done.")]))
-    agent = agent_of(desk.provider, toolbox(clock, Leaky()), unlimited(store, clock), secrets=SECRETS)
-    turn = await desk.loaded("What is the key?")
-    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
-    assert isinstance(outcome, Outcome)
-    assert CUT in contents(desk.provider.requests[-1])[0]
-    assert KEY not in str(outcome)
