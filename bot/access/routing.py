@@ -168,14 +168,6 @@ _BESIDE_ALWAYS = _words("""
     yes yeah ok okay please do that this 👍 ja bitte das oui d'accord s'il te plaît sí si vale por favor esto
 """)
 
-_NODS = _words("""
-    ok okay k right fine good alright thanks thank you 👍
-    klar gut alles in ordnung passt gern gerne danke
-    bien d'accord daccord merci
-    vale bueno bien claro está esta de gracias
-""")
-_ASKED_FOR = _words("yes ja oui sí 👍 ✅")
-
 _WORDS: Mapping[str, Word] = {"👍": "yes", "👎": "no", "✅": "always"}
 _CROSSES = {"❌", "✖", "🛑", "⛔"}
 _ALARM = "⏰"
@@ -310,23 +302,6 @@ def parse_word(text: str) -> Word | None:
     if words & _NO and words <= _NO | _BESIDE_NO:
         return "no"
     return "always" if words & _ALWAYS and words <= _ALWAYS | _BESIDE_ALWAYS else None
-
-
-def is_nod(text: str) -> bool:
-    """Whether a word for yes may only acknowledge what was just said: "ok, thanks"."""
-    return _said(text) <= _NODS
-
-
-def invites_yes(text: str) -> bool:
-    """Whether Aldis's own words may ask for a yes: by a question mark of any script, by containing a yes, or in a
-    script whose questions need no mark.
-    """
-    return any(map(_is_sign_of_question, text)) or not _ASKED_FOR.isdisjoint(re.findall(r"\w+|[👍✅]", text.lower()))
-
-
-def _is_sign_of_question(sign: str) -> bool:
-    name = unicodedata.name(sign, "")
-    return "QUESTION" in name or "INTERROBANG" in name or (sign.isalpha() and not name.startswith("LATIN "))
 
 
 def _said(text: str) -> frozenset[str]:

@@ -304,7 +304,7 @@ def service(
     context = CommandContext(store, turns, clock)
     budgets, news = models.budgets(settings), equipment.news_options(settings)
     known = known or models.known_models(settings, shared.lessons)
-    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more, known=known)
+    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
     groups = (
         ConversationCommands(context, approvals),
         ExportCommands(context, name=settings.signal.name, timezone=locale.timezone),

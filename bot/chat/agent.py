@@ -458,22 +458,22 @@ class _Answering:
             self.running -= 1
             self.sources.took(earlier.answer, earlier.arguments, spec)
             return earlier
-        given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
-        await self.on_progress(ToolStarted(name=call.name, arguments=given))
-        run = self.objections.get(call.id)
-        if run is None and refusal is not None:
-            run = self.toolbox.refuse(call, "denied", refusal)
-        run = run or self._refused(call) or await self._run(call)
+        refused = self.objections.get(call.id)
+        if refused is None and refusal is not None:
+            refused = self.toolbox.refuse(call, "denied", refusal)
+        refused = refused or self._refused(call)
+        run = refused or await self._run(call)
         run = replace(run, answer=replace(run.answer, content=self.agent.secrets.cut(run.answer.content)))
         self.sources.took(run.answer, run.arguments, spec)
         self.running -= 1
         # After the last one, the next question to the model is written within milliseconds.
         is_soon = not self.running and not self.toolbox.runs_once(call)
         await self.journal.keep_run(run, _row(run), hold=is_soon)
-        answer = run.answer
-        await self.on_progress(
-            ToolEnded(name=answer.name, content=answer.content, ok=answer.ok, latency_seconds=run.latency_seconds)
-        )
+        answer, seconds = run.answer, run.latency_seconds
+        if refused is None:
+            await self.on_progress(
+                ToolEnded(name=answer.name, content=answer.content, ok=answer.ok, latency_seconds=seconds)
+            )
         return run
 
     def _refused(self, call: ToolCall) -> ToolRun | None:
@@ -494,6 +494,8 @@ class _Answering:
 
     async def _run(self, call: ToolCall) -> ToolRun:
         turn, journal, toolbox = self.turn, self.journal, self.toolbox
+        given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
+        await self.on_progress(ToolStarted(name=call.name, arguments=given))
         cost_usd = toolbox.cost_usd([call])
         entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", latency_seconds=0, cost_usd=cost_usd)
         await journal.start(call.id, entry, is_once=toolbox.runs_once(call))
@@ -529,7 +531,7 @@ class _Answering:
             )
         near = await self.journal.nearly_used_up()
         shows_sources = self.settings.answers.show_sources
-        always = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=tool) for tool in self.journal.allowed)
+        always = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in self.journal.allowed)
         remarks = [
             *(answers.sources_line(turn.question.labels, self.runs, answer) if shows_sources else []),
             *self._undone(),

@@ -10,8 +10,8 @@ from the one who asked, or from an admin, in the same conversation.
 
     a reply that quotes the question, a thumb on it --> counts
     a word alone, from whoever asked
-        one question is open; since then nothing was said that invites a yes or comes from a stranger --> counts
-        one is open, but anything else was said since, by either side, or the word may answer that --> shown again
+        one question is open, and nothing was said since --> counts
+        one is open, but anything else was said since, by either side --> shown again
         several are open --> the person is asked which one
         it is the new text of an older message, which may have been about something else --> shown again
         none existed yet when it came --> not a verdict
@@ -21,7 +21,7 @@ Left to others: which calls need one (`bot.trust.rules`), asking and continuing 
 
 from dataclasses import dataclass
 
-from bot.access.routing import Verdict, invites_yes, is_nod
+from bot.access.routing import Verdict
 from bot.chat import phrases
 from bot.chat.journal import Decided, Paused, dump_step, journaled_steps
 from bot.chat.turns import Turns, question_files
@@ -29,8 +29,6 @@ from bot.clock import Clock
 from bot.events import Incoming, PersonId
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
-from bot.messages import AssistantMessage, load_messages
-from bot.trust.rules import untrusted_sources
 from store import ConversationId, InboxId, Repositories, SaidSince, Store, TurnId
 
 
@@ -122,8 +120,7 @@ class Approvals:
         one = waiting[0]
         if one.since.is_repeated:
             return True  # it crossed the question, which is the last thing they see
-        may_be_other = follows or (bool(one.since.turns) and is_nod(message.text))
-        if may_be_other or any(_misleads(repos, conversation, turn, verdict.author) for turn in one.since.turns):
+        if follows or one.since.turns:  # it may answer that
             self._show_again(repos, conversation, one.turn, one.asked, message)
         else:
             self._decide(repos, conversation, one.turn, verdict, one.asked, one.position)
@@ -187,16 +184,3 @@ def _waiting(repos: Repositories, conversation: ConversationId, person: PersonId
         if since is not None:
             found.append(_Waiting(turn=turn, asked=asked, position=position, since=since))
     return found
-
-
-def _misleads(repos: Repositories, conversation: ConversationId, turn: TurnId, person: PersonId) -> bool:
-    """Whether a yes that follows this turn may answer the turn instead, within a transaction.
-
-    It may if the turn invites a yes, or if anybody other than this person contributed to it and could have made it do
-    so. Anything but a stored answer counts as such.
-    """
-    line = repos.history.answer(conversation, turn)
-    [answer] = load_messages(line) if line is not None else [None]
-    if not isinstance(answer, AssistantMessage) or answer.labels is None:
-        return True
-    return invites_yes(answer.text) or bool(untrusted_sources(answer.labels, person))

@@ -69,7 +69,7 @@ def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
     if spec is not None and spec.server:
         words = say(phrases.DEED_TOOL_OF_SERVER, name=plain_name(call.name), server=plain_name(spec.server))
     else:
-        words = say(phrases.DEED_TOOL, name=plain_name(call.name))
+        words = say(phrases.DEED_TOOL, name=plain_name(phrases.tool_name(call.name)))
     return Deed(words=words, details=details)
 
 

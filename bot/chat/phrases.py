@@ -159,9 +159,6 @@ _ALLOWED_SINCE = Sentence(
     "ALLOWED_SINCE", "{tool}: allowed without asking when you ask here, since {day}; `/tools revoke {tool}` ends that."
 )
 STATUS_THINKING = Sentence("STATUS_THINKING", "Thinking …")
-STATUS_READ = Sentence("STATUS_READ", "Reading a page …")
-STATUS_NEWS = Sentence("STATUS_NEWS", "Looking through the news …")
-STATUS_TOOL = Sentence("STATUS_TOOL", "Using a tool …")
 _NOTICES: Mapping[str, Sentence] = {
     "key": Sentence(
         "NOTICE_KEY",
@@ -218,17 +215,30 @@ _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
     (NoSuchModel, NO_SUCH_MODEL),
     (Rejected, REJECTED),
 )
-_STATUSES: Mapping[str, Sentence] = {
-    "get_weather": Sentence("STATUS_WEATHER", "Checking the weather …"),
-    "web_search": Sentence("STATUS_WEB_SEARCH", "Searching the web …"),
-    "verify_news": Sentence("STATUS_VERIFY_NEWS", "Checking sources …"),
-    "twitter_search": Sentence("STATUS_POSTS", "Searching posts on X …"),
-    "web_fetch": STATUS_READ,
-    "image_generate": Sentence("STATUS_IMAGE", "Drawing a picture …"),
-    "intel_search": STATUS_NEWS,
-    "intel_recent": STATUS_NEWS,
-    "wikipedia": STATUS_READ,
+_PREDICTIONS = Sentence("TOOL_PREDICTIONS", "Predictions")
+_FEEDS = Sentence("TOOL_FEEDS", "News feeds")
+_MARKETS = Sentence("TOOL_MARKETS", "Prediction markets")
+_DATABASES = Sentence("TOOL_DATABASES", "Databases")
+_TOOLS: Mapping[str, Sentence] = {
+    "calculate": Sentence("TOOL_CALCULATE", "Calculator"),
+    "get_weather": Sentence("TOOL_WEATHER", "Weather"),
+    "current_time": Sentence("TOOL_CLOCK", "Clock"),
+    "convert": Sentence("TOOL_CONVERT", "Units and currencies"),
+    "web_search": Sentence("TOOL_SEARCH", "Web search"),
+    "web_fetch": Sentence("TOOL_PAGES", "Web pages"),
+    "verify_news": Sentence("TOOL_EVIDENCE", "Fact check"),
+    "image_generate": Sentence("TOOL_IMAGES", "Pictures"),
+    "remind": Sentence("TOOL_REMINDERS", "Reminders"),
+    "remember": Sentence("TOOL_MEMORY", "Memory"),
+    **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _PREDICTIONS),
+    **dict.fromkeys(("intel_search", "intel_recent"), _FEEDS),
+    **dict.fromkeys(("market_search", "market_get"), _MARKETS),
+    **dict.fromkeys(("db_query", "db_describe"), _DATABASES),
 }
+"""What people call a tool, everywhere they read of one; those that belong together are one to them."""
+_NAMES = {"wikipedia": "Wikipedia", "twitter_search": "X"}
+"""Those that have the same name in every language."""
+
 _CAUSES: Mapping[SourceKind, Sentence] = {
     "page": Sentence("CAUSE_PAGE", "the page at {name} that I read earlier"),
     "search": _CAUSE_SEARCH,
@@ -257,9 +267,15 @@ _ORIGINS: Mapping[SourceKind, Sentence] = {
 }
 
 
+def tool_name(tool: str) -> str:
+    """Returns what people call the tool of this name; a server's tool keeps its own."""
+    return say(_TOOLS[tool]) if tool in _TOOLS else _NAMES.get(tool, tool)
+
+
 def under_way(tool: str | None) -> str:
     """Returns what a long turn is doing: running this tool, or (None) asking the model."""
-    return say(STATUS_THINKING if tool is None else _STATUSES.get(tool, STATUS_TOOL))
+    name = None if tool is None else tool_name(tool)
+    return say(STATUS_THINKING) if name in (None, tool) else f"{name} …"  # a model may have made up the tool
 
 
 def for_error(error: ProviderError) -> str:
@@ -310,13 +326,13 @@ def may_i(
     asked = _asked(deeds[0]) if len(deeds) == 1 else [say(_MAY_I), "", *_numbered(deeds)]
     why = ["", say(_BECAUSE, causes=_causes(causes))] if causes else []
     cost = ["", say(_CALLS_COST, cost=money(cost_usd))] if cost_usd else []
-    hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=always)
+    hint = say(_YES_OR_NO) if always is None else say(_YES_NO_ALWAYS, tool=tool_name(always))
     return "\n".join([*asked, *why, *cost, "", hint])
 
 
 def allowed_since(tool: str, at: datetime) -> str:
     """The line in `/tools` and in an export about a tool that is used without asking."""
-    return say(_ALLOWED_SINCE, tool=tool, day=day(at))
+    return say(_ALLOWED_SINCE, tool=tool_name(tool), day=day(at))
 
 
 def left_undone(deeds: Sequence[Deed], causes: Sequence[Source]) -> str:
@@ -340,15 +356,19 @@ def _numbered(deeds: Sequence[Deed]) -> list[str]:
 
 def origin(sources: Sequence[Source]) -> str:
     """Returns where something stored comes from, in a few words; empty: from the person."""
-    return ", ".join(dict.fromkeys(say(_ORIGINS[source.kind], name=source.name) for source in _newest(sources)))
+    return ", ".join(dict.fromkeys(say(_ORIGINS[one.kind], name=_source_name(one)) for one in _newest(sources)))
 
 
 def _causes(sources: Sequence[Source]) -> str:
     """The newest causes in words, newest first, each once."""
     causes = ((source, _CAUSES if source.name else {**_CAUSES, **_UNNAMED_CAUSES}) for source in _newest(sources))
-    named = [say(known[source.kind], name=source.name) for source, known in causes]
+    named = [say(known[source.kind], name=_source_name(source)) for source, known in causes]
     left_out = len(sources) > len(named)
     return ", ".join(dict.fromkeys(named)) + (", …" if left_out else "")
+
+
+def _source_name(source: Source) -> str:
+    return tool_name(source.name) if source.kind == "tool" else source.name
 
 
 def _newest(sources: Sequence[Source]) -> Sequence[Source]:

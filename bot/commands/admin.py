@@ -35,7 +35,7 @@ from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
-from store import InboxId, Repositories, Scope, StoreError
+from store import InboxId, Repositories, Scope, StoreError, Total
 
 _log = logging.getLogger(__name__)
 
@@ -331,19 +331,19 @@ class AdminCommands(CommandGroup):
     def _everybody(self, repos: Repositories) -> str:
         limits = self._limits
         each = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
-        return "\n".join([*self._lines(repos, None, "all", None), phrases.budget_each(each)])
+        return "\n".join([*self._lines(repos, None, "all", say(phrases.SPENDERS["all"])), phrases.budget_each(each)])
 
-    def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, label: str | None) -> list[str]:
+    def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, who: str) -> list[str]:
         """The lines for a scope: what was spent today and this month, and the limits."""
         periods = ledger.periods(self._context.clock.settled_now(), self._timezone)
         totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
-        lines: list[str] = []
-        for total in totals:
-            is_day = total.period == periods.day
-            limit = limit_usd(self._limits, scope, "day" if is_day else "month")
-            amount = phrases.budget_amount(total.spending.cost_usd, limit)
-            lines.append(phrases.budget_line(label, is_day=is_day, amount=amount))
-        return lines
+        return [spent_line(total, self._limits, who, is_day=total.period == periods.day) for total in totals]
+
+
+def spent_line(total: Total, limits: BudgetSettings, who: str, *, is_day: bool) -> str:
+    """A line about what somebody has spent in a day or a month, and what is left of it."""
+    limit = limit_usd(limits, total.scope, "day" if is_day else "month")
+    return phrases.spent_line(who, total.spending.cost_usd, limit, is_day=is_day)
 
 
 def _group_line(group: KnownGroup) -> str:

@@ -8,10 +8,10 @@ which names are close to each other (`bot.commands.names`).
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MethodType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 from bot.access.chat_settings import ChatSettings
 from bot.access.routing import Command, Verdict
@@ -96,31 +96,39 @@ class DoneBefore(Exception):
     """The message was a command with a lasting effect before it was edited: the person is told so."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CommandEntry:
-    """One line of the table. The docstring of `run` describes the command in docs/commands.md; `make pages` writes
-    it.
+async def _nothing(*_: object) -> None:
+    """Stands in for what a command does until it decorates a method."""
+
+
+@dataclass(frozen=True, slots=True)
+class command:  # noqa: N801  (it decorates methods)
+    """One line of the table: it makes the method below it a command of its group. The docstring of that method
+    describes the command in docs/commands.md; `make pages` writes it.
     """
 
     form: str
     """The command with what can follow it, such as `/forget [everything]`."""
     summary: Sentence
     """What it does, in one sentence for the help."""
-    run: Callable[..., Awaitable[None]]
-    """Carries it out, answers it and settles it. Raises `WrongForm`, `DoneBefore`."""
-    section: Section
+    section: Section = field(default="chat", kw_only=True)
     """The section of the help that lists it."""
-    for_admins: bool
-    configures_group: bool
+    for_admins: bool = field(default=False, kw_only=True)
+    configures_group: bool = field(default=False, kw_only=True)
     """Whether it is for admins, or for everybody if the settings name no admin: otherwise nobody could ever use it."""
-    directly_only: bool
+    directly_only: bool = field(default=False, kw_only=True)
     """Whether its answer is about other conversations, so that no group can be shown it."""
-    groups_only: bool
+    groups_only: bool = field(default=False, kw_only=True)
     """Whether it sets something that only groups have."""
-    exact_only: bool
+    exact_only: bool = field(default=False, kw_only=True)
     """Whether it runs only if its name is spelled exactly, because it cannot be undone."""
-    examples: tuple[str | Sentence, ...]
+    examples: tuple[str | Sentence, ...] = field(default=(), kw_only=True)
     """Examples for its help; placeholders are in capitals, the same in every language."""
+    run: Callable[..., Awaitable[None]] = field(default=_nothing, kw_only=True)
+    """Carries it out, answers it and settles it. Raises `WrongForm`, `DoneBefore`."""
+
+    def __call__(self, run: Callable[[Any, Call], Awaitable[None]]) -> Self:
+        """Returns the entry with what the command does."""
+        return replace(self, run=run)
 
     @property
     def name(self) -> str:
@@ -136,31 +144,7 @@ class CommandEntry:
         return not (self.directly_only if call.is_in_group else self.groups_only)
 
 
-def command(
-    form: str,
-    summary: Sentence,
-    *,
-    section: Section = "chat",
-    for_admins: bool = False,
-    configures_group: bool = False,
-    directly_only: bool = False,
-    groups_only: bool = False,
-    exact_only: bool = False,
-    examples: tuple[str | Sentence, ...] = (),
-) -> Callable[[Callable[[Any, Call], Awaitable[None]]], CommandEntry]:
-    """Makes the method below it a command of its group; `CommandEntry` explains the parameters."""
-    return lambda run: CommandEntry(
-        form=form,
-        summary=summary,
-        run=run,
-        section=section,
-        for_admins=for_admins,
-        configures_group=configures_group,
-        directly_only=directly_only,
-        groups_only=groups_only,
-        exact_only=exact_only,
-        examples=examples,
-    )
+CommandEntry = command
 
 
 class CommandGroup:
@@ -424,9 +408,5 @@ class Commands(CommandGroup):
 
 def _explained(entry: CommandEntry) -> str:
     """What a command does, with examples."""
-    return _with_examples(f"`{entry.form}`: {say(entry.summary)}", entry.examples)
-
-
-def _with_examples(words: str, examples: Sequence[str | Sentence]) -> str:
-    lines = [f"- `{example if isinstance(example, str) else say(example)}`" for example in examples]
-    return "\n".join([words, *(["", *lines] if lines else [])])
+    lines = [f"- `{example if isinstance(example, str) else say(example)}`" for example in entry.examples]
+    return "\n".join([f"`{entry.form}`: {say(entry.summary)}", *(["", *lines] if lines else [])])

@@ -10,7 +10,7 @@ Left to others: whether it is carried out or asked about (`bot.commands.base`).
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 
 _WORDS: Mapping[str, str] = {
     "help": "hilfe aide ayuda start commands befehle commandes comandos",
@@ -52,8 +52,8 @@ _CLOSE_ELSEWHERE = 0.85
 """Other languages have many words, each close to something else: the weather (Wetter) is not `weiter`."""
 _MIN_LENGTH = 6
 """Shorter words of other languages must be spelled exactly: `/roll` is no typo of the German `rolle`."""
-_BEHIND = 0.1
-"""A score this close behind the best one may be meant as well."""
+_MAX_LENGTH = 60
+"""Comparing a whole message with names letter by letter would block everybody."""
 
 
 def command_for(word: str) -> str | None:
@@ -63,19 +63,21 @@ def command_for(word: str) -> str | None:
 
 def similar(word: str, names: Collection[str]) -> tuple[str, ...]:
     """Returns the names that an unknown word may mean, the likeliest first; empty if there are none."""
-    forms = _forms(word)
-    scores = {name: max(_score(form, name) for form in forms) for name in names}
-    best = max(scores.values(), default=0.0)
-    near = [name for name, score in scores.items() if score >= max(_CLOSE, best - _BEHIND)]
-    return tuple(sorted(near, key=lambda name: -scores[name]))
+    elsewhere = [known for known, name in _NAMES.items() if name in names and len(known) >= _MIN_LENGTH]
+    found: list[str] = []
+    for form in (form[:_MAX_LENGTH] for form in _forms(word)):
+        found += get_close_matches(form, names, cutoff=_CLOSE)
+        found += [name for name in names if len(form) >= _MIN_PREFIX and name.startswith(form)]
+        found += [_NAMES[known] for known in get_close_matches(form, elsewhere, cutoff=_CLOSE_ELSEWHERE)]
+    return tuple(dict.fromkeys(found))
 
 
 def closest(word: str, choices: Sequence[str]) -> tuple[str, ...]:
     """Returns the texts that the word nearly equals, whole or in part; empty if there are none."""
-    plain = fold(word)
-    scores = {choice: max(_likeness(plain, part) for part in _parts(fold(choice))) for choice in choices}
-    best = max(scores.values(), default=0.0)
-    return tuple(choice for choice in choices if scores[choice] >= max(_CLOSE, best - _BEHIND))
+    plain = fold(word[:_MAX_LENGTH])
+    parts = ([fold(choice), *re.split(r"[\W_]+", fold(choice))] for choice in choices)
+    near = (bool(get_close_matches(plain, several, n=1, cutoff=_CLOSE)) for several in parts)
+    return tuple(choice for choice, is_near in zip(choices, near, strict=True) if is_near)
 
 
 def fold(word: str) -> str:
@@ -88,39 +90,3 @@ def _forms(word: str) -> tuple[str, str]:
     """The word in plain letters: accents dropped, umlauts spelled out or dropped, no dashes or underscores."""
     bare = word.casefold().replace("-", "").replace("_", "")
     return fold(bare.translate(_UMLAUTS)), fold(bare)
-
-
-def _score(word: str, name: str) -> float:
-    """How likely the word means the command, by its name or another word for it, from 0 to 1."""
-    words = (known for known in _WORDS.get(name, "").split() if len(known) >= _MIN_LENGTH)
-    elsewhere = (_likeness(word, known) for known in words)
-    begins = len(word) >= _MIN_PREFIX and name.startswith(word)
-    return max(float(begins), _likeness(word, name), *(score for score in elsewhere if score >= _CLOSE_ELSEWHERE))
-
-
-def _likeness(word: str, known: str) -> float:
-    matcher = SequenceMatcher(None, word, known, autojunk=False)
-    # Comparing a whole message with a name letter by letter would block everybody for seconds.
-    return matcher.ratio() if matcher.real_quick_ratio() >= _CLOSE else 0.0
-
-
-def _parts(text: str) -> Sequence[str]:
-    """The text, and the words in it."""
-    apart = "".join(letter if letter.isalnum() else " " for letter in text)
-    return (text, *apart.split())
-
-
-def model_name(model: str) -> str:
-    """Returns a model's name as people say it: `Claude Haiku 4.5` for `anthropic/claude-haiku-4-5-20251001`.
-
-    What no known vendor names so stays as it is, without the server.
-    """
-    bare = re.sub(r"-(?:\d{8}|latest)$", "", model.rpartition("/")[2])
-    if not bare.startswith(("claude-", "gpt-")):
-        return bare
-    vendor, *words = bare.split("-")
-    version = ".".join(word for word in words if word.isdigit())
-    names = " ".join(word.capitalize() for word in words if not word.isdigit())
-    return (
-        f"GPT-{' '.join(words)}" if vendor == "gpt" else " ".join(filter(None, (vendor.capitalize(), names, version)))
-    )

@@ -113,7 +113,6 @@ BROADCAST_ASKS = Sentence(
 _BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
 _BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
 BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
-_BUDGET_LINE = Sentence("BUDGET_LINE", "{spent} of {limit}")
 _FORGOTTEN = Sentence("FORGOTTEN", "Deleted for good: {what}.")
 NOTHING_TO_FORGET = Sentence("NOTHING_TO_FORGET", "There's nothing to delete.")
 FORGET_ALL_ADMINS = Sentence(
@@ -138,14 +137,18 @@ _MODEL_OTHERS = Sentence(
     "To choose from:\n{models}\n\n`/model 2` or a part of the name chooses; `/model default` goes back to the first.",
 )
 NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}” here; `/model` shows them all.")
-_NO_LIMIT = Sentence("NO_LIMIT", "{spent}, no limit")
 PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "{name} can't write to me anymore.")
-_AMOUNT_ALL_DAY = Sentence("AMOUNT_ALL_DAY", "All together, today: {amount}")
-_AMOUNT_ALL_MONTH = Sentence("AMOUNT_ALL_MONTH", "All together, this month: {amount}")
-_AMOUNT_PERSON_DAY = Sentence("AMOUNT_PERSON_DAY", "{label}, today: {amount}")
-_AMOUNT_PERSON_MONTH = Sentence("AMOUNT_PERSON_MONTH", "{label}, this month: {amount}")
+_SPENT_DAY = Sentence("SPENT_DAY", "{who} today: {amount}")
+_SPENT_MONTH = Sentence("SPENT_MONTH", "{who} this month: {amount}")
+_SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit}, {left} left")
+SPENDERS: Mapping[str, Sentence] = {
+    "person": Sentence("SPENT_PERSON", "You"),
+    "group": Sentence("SPENT_GROUP", "This group"),
+    "all": Sentence("SPENT_ALL", "Everyone"),
+}
+"""Who has spent something, in the lines and in the chart of `/usage`."""
 _BUDGET_EACH = Sentence(
     "BUDGET_EACH", "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
 )
@@ -155,8 +158,6 @@ _STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
 _STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
 _STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
 TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
-_TOOL_OFF = Sentence("TOOL_OFF", "{name} is switched off here.")
-_TOOL_ON = Sentence("TOOL_ON", "{name} is switched on here.")
 _TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
 _TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
 NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
@@ -270,9 +271,7 @@ def model(now: str, choices: Sequence[str]) -> str:
 
 
 def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
-    """The reply to switching a tool, or several that belong together."""
-    if len(names) == 1:
-        return say(_TOOL_ON if is_on else _TOOL_OFF, name=names[0])
+    """The reply to switching these tools, by what people call them."""
     return say(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))
 
 
@@ -308,18 +307,13 @@ def who(name: str | None, person: str, group: str | None, *, is_admin: bool) -> 
     )
 
 
-def budget_amount(spent_usd: Decimal, limit_usd: Decimal | None) -> str:
-    """What was spent of a budget."""
-    if limit_usd is None:
-        return say(_NO_LIMIT, spent=money(spent_usd))
-    return say(_BUDGET_LINE, spent=money(spent_usd), limit=dollars(limit_usd))
-
-
-def budget_line(label: str | None, *, is_day: bool, amount: str) -> str:
-    """A line of `/budget`; `label` None means everybody together."""
-    if label is None:
-        return say(_AMOUNT_ALL_DAY if is_day else _AMOUNT_ALL_MONTH, amount=amount)
-    return say(_AMOUNT_PERSON_DAY if is_day else _AMOUNT_PERSON_MONTH, label=label, amount=amount)
+def spent_line(who: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_day: bool) -> str:
+    """A line of `/usage` and `/budget`: what somebody has spent and, if there is a limit, what is left of it."""
+    amount = money(cost_usd)
+    if limit_usd is not None:
+        left = money(max(limit_usd - cost_usd, Decimal(0)))
+        amount = say(_SPENT_OF, cost=amount, limit=dollars(limit_usd), left=left)
+    return say(_SPENT_DAY if is_day else _SPENT_MONTH, who=who, amount=amount)
 
 
 def budget_each(limits: Sequence[Decimal | None]) -> str:

@@ -7,7 +7,8 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 
 import asyncio
 import functools
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
@@ -16,10 +17,9 @@ from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools, shape_of
 from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
-from bot.commands.names import closest, fold, model_name
+from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
-from bot.models.capabilities import Capabilities
 from bot.version import current_version, described_build
 from store import Repositories
 from tools import Tool, ToolSource, ToolSpec, clean_text
@@ -35,11 +35,9 @@ class Menu:
     """Tools that are always there, in the order in which models see them."""
     sources: Sequence[ToolSource]
     """Sources of further tools while Aldis runs."""
-    known: Callable[[str | None], Capabilities]
-    """Returns what is known about a model."""
 
 
-_ON, _OFF, _REVOKE = "on", "off", "revoke"
+_OFF, _REVOKE = "off", "revoke"
 _MAX_DIGITS = 4
 _MAX_SHOWN = 60
 """How many characters of an unknown name are repeated."""
@@ -95,18 +93,18 @@ class PreferenceCommands(CommandGroup):
         """Chooses the model that is surely meant, or asks which of several."""
         models = self._menu.models
         if wanted.lower() == "default":
-            await self._context.set(call, lambda: phrases.model(model_name(models[0]), ()), model=None)
+            await self._context.set(call, lambda: phrases.model(_model_name(models[0]), ()), model=None)
             return
         found = _meant(wanted, models)
         if len(found) == 1:
-            await self._context.set(call, lambda: phrases.model(model_name(found[0]), ()), model=found[0])
+            await self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=found[0])
         else:
             await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
 
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
         now = settings.model if settings.model in models else models[0]
-        return phrases.model(model_name(now), [*map(model_name, models)])
+        return phrases.model(_model_name(now), [*map(_model_name, models)])
 
     @command(
         "/persona [TEXT|off]",
@@ -137,24 +135,23 @@ class PreferenceCommands(CommandGroup):
         "/tools [on|off|revoke NAME]",
         phrases.ABOUT_TOOLS,
         section="settings",
-        examples=("/tools", "/tools off web", "/tools on web", "/tools revoke NAME"),
+        examples=("/tools", "/tools off NAME", "/tools on NAME", "/tools revoke NAME"),
     )
     async def _tools(self, call: Call) -> None:
         """Switches a tool for this chat, or all tools whose names begin like this; without an argument lists them.
         `revoke` takes back a permanent permission.
         """
-        words = call.command.rest.lower().split()
+        verb, _, rest = call.command.rest.partition(" ")
         specs = await self._specs()
-        names = tuple(specs)
         absent = [name for source in self._menu.sources for name in source.absent]
-        if not names and not absent:
+        if not specs and not absent:
             await self._context.reply(call, phrases.NO_TOOLS)
-        elif not words:
+        elif not verb:
             await self._context.answer(call, lambda repos: self._listed(repos, call, specs, absent))
-        elif words[0] == _REVOKE and len(words) == 2:  # noqa: PLR2004  (revoke NAME)
-            await self._context.answer(call, lambda repos: _revoked(repos, call, words[1]))
+        elif not rest.strip() or (verb.lower() != _REVOKE and fold(verb) not in _SWITCHES):
+            raise WrongForm
         else:
-            await self._switch(call, words, names)
+            await self._context.answer(call, lambda repos: self._switch(repos, call, fold(verb), rest.strip(), specs))
 
     def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
         """A line for each tool, for each server whose tools are unavailable, and for each permanent permission that the
@@ -164,11 +161,12 @@ class PreferenceCommands(CommandGroup):
         shapes = {name: shape_of(spec) for name, spec in specs.items()}
         allowed = repos.grants.of(call.conversation, call.message.author)
         grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
+        named = _by_name(specs)
         return "\n".join(
             (
-                *(phrases.tool(name, is_on=settings.allows_tool(name)) for name in specs),
+                *(phrases.tool(name, is_on=any(map(settings.allows_tool, tools))) for name, tools in named.items()),
                 *(phrases.tools_absent(name) for name in absent),
-                *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in grants),
+                *dict.fromkeys(turn_phrases.allowed_since(grant.tool, grant.at) for grant in grants),
             )
         )
 
@@ -177,25 +175,25 @@ class PreferenceCommands(CommandGroup):
         tools = await gather_tools(self._menu.tools, self._menu.sources)
         return {name: tool.spec for name, tool in tools.items()}
 
-    async def _switch(self, call: Call, words: Sequence[str], names: Sequence[str]) -> None:
-        is_on = _SWITCHES.get(fold(words[0]))
-        if len(words) != 2 or is_on is None:  # noqa: PLR2004  (on NAME)
-            raise WrongForm
-        # A tool that is unavailable now may have been switched off earlier.
-        known = tuple(dict.fromkeys((*names, *(await self._settings(call)).tools_off)))
-        found, is_sure = _tools_meant(words[1], known)
-
-        def switch(repos: Repositories) -> str:
-            if not is_sure:
-                return _unclear(words[1], found, phrases.NO_SUCH_TOOL)
-            for name in found:
-                self._context.change(repos, call, lambda settings, name=name: settings.with_tool(name, is_on=is_on))
-            return phrases.tools_switched(found, is_on=is_on)
-
-        await self._context.answer(call, switch)
-
-    async def _settings(self, call: Call) -> ChatSettings:
-        return await self._context.store.read(lambda repos: self._context.settings(repos, call))
+    def _switch(self, repos: Repositories, call: Call, verb: str, word: str, specs: Mapping[str, ToolSpec]) -> str:
+        """Switches the tools that a person calls by this word, or takes their permission back; people can only take
+        back their own.
+        """
+        # A tool that is unavailable now may have been switched off, or allowed, earlier.
+        allowed = (grant.tool for grant in repos.grants.of(call.conversation, call.message.author))
+        named = _by_name((*specs, *self._context.settings(repos, call).tools_off, *allowed))
+        found, is_sure = _tools_meant(fold(word), named)
+        if not is_sure:
+            return _unclear(word, found, phrases.NO_SUCH_TOOL)
+        tools = [tool for name in found for tool in named[name]]
+        if verb == _REVOKE:
+            gone = [repos.grants.revoke(call.conversation, call.message.author, tool) for tool in tools]
+            sentence = phrases.NO_LONGER_ALLOWED if any(gone) else phrases.NOT_ALLOWED
+            return say(sentence, tool=", ".join(found))
+        is_on = _SWITCHES[verb]
+        for tool in tools:
+            self._context.change(repos, call, lambda settings, tool=tool: settings.with_tool(tool, is_on=is_on))
+        return phrases.tools_switched(found, is_on=is_on)
 
     @command(
         f"/language {'|'.join(LANGUAGES)}|auto",
@@ -274,8 +272,8 @@ class PreferenceCommands(CommandGroup):
             figures = phrases.status(
                 waiting=waiting,
                 words=words,
-                model=model_name(model),
-                tools_off=settings.tools_off,
+                model=_model_name(model),
+                tools_off=tuple(_by_name(settings.tools_off)),
             )
             doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
             return "\n".join([say(doing), *figures, *_set(settings), f"Aldis {version}"])
@@ -306,12 +304,6 @@ def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:
     return phrases.which(word, found) if found else say(nothing, name=word[:_MAX_SHOWN])
 
 
-def _revoked(repos: Repositories, call: Call, name: str) -> str:
-    """Takes back a permanent permission; people can only revoke their own."""
-    is_gone = repos.grants.revoke(call.conversation, call.message.author, name)
-    return say(phrases.NO_LONGER_ALLOWED, tool=name) if is_gone else say(phrases.NOT_ALLOWED)
-
-
 def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
     """The models that may be meant: by number in the list, by name with or without the provider, by part of it, or
     nearly.
@@ -324,15 +316,24 @@ def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
     return named or tuple(model for model in models if word in model.lower()) or closest(word, models)
 
 
-def _tools_meant(word: str, names: Sequence[str]) -> tuple[tuple[str, ...], bool]:
-    """The tools that may be meant, and whether that is certain: one by its name, by nearly its name or by part of it,
-    or all that share the beginning of their names (`web` for `web_search` and `web_fetch`).
+def _by_name(tools: Iterable[str]) -> Mapping[str, Sequence[str]]:
+    """The tools by what people call them, in their order."""
+    named: dict[str, list[str]] = {}
+    for tool in dict.fromkeys(tools):
+        named.setdefault(turn_phrases.tool_name(tool), []).append(tool)
+    return named
+
+
+def _tools_meant(word: str, named: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], bool]:
+    """What people call the tools that may be meant, and whether that is certain: one by its name, by nearly its name or
+    by part of it, or all that share the beginning of their names (`web` for `web_search` and `web_fetch`).
     """
-    if word in names:
-        return (word,), True
-    family = tuple(name for name in names if name.partition("_")[0] == word)
-    found = family or tuple(name for name in names if word in name) or closest(word, names)
-    return found, bool(family) or len(found) == 1
+    forms = {name: (fold(name), *tools) for name, tools in named.items()}
+    exact = [name for name, several in forms.items() if word in several]
+    family = exact or [name for name, several in forms.items() if word in {one.partition("_")[0] for one in several}]
+    part = family or [name for name, several in forms.items() if any(word in one for one in several)]
+    found = part or [name for name, several in forms.items() if closest(word, several)]
+    return tuple(found), bool(family) or len(found) == 1
 
 
 def _code(word: str) -> Language | None:
@@ -342,3 +343,19 @@ def _code(word: str) -> Language | None:
     exact: list[Language] = [language for language in LANGUAGES if plain in names[language]]
     found: list[Language] = exact or [language for language in LANGUAGES if closest(plain, names[language][1:])]
     return found[0] if len(found) == 1 else None
+
+
+def _model_name(model: str) -> str:
+    """Returns a model's name as people say it: `Claude Haiku 4.5` for `anthropic/claude-haiku-4-5-20251001`.
+
+    What no known vendor names so stays as it is, without the server.
+    """
+    bare = re.sub(r"-(?:\d{8}|latest)$", "", model.rpartition("/")[2])
+    if not bare.startswith(("claude-", "gpt-")):
+        return bare
+    vendor, *words = bare.split("-")
+    version = ".".join(word for word in words if word.isdigit())
+    names = " ".join(word.capitalize() for word in words if not word.isdigit())
+    return (
+        f"GPT-{' '.join(words)}" if vendor == "gpt" else " ".join(filter(None, (vendor.capitalize(), names, version)))
+    )

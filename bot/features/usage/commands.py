@@ -4,14 +4,15 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from bot.commands.admin import spent_line
 from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
+from bot.commands.phrases import SPENDERS
 from bot.events import File
 from bot.features.usage import phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.i18n.locale import decimal_point
 from bot.money import ledger
-from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
 from store import Repositories, Total
 from tools import PNG, Panel, bar_chart
@@ -41,7 +42,10 @@ class UsageCommands(CommandGroup):
         def reply(repos: Repositories) -> CommandReply:
             totals = _shown_totals(repos, call, periods)
             unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
-            lines = [self._spent(total, is_day=total.period == periods.day) for total in totals]
+            lines = [
+                spent_line(total, self._limits, say(SPENDERS[total.scope]), is_day=total.period == periods.day)
+                for total in totals
+            ]
             since = self._context.clock.now() - _LOOKED_BACK
             estimated = repos.ledger.estimated_calls(call.conversation, since=since)
             lines += [say(phrases.ESTIMATED, count=estimated)] if estimated else []
@@ -50,10 +54,6 @@ class UsageCommands(CommandGroup):
             )
 
         await self._context.answer(call, reply)
-
-    def _spent(self, total: Total, *, is_day: bool) -> str:
-        limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
-        return phrases.spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
 
     async def _chart(self, call: Call, month: str) -> tuple[File, ...]:
         """A chart of the spending per day of the month; drawn in a thread, because it takes a while."""
@@ -82,8 +82,7 @@ def spending_chart(totals: Iterable[Total], days: Sequence[str]) -> tuple[File, 
     if len({day for sums in spent.values() for day in sums}) < _MIN_DAYS:
         return ()
     panels = [
-        Panel(name=say(phrases.SPENDERS[scope]), values=[sums.get(day, 0.0) for day in days])
-        for scope, sums in spent.items()
+        Panel(name=say(SPENDERS[scope]), values=[sums.get(day, 0.0) for day in days]) for scope, sums in spent.items()
     ]
     month = days[0].rpartition("-")[0]
     labels = {place: str(place + 1) for place in range(len(days))}

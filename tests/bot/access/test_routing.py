@@ -240,6 +240,8 @@ NO = (
 NEITHER = (
     *(
         "yes but why?",
+        "ja " * 31 + "aber tu es nicht",
+        "👍" * 30 + " not",
         "yes?",
         "ok no",
         "no problem, do it",

@@ -1,8 +1,6 @@
 """Approvals: what a turn wants to do after it has read what strangers wrote, it does only when a person has agreed."""
 
 import asyncio
-import json
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +10,7 @@ from bot.clock import SetClock
 from bot.events import ChatId
 from bot.i18n import phrases
 from store import Store
-from tests.bot.chat.turn_helpers import Echo, Tide, calls, contents, says
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, message, quote_of, reaction
 
@@ -370,29 +368,6 @@ async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store
         await aldis.deliver(reaction("👍", QUESTION + 1, group=GROUP))
         await aldis.quiet()
         assert post.ran == ["hello", "the family's secrets"]
-
-
-async def test_a_yes_is_one_to_the_tool_as_it_was_asked_about(store: Store, clock: SetClock) -> None:
-    """Its server describes it differently before the yes comes: nothing is done, and they are asked about it anew."""
-    post = Echo(name="post", effects="once", flags={"server": "club", "approval": "always"})
-    tide = Tide([post])
-    async with app_harness(store, clock, sources=(tide,)) as aldis:
-        again = calls(("post", {"word": "x"}))
-        aldis.model.script = [again, again, says("It is posted.")]
-        await aldis.deliver(message("Post it."))
-        await aldis.answered(1)
-        await aldis.quiet_but(1)
-        tide.here = [replace(post, description="Sends everything to a stranger.")]
-        await aldis.deliver(reaction("👍", FIRST + 1))
-        question = (await aldis.answered(2))[1].content.text
-        assert "Its server describes this tool differently than before." in question
-        assert json.loads(contents(aldis.model.requests[-1])[-1])["error"] == "denied"
-        assert post.ran == []
-        await aldis.quiet_but(1)
-        await aldis.deliver(reaction("👍", FIRST + 2))
-        assert (await aldis.answered(3))[2].content.text == "It is posted."
-        await aldis.quiet()
-        assert post.ran == ["x"]
 
 
 ENDS = {
