@@ -28,6 +28,7 @@ from bot.features.export import phrases
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import current_language
+from bot.i18n.locale import moment
 from bot.messages import AssistantMessage, Message, Picture, ToolMessage, UserMessage
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
@@ -38,8 +39,10 @@ MAX_FILE_BYTES = 2_000_000
 """For the turns in a file, as compact JSON; indented for people, the file still fits into an attachment."""
 _MAX_PICTURE_BYTES = 4_000_000
 """For all pictures of a page, before base64."""
-_STAMP = re.compile(r"^\[([^\]\n]{1,200})\] ?", re.MULTILINE)
+_STAMP = re.compile(r"^\[\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d) [^\]\n·]{1,60}?( · [^\]\n]{1,100})?\] ?", re.MULTILINE)
 """The line that Aldis puts before a message."""
+_HEAD = re.compile(r"^\[([^\]\n]{1,200})\] ?", re.MULTILINE)
+"""The same as people read it."""
 _PAGE = """\
 <!doctype html>
 <html lang="{language}">
@@ -109,7 +112,7 @@ class Export:
 
     def words(self) -> str:
         """For the chat: how much it is, what is kept besides, and the questions and answers, newest first."""
-        told = [f"{_asked(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
+        told = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
         paragraphs = [phrases.kept_about_you(self.count), "\n".join(self._beside()), *told]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
@@ -148,7 +151,7 @@ class Export:
         words_bytes, pictures_bytes = MAX_FILE_BYTES, 0 if in_group else _MAX_PICTURE_BYTES
         told: list[str] = []
         for turn in reversed(self.turns):
-            asked = _STAMP.sub(r"<small>\1</small>", escape(_asked(turn)))
+            asked = _HEAD.sub(r"<small>\1</small>", escape(_headed(_asked(turn))))
             answered = f"<p>{escape(_answered(turn))}</p></article>"
             words_bytes -= len(asked.encode()) + len(answered.encode())
             if words_bytes < 0:
@@ -341,6 +344,11 @@ def _pictures(turn: KeptTurn, room_bytes: int) -> tuple[str, int]:
 
 def _asked(turn: KeptTurn) -> str:
     return "\n".join(message.text for message in turn.said if isinstance(message, UserMessage))
+
+
+def _headed(asked: str) -> str:
+    """The question with the times above it as people read them."""
+    return _STAMP.sub(lambda head: f"[{moment(datetime.fromisoformat(head[1]))}{head[2] or ''}] ", asked)
 
 
 def _answered(turn: KeptTurn) -> str:

@@ -22,10 +22,11 @@ from tools import PlannedReminder, Weekday
 
 _CANCEL = re.compile(
     r"(?:cancel|cancle|delete|remove|lösche?n?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)"
-    r"(?:\s+(?:(?P<all>all|alle|alles|tou[ts]|tout|todos?)|(?:n[or]?[.°º]?\s*|#\s*)?(?P<number>\d{1,9})\.?))?",
+    r"(?:\s+(?:(?P<all>all|alle|alles|tou[ts]|tout|todos?)|(?:n[or]?[.°º]?\s*|#\s*)?(?P<number>\d{1,9})\.?|\S+))?",
     re.IGNORECASE,
 )
 _LIST = re.compile(r"(?:list|show|liste|zeige?n?|lister|montrer?|lista|mostrar?)?", re.IGNORECASE)
+_ANY_TEXT = "tea"
 _DAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 
 
@@ -70,6 +71,7 @@ class ReminderCommands(CommandGroup):
         zone = self._reminders.zone(repos, message.author)
         local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         wish = time_grammar.read(rest, now=now, zone=zone)
+        lacks_text = wish is None and time_grammar.read(f"{rest} {_ANY_TEXT}", now=now, zone=zone) is not None
         asker = Asker(
             person=message.author,
             chat=message.chat,
@@ -80,7 +82,8 @@ class ReminderCommands(CommandGroup):
         )
         try:
             planned = None if wish is None else self._reminders.plan(repos, wish, asker)
-            reply = None if planned is None else self._reply(planned, local)
+            reply = say(phrases.REMIND_WHAT) if lacks_text else None
+            reply = reply if planned is None else self._reply(planned, local)
         except UnfitWish as error:
             reply = None if error.reason == "half" and self._has_model else phrases.refusal(error, local)
         if reply is not None:
@@ -102,7 +105,7 @@ class ReminderCommands(CommandGroup):
             if cancelled is None:
                 return say(phrases.NO_SUCH_REMINDER, number=match["number"])
             self._context.once(repos, call)  # the next reminder may get the same number
-            return say(common_phrases.REMINDER_CANCELLED, text=_words(cancelled))
+            return say(common_phrases.REMINDER_CANCELLED, text=phrases.ended(_words(cancelled)))
         planned = self._reminders.all(repos, person, conversation)
         if not planned or not match["all"]:
             listed = self._list(repos, call)
@@ -119,8 +122,6 @@ class ReminderCommands(CommandGroup):
             if planned.prompt is None
             else (phrases.QUESTION_SET if planned.repeat is None else phrases.QUESTION_SET_AGAIN)
         )
-        words = _words(planned)
-        text = words if words[-1:] in ".!?…" else f"{words}."
         remarks = [
             say(sentence, time=f"{now:%H:%M}", number=planned.number)
             for sentence, holds in (
@@ -132,7 +133,9 @@ class ReminderCommands(CommandGroup):
             if holds
         ]
         when = phrases.when(planned, tells_how_soon=planned.repeat is None)
-        return "\n\n".join([say(what, when=when, repeats=_repeats(planned), text=text), *remarks])
+        return "\n\n".join(
+            [say(what, when=when, repeats=_repeats(planned), text=phrases.ended(_words(planned))), *remarks]
+        )
 
     @staticmethod
     def _line(planned: PlannedReminder) -> str:

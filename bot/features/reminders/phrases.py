@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from bot.features.reminders.schedules import Reason, UnfitWish
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import clock_time, join_list
+from bot.i18n.locale import clock_time, join_list, long_day
 from bot.i18n.phrases import spoken_time
 from tools import PlannedReminder
 
@@ -49,6 +49,8 @@ TOO_MANY_REMINDERS = Sentence(
     "TOO_MANY_REMINDERS", "You have as many reminders as I can keep for one person. Please cancel one first."
 )
 TIME_IS_OVER = Sentence("TIME_IS_OVER", "It's already {now}. When do you mean?")
+DAY_IS_OVER = Sentence("DAY_IS_OVER", "That day is over: it's {today} already. When do you mean?")
+REMIND_WHAT = Sentence("REMIND_WHAT", "What about? Please write it behind the time.")
 TONIGHT_IS_OVER = Sentence("TONIGHT_IS_OVER", "It's already {now}. When tonight?")
 WHICH_HALF = Sentence("WHICH_HALF", "Do you mean {times}? Please write the reminder with that time.")
 TIME_NOT_READ = Sentence("TIME_NOT_READ", "I don't understand that time. Try one like these.")
@@ -78,6 +80,11 @@ def when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
     return spoken_time(at, at - timedelta(seconds=planned.in_seconds), tells_how_soon=tells_how_soon)
 
 
+def ended(text: str) -> str:
+    """The text with a full stop, unless it has an end of its own."""
+    return text if text[-1:] in ".!?…" else f"{text}."
+
+
 def not_read() -> str:
     """The refusal of a time that is in no plain form, with examples."""
     return "\n".join([say(TIME_NOT_READ), *(f"- `{say(one)}`" for one in (REMIND_EXAMPLE_IN, REMIND_EXAMPLE_TOMORROW))])
@@ -86,5 +93,7 @@ def not_read() -> str:
 def refusal(error: UnfitWish, now: datetime) -> str:
     """The reason why a wish cannot be planned; `now` is by the person's clock."""
     is_tonight = error.reason == "over" and any(at.date() == now.date() and at.hour >= _EVENING for at in error.times)
+    is_past = error.reason == "over" and any(at.date() < now.date() for at in error.times)
+    reason = TONIGHT_IS_OVER if is_tonight else DAY_IS_OVER if is_past else _REASONS[error.reason]
     times = join_list([spoken_time(at, now) for at in error.times], "or")
-    return say(TONIGHT_IS_OVER if is_tonight else _REASONS[error.reason], now=clock_time(now), times=times)
+    return say(reason, now=clock_time(now), today=long_day(now), times=times)

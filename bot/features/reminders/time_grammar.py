@@ -3,15 +3,15 @@
     in 20 minutes TEXT · in half an hour TEXT           17:00 TEXT · tomorrow at 9 TEXT · today at 8 pm TEXT
     on friday at 9 TEXT · on 3 December at 9 TEXT       every day at 8 TEXT · every month on the 15th at 9 TEXT
 
-The time stands whole before the text or behind it, in words of one language, and names an hour. Nothing is planned if a
-word is left over that may be about time: what such a text means is for the model to find out. A `TEXT` that begins with
+The time stands whole before the text, in words of one language, and names an hour. Nothing is planned if a word is left
+over that may be about time: what such a text means is for the model to find out. A `TEXT` that begins with
 `ask:` is asked at that time instead of being said. Left to others: which half of the day an hour means
 (`bot.features.reminders.schedules`).
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -22,7 +22,7 @@ from tools import Repeat, Weekday, Wish
 _WEEKDAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _NOON = 12
 _HALF_HOUR = 1800
-_GERMAN, _FRENCH = 1, 2
+_GERMAN, _FRENCH, _SPANISH = 1, 2, 3
 _MAX_MONTHLY_DAY = 28
 """Some months lack the days after it."""
 _MAX_YEARS = 9
@@ -34,7 +34,7 @@ _PARTS = {"morning": (4, 11), "afternoon": (12, 20), "evening": (17, 23)}
 _DATE = r"{on} (?P<day3>\d{{1,2}})/(?P<number>\d{{1,2}})(?:/(?P<year3>20\d\d))?(?![\d/])"
 _GERMAN_DATE = r"(?P<day3>\d{1,2})\.\s?(?P<number>\d{1,2})\.(?:\s?(?P<year3>20\d\d)|(?P<short>\d\d)(?![\d.]))?"
 _WORDS: Mapping[str, tuple[str, str, str, str]] = {
-    # Before a time, or before a text with its time behind it; and what leads from a time to its text.
+    # Before a time, and what leads from it to its text.
     "lead": (r"(?:me|please)[\s,]+", r"(?:mich|bitte)[\s,]+", r"(?:moi|stp)[\s,]+", r"(?:me|por favor)[\s,]+"),
     "join": (r"(?:to|of|about|that)\s+", r"(?:ans?|daran,?|dass)\s+", r"(?:de|que)\s+|(?:d|qu)'", r"(?:de|que)\s+"),
     "days": (
@@ -63,6 +63,12 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     ),
     "into": ("in", "in", "dans", "dentro de|en"),
     "one": ("an?|one", "eine[mnr]?|ein", "une?", "una?|un"),
+    "numbers": (
+        "two three four five six seven eight nine ten eleven twelve",
+        "zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
+        "deux trois quatre cinq six sept huit neuf dix onze douze",
+        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    ),
     "half_hour": ("half an hour", "einer halben stunde", "une demi[- ]heure", "media hora"),
     "also": ("and", "und", "et", "y"),
     # Before a day, between its number and its month, and behind its number; a date in numbers that means one day.
@@ -165,18 +171,6 @@ _ABUTTING = rf"""{_NUMBERS}
     perhaps even starting fast vielleicht wahrscheinlich schon erst peut-etre presque quizas casi
 """
 """Words that change a time right beside which they stand."""
-_LEADING_ON = """
-    about this that the of second third other to der die das den dem des zu la les le du de d' el los las del a
-    is are was were starts? begins? ends? finish(?:es)? opens? closes? leaves? arrives?
-    ist sind war waren beginnt beginnen startet endet schliesst schließt offnet fahrt kommt geht
-    est sont commence finit ferme ouvre part arrive es son empieza comienza termina acaba cierra abre sale llega
-"""
-"""Words with which a text before a time does not end."""
-_ATTACHING = r"""
-    before after for from by about when if while as vor nach fur von vom uber wenn falls sobald zu zum zur avant apres
-    pour quand lorsque si antes despues para desde sobre cuando
-"""
-"""Words by which a time behind a text may belong to a thing in it: "cake for the party at 8"."""
 _NUMERIC = (
     r"\d\s?[:h]\s?\d|\d[./-]\d|\d\.(?=\s|$)|\b20\d\d\b|\d\s?(?:[ap]\.?\s?m?|h|d|w|x|st|nd|rd|th|er|eme|[oaº°])\b"
     r"|\b(?:at|by|before|after|from|since|around|about|on|the|past|half|um|bis|ab|vor|nach|gegen|von|vom|seit|am|den|dem|alle"
@@ -188,7 +182,6 @@ _GAP = re.compile(r"[:,;.]?\s+(?:[-–—→]+\s+)?")
 """Between a time and its text."""
 _BETWEEN = re.compile(r"\s*,\s*|\s+")
 """Between two parts of a time."""
-_LAST_WORDS = re.compile(r"(?:,?\s+(?:please|bitte|s'il te plait|stp|por favor))?[\s.!]*")
 
 _Time = Mapping[str, re.Match[str]]
 
@@ -201,15 +194,13 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     """Returns the wish of a person in this time zone; None if there is no time in it, or one not understood whole."""
     words = words.strip().replace("’", "'")
     today, folded = now.astimezone(ZoneInfo(zone)).date(), _folded(words)
-    found = [(*place, grammar) for grammar in _grammars() for place in grammar.places(folded)]
-    is_first = any(start == 0 for start, _, _, _ in found)
-    found = [one for one in found if (one[0] == 0) == is_first]
-    longest = max((end - start for start, end, _, _ in found), default=0)
+    found = [(grammar, *grammar.scan(folded)) for grammar in _grammars()]
+    longest = max(end for _, _, end in found)
     try:
         wishes = {
-            grammar.wish(words, folded, start, end, time, today)
-            for start, end, time, grammar in found
-            if end - start == longest
+            grammar.wish(words, folded, end, time, today)
+            for grammar, time, end in found
+            if end == longest and ("clock" in time or "delay" in time)
         }
     except _Unread:
         return None
@@ -230,31 +221,17 @@ class _Grammar:
         words = {name: forms[language] for name, forms in _WORDS.items()}
         self._is_english = language == 0
         self._lead, self._join = re.compile(f"(?:{words['lead']})*"), re.compile(words["join"])
-        self._days, self._units = words["days"].split(), words["units"].split()
+        self._days, self._units, self._numbers = (words[name].split() for name in ("days", "units", "numbers"))
         self._patterns = tuple(
             (kind, re.compile(rf"(?:{pattern})(?![\w'])")) for kind, pattern in _patterns(words, language) if pattern
         )
         self._left = re.compile(rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{words['left']}|{_names()})\b|{_NUMERIC}")
 
-    def places(self, text: str) -> Iterator[tuple[int, int, _Time]]:
-        """The time with which the text begins, and one with which it ends, with their places; only whole ones."""
+    def scan(self, text: str) -> tuple[_Time, int]:
+        """The parts of the time with which the text begins, and where the last one ends; 0 if there is none."""
         at = _end(self._lead, text)
-        time, end = self._scan(text, at)
-        if _is_whole(time):
-            yield 0, end, time
-        for found in re.finditer(r"(?<=\s)\S", text):
-            time, end = self._scan(text, found.start())
-            if _is_whole(time) and _LAST_WORDS.fullmatch(text, end):
-                # A word before a bare "17:00" may change it.
-                first = min(time.values(), key=lambda match: match.start())
-                if first.groupdict().get("hour") is None or "at" in _said(time):
-                    yield found.start(), len(text), time
-                return
-
-    def _scan(self, text: str, at: int) -> tuple[_Time, int]:
-        """The parts of a time that follow one another from here, and where the last one ends."""
         time: dict[str, re.Match[str]] = {}
-        last, end = "", at
+        last, end = "", 0
         while True:
             for kind, pattern in self._patterns:
                 name, _, after = kind.partition(" after ")
@@ -269,15 +246,15 @@ class _Grammar:
                 return time, end
             at = between.end()
 
-    def wish(self, words: str, folded: str, start: int, end: int, time: _Time, today: date) -> Wish:
+    def wish(self, words: str, folded: str, end: int, time: _Time, today: date) -> Wish:
         """The wish with this time.
 
         Raises:
             _Unread: a word about time is left over, or there is no such time.
         """
-        text = self._text_behind(words, folded, end) if start == 0 else self._text_before(words, folded, start)
+        text = self._text_behind(words, folded, end)
         asked = _ASK.match(text)
-        prompt = text[asked.end() :] if asked and start == 0 else None
+        prompt = text[asked.end() :] if asked else None
         if prompt is None and self._left.search(_folded(text)):
             raise _Unread
         said = _said(time)
@@ -308,16 +285,6 @@ class _Grammar:
             raise _Unread
         return words[begin:]
 
-    def _text_before(self, words: str, folded: str, start: int) -> str:
-        begin = _end(self._join, folded, _end(self._lead, folded))
-        text = folded[begin:start].rstrip(" ,;:-–—")
-        last = "|".join([*_ABUTTING.split(), *_LEADING_ON.split()])
-        if not text or re.search(rf"(?:^|[\W_])(?:{last}|\S*\d\S*)\W*$", text):
-            raise _Unread
-        if re.search(rf"\b(?:{'|'.join(_ATTACHING.split())})\b", text):
-            raise _Unread
-        return words[begin : begin + len(text)]
-
     def _delay(self, time: _Time, said: Mapping[str, str]) -> int:
         if len(time) > 1:
             raise _Unread
@@ -326,7 +293,12 @@ class _Grammar:
         counted = [(said[f"count{n}"], self._unit(said[f"unit{n}"])) for n in (1, 2) if f"unit{n}" in said]
         if len(counted) > 1 and counted[0][1] <= counted[1][1]:
             raise _Unread
-        return sum((int(count) if count.isdigit() else 1) * unit for count, unit in counted)
+        return sum(self._count(count) * unit for count, unit in counted)
+
+    def _count(self, word: str) -> int:
+        if word.isdigit():
+            return int(word)
+        return self._numbers.index(word) + 2 if word in self._numbers else 1
 
     def _unit(self, name: str) -> int:
         return next(_UNIT_SECONDS[n] for n, names in enumerate(self._units) if re.fullmatch(names, name))
@@ -386,8 +358,9 @@ def _patterns(words: Mapping[str, str], language: int) -> tuple[tuple[str, str],
     day, on = f"(?:{words['days'].replace(' ', '|')})", rf"(?:(?P<on>{words['on']})\s+)?"
     names = words["months"].replace(" ", "|").split("|")
     month = rf"(?P<month>{'|'.join(sorted(names, key=len, reverse=True))})\.?"
+    counts = f"{words['one']}|{words['numbers'].replace(' ', '|')}"
     first, second = (
-        rf"(?P<count{n}>\d{{1,4}}|(?<![\w])(?:{words['one']})(?=\s))\s*(?P<unit{n}>{words['units'].replace(' ', '|')})"
+        rf"(?P<count{n}>\d{{1,4}}|(?<![\w])(?:{counts})(?=\s))\s*(?P<unit{n}>{words['units'].replace(' ', '|')})"
         for n in (1, 2)
     )
     named = rf"{on}(?:(?P<named>{day}),?\s+(?:(?:{words['on']})\s+)?)?"
@@ -406,7 +379,7 @@ def _patterns(words: Mapping[str, str], language: int) -> tuple[tuple[str, str],
         ("every", f"(?P<weekdays>{words['weekdays']})"),
         ("every", rf"(?:{words['month_on']})\s+(?P<monthly>\d{{1,2}})(?:{words['ordinal']})?"),
         ("every", f"(?P<daily>{words['daily']})"),
-        ("every", rf"(?:{words['every']})\s+(?P<days>{day}(?:{also}{day})*)"),
+        ("every", rf"(?:{words['every']})\s+(?P<days>{day}s?(?:{also}{day}s?)*)"),
         ("every", f"(?P<days>{plural}(?:{also}{plural})*)"),
         ("day", r"(?P<iso>20\d\d-\d\d-\d\d)"),
         ("day", named + day_first),
@@ -418,6 +391,8 @@ def _patterns(words: Mapping[str, str], language: int) -> tuple[tuple[str, str],
         ("part after day/every", bare),
         ("part", part),
         ("clock", f"(?P<noon>{words['noon']})"),
+        ("clock", rf"(?:um\s+)?{hour}\s?uhr\s(?P<minute>[0-5]\d)(?!\d)" if language == _GERMAN else ""),
+        ("clock", "a la (?P<one>una)" if language == _SPANISH else ""),
         ("clock", rf"(?P<at>{words['at']})\s+{hour}{minute}?{hours}?{half}?"),
         ("clock", rf"{hour}(?::(?P<minute>\d\d)){hours}?{half}?"),
         ("clock", hour + half),
@@ -442,10 +417,6 @@ def _said(time: _Time) -> Mapping[str, str]:
     return {name: value for match in time.values() for name, value in match.groupdict().items() if value}
 
 
-def _is_whole(time: _Time) -> bool:
-    return "clock" in time or "delay" in time
-
-
 def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
     found = pattern.match(text, at)
     return at if found is None else found.end()
@@ -454,7 +425,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
 def _clock(said: Mapping[str, str], *, is_english: bool) -> tuple[int, int, bool]:
     """The hour, the minute, and whether the half of the day is certain."""
     part = next((hours for name, hours in _PARTS.items() if name in said), None)
-    hour, minute = int(said.get("hour") or _NOON), int(said.get("minute") or 0)
+    hour, minute = int(said.get("hour") or (1 if "one" in said else _NOON)), int(said.get("minute") or 0)
     if hour > 23 or minute > 59:  # noqa: PLR2004  (those of a day)
         raise _Unread
     if half := said.get("half"):
@@ -463,7 +434,9 @@ def _clock(said: Mapping[str, str], *, is_english: bool) -> tuple[int, int, bool
         hour = hour % _NOON + (_NOON if half == "p" else 0)
     if part is None:
         is_digital = "minute" in said and not is_english
-        names_half = "noon" in said or bool(half) or not 1 <= hour < _NOON or is_digital or said["hour"][0] == "0"
+        names_half = (
+            "noon" in said or bool(half) or not 1 <= hour < _NOON or is_digital or said.get("hour", "")[:1] == "0"
+        )
         return hour, minute, names_half
     is_settled = bool(half) or "noon" in said or not 1 <= hour <= _NOON
     hours = {hour} if is_settled else {hour % _NOON, hour % _NOON + _NOON}

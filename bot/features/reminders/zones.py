@@ -41,9 +41,24 @@ _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     "cst": ("America/Chicago", "Asia/Shanghai", "America/Havana"),
     "ist": ("Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"),
 }
-_OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?00)?", re.IGNORECASE)
+_OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>00|30|45))?", re.IGNORECASE)
+_ODD_OFFSETS: Mapping[str, str] = {
+    "-930": "Pacific/Marquesas",
+    "-330": "America/St_Johns",
+    "+330": "Asia/Tehran",
+    "+430": "Asia/Kabul",
+    "+530": "Asia/Kolkata",
+    "+545": "Asia/Kathmandu",
+    "+630": "Asia/Yangon",
+    "+845": "Australia/Eucla",
+    "+930": "Australia/Darwin",
+    "+1030": "Australia/Lord_Howe",
+    "+1245": "Pacific/Chatham",
+}
+"""The zone at each offset that is no whole hour: of Australia, the one without daylight saving time."""
 _EAST_END, _WEST_END = 14, 12
-_CLOSE = 0.8
+_CLOSE = 0.82
+"""Berlin by Brelin, but not Atlanta by Atlantis."""
 _MAX_CHARACTERS = 60
 
 
@@ -53,7 +68,7 @@ def zones(words: str, now: datetime) -> tuple[str, ...]:
     if name in _known():
         return (_known()[name],)
     if offset := _OFFSET.fullmatch(words.strip()):
-        return _fixed(offset["sign"], int(offset["hours"]))
+        return _fixed(offset["sign"], int(offset["hours"]), offset["minutes"] or "00")
     if name in _ABBREVIATIONS:
         return _ABBREVIATIONS[name]
     cities = _cities()
@@ -71,13 +86,15 @@ def _known() -> Mapping[str, str]:
 def _cities() -> Mapping[str, list[str]]:
     """The zones by the last part of their names, and by what else people call a city."""
     cities: dict[str, list[str]] = {}
-    for name in (name for name in _known().values() if not name.startswith("Etc/")):
+    for name in (name for name in _known().values() if not name.startswith(("Etc/", "US/", "Canada/"))):
         cities.setdefault(fold_name(name.rpartition("/")[2]), []).append(name)
     return {**cities, **{city: [zone] for city, zone in ZONES_BY_CITY.items()}}
 
 
-def _fixed(sign: str, hours: int) -> tuple[str, ...]:
-    """The zone at whole hours before or after UTC; its sign in the database is inverted (POSIX)."""
+def _fixed(sign: str, hours: int, minutes: str) -> tuple[str, ...]:
+    """The zone so far before or after UTC; for whole hours its sign in the database is inverted (POSIX)."""
+    if minutes != "00":
+        return tuple(filter(None, [_ODD_OFFSETS.get(f"{sign}{hours}{minutes}")]))
     if hours == 0:
         return ("UTC",)
     if hours > (_EAST_END if sign == "+" else _WEST_END):
