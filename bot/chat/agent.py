@@ -19,14 +19,13 @@ are told in the end (`bot.chat.answers`).
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
 from bot.chat import answers, phrases, prompt
 from bot.chat.answers import Shield
-from bot.chat.citations import CitedPages, visible_beginning
+from bot.chat.citations import CitedPages
 from bot.chat.context import beside, with_note
 from bot.chat.journal import Allowance, Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
 from bot.chat.model_calls import complete, failed_attempts, question_row
@@ -48,7 +47,7 @@ from bot.messages import (
     UserMessage,
     without_opaque,
 )
-from bot.models.base import Completion, OnText, Provider, Request, Stop, ToolOffer
+from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import attempt_entries
 from bot.settings import Settings
@@ -71,10 +70,6 @@ _MORE_ROOM = 4
 _MAX_CALLS = 100
 """The limit per completion; each call is kept with its answer and read again by every later request."""
 _SHOWN_ARGUMENT_CHARACTERS = 120
-_TOLD_EVERY_SECONDS = 0.5
-"""How often words that may contain addresses are checked while they are written; people see updates less often."""
-_TOLD_CHARS = 4_000
-"""The part of an unfinished answer that is looked at: more than a status shows."""
 _PRESSED = UserMessage(
     text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
 )
@@ -121,15 +116,13 @@ class Agent:
         turn: Turn,
         journal: Journal,
         on_progress: OnProgress,
-        on_text: OnText | None = None,
         *,
         seconds: float | None = None,
     ) -> Outcome | Pause:
         """The outcome of a turn, or a pause if a person must first agree to something it wants to do.
 
-        Failures of models and tools are outcomes too, and so is a used-up budget. `on_text` receives the words of each
-        completion as they are written; None if no one shows them before they are complete. What a model has written
-        after so many seconds is the answer; None means those of a whole turn.
+        Failures of models and tools are outcomes too, and so is a used-up budget. What a model has written after so
+        many seconds is the answer; None means those of a whole turn.
 
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
@@ -140,7 +133,7 @@ class Agent:
         ends_at = asyncio.get_running_loop().time() + most
         offered = await self.toolbox.offers()
         offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
-        return await _Answering(self, turn, journal, on_progress, on_text, offers=offers, ends_at=ends_at).outcome()
+        return await _Answering(self, turn, journal, on_progress, offers=offers, ends_at=ends_at).outcome()
 
 
 class _Answering:
@@ -152,7 +145,6 @@ class _Answering:
         turn: Turn,
         journal: Journal,
         on_progress: OnProgress,
-        on_text: OnText | None,
         *,
         offers: tuple[ToolOffer, ...],
         ends_at: float,
@@ -160,7 +152,7 @@ class _Answering:
         """`ends_at` is when the models must have come to an end, on the loop's clock."""
         self.agent, self.toolbox, self.settings = agent, agent.toolbox, agent.settings
         self.turn, self.journal = turn, journal
-        self.on_progress, self.on_text = on_progress, on_text
+        self.on_progress = on_progress
         self.ends_at = ends_at
         self.model = turn.settings.model
         self.said: list[Message] = [turn.question]
@@ -243,7 +235,7 @@ class _Answering:
             if (limit := await self.journal.reserve_question(question_row(request, budget))) is not None:
                 return limit
             try:
-                completion = await complete(self.agent.provider, request, budget, on_text=self._listener())
+                completion = await complete(self.agent.provider, request, budget)
             except ProviderError as error:
                 self.journal.note_failures(attempt_entries(failed_attempts(error)))
                 if not isinstance(error, ContextTooLong) or not self._shrink(error):
@@ -561,19 +553,6 @@ class _Answering:
             return _as_it_is
         given = GivenAddresses(given_in((*self.history, *self.said), self.toolbox.returning))
         return lambda text: defang(text, given)
-
-    def _listener(self) -> OnText | None:
-        """A callback for the words of an unfinished completion, made as safe to see as the answer itself."""
-        on_text, shielded, next_at = self.on_text, self._shield(), 0.0
-
-        def tell(text: str) -> None:
-            nonlocal next_at
-            if on_text is not None and time.monotonic() >= next_at:
-                shown = visible_beginning(self.agent.secrets.cut(text[:_TOLD_CHARS]), self.pages)
-                on_text(shielded(shown))
-                next_at = time.monotonic() + (0.0 if shielded is _as_it_is else _TOLD_EVERY_SECONDS)
-
-        return None if on_text is None else tell
 
 
 def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:

@@ -37,7 +37,6 @@ _MAX_DEPTH = 24  # levels; `tools.fit_json` hands on no more
 _WOULD_BE_OTHERS = re.compile(r"[(\w]")
 """What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
-_OPEN = re.compile(r"[ \t]?(?:\[[\d,; ]{0,40}|【[^】\n]{0,90})\Z")
 
 
 class CitedPages:
@@ -190,18 +189,6 @@ def visible_words(message: AssistantMessage) -> str:
     answer = _placed(message.text, places)
     lines = [f"[{places[page.number]}] {page.url}" for page in pages if page.url not in answer]
     return "\n\n".join([answer, *(["\n".join(lines)] if lines else [])])
-
-
-def visible_beginning(text: str, pages: CitedPages) -> str:
-    """The part of an unfinished answer that people see, without the addresses below it."""
-    if "[" not in text and "【" not in text:
-        return text
-    pieces = _CODE.split(_OPEN.sub("", text))
-    found = _meant(pieces[::2], pages, lambda _: True)
-    if found or pages.has_found:
-        pieces[::2] = [_kept(piece, found, frozenset()) for piece in pieces[::2]]
-    order = dict.fromkeys(page.number for page in found.values())
-    return _placed("".join(pieces), {number: place for place, number in enumerate(order, 1)})
 
 
 def in_hosts(message: AssistantMessage) -> str:

@@ -9,7 +9,7 @@ from bot.chat import prompt
 from bot.chat.room import OFFER_TOKENS
 from bot.errors import ProviderError
 from bot.messages import IdentityCache
-from bot.models.base import Attempt, Completion, OnText, Provider, Request
+from bot.models.base import Attempt, Completion, Provider, Request
 from bot.money.budgets import Budget
 from store import LedgerEntry
 
@@ -19,16 +19,14 @@ def question_row(request: Request, budget: Budget) -> LedgerEntry:
     return budget.question(request.model, input_tokens=_tokens(request), max_output_tokens=request.max_output_tokens)
 
 
-async def complete(
-    provider: Provider, request: Request, budget: Budget, *, on_text: OnText | None = None
-) -> Completion:
+async def complete(provider: Provider, request: Request, budget: Budget) -> Completion:
     """The completion, with its cost: an estimate if its server does not report usage.
 
     Raises:
         ProviderError: one of its kinds, see `bot.errors`; `attempts` has the tries with their likely costs.
     """
     try:
-        completion = await provider.complete(request, on_text)
+        completion = await provider.complete(request)
     except ProviderError as error:
         error.attempts = _with_costs(failed_attempts(error), request, budget)
         raise

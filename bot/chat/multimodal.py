@@ -19,7 +19,6 @@ from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
 from bot.media.findings import Fee
 from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
-from bot.models.base import OnText
 
 _log = logging.getLogger(__name__)
 
@@ -52,9 +51,7 @@ class MultimodalAgent:
         self._turn_seconds = turn_seconds
         self._speech = speech
 
-    async def answer(
-        self, turn: Turn, journal: Journal, on_progress: OnProgress, on_text: OnText | None = None
-    ) -> Outcome | Pause:
+    async def answer(self, turn: Turn, journal: Journal, on_progress: OnProgress) -> Outcome | Pause:
         """The agent's answer to the question with everything that came with it.
 
         Raises:
@@ -65,7 +62,7 @@ class MultimodalAgent:
         margin_seconds = min(_MARGIN_SECONDS, _MARGIN_SHARE * self._turn_seconds)
         asked = await self._asked(turn, journal)
         left_seconds = ends_at - margin_seconds - now()
-        outcome = await self._agent.answer(asked, journal, on_progress, on_text, seconds=left_seconds)
+        outcome = await self._agent.answer(asked, journal, on_progress, seconds=left_seconds)
         if self._speech is None or isinstance(outcome, Pause) or not (outcome.ok and _is_spoken(turn)):
             return outcome
         return await self._spoken(outcome, journal, self._speech, ends_at - _MARGIN_SECONDS - now())

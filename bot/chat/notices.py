@@ -26,9 +26,9 @@ _log = logging.getLogger(__name__)
 _FORGOTTEN_AFTER = timedelta(days=7)
 """A notice not checked for this long most likely belongs to something removed from the settings."""
 
-Kind = Literal["key", "model", "refusal", "disk", "deaf", "feed"]
+Kind = Literal["key", "model", "refusal", "disk", "deaf"]
 """A refused key; a model that does not exist; one that refuses everything; a disk that is nearly full; a bridge from
-which nothing arrives; a feed that is gone for good."""
+which nothing arrives."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -185,11 +185,6 @@ _NOTICES: Mapping[str, Sentence] = {
         "I have not received any messages for ten minutes, although the bridge to Signal is running. If "
         "people write to me now, I may not see it. Please look at the bridge; `{command}` helps.",
     ),
-    "feed": Sentence(
-        "NOTICE_FEED",
-        "The news feed “{subject}” is gone for good, its server says, so I've stopped reading it. `/feeds` shows the "
-        "others.",
-    ),
 }
 
 

@@ -24,7 +24,6 @@ waits while something is being sent to its chat, and the store remembers each fo
 
 import asyncio
 import logging
-import re
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -36,16 +35,14 @@ from bot.clock import Clock, is_set_within
 from bot.errors import SendUnknown
 from bot.event_json import dump_value
 from bot.events import ChatId, Incoming, PersonId, Reply, SentId, Styled
-from bot.formatting.graphemes import borders, sendable_text
-from bot.formatting.split import parts, quoting
+from bot.formatting.split import quoting
 from bot.logs import describe_error
-from bot.models.base import OnText
 from bot.signal.protocol import Progress, ToolEnded, ToolStarted, Transport
 from store import Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
-Mode = Literal["off", "status", "stream"]
+Mode = Literal["off", "status"]
 
 AFTER_SECONDS = 6.0
 """How long a turn runs before anything is shown; most have their answer by then."""
@@ -55,16 +52,10 @@ _PAUSE_FACTOR = 1.5
 """How much longer each pause is than the one before: few edits have to last for turns of minutes."""
 _MAX_EDITS = 8
 """The limit for one message, including the answer; Signal's own apps stop at ten."""
-_GOES_ON = "…"
-
-_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
-_NO_MARKER = re.compile(r"(?<!\S)\*(?!\S)")
-"""A star on its own: a list item, a product."""
-_MARKERS = ("**", "__", "~~", "||", "`", "*", "_", "[")
 
 
 class StatusMessages:
-    """Shows running turns. `mode`: nothing, the progress, or also the words of the answer so far."""
+    """Shows running turns, or with the mode `off` nothing."""
 
     def __init__(
         self,
@@ -84,7 +75,7 @@ class StatusMessages:
     @asynccontextmanager
     async def show(self, turn: Turn) -> AsyncGenerator["StatusMessage"]:
         """Shows this turn until the end of the context, and puts nothing for it afterwards."""
-        showing = StatusMessage(streams=self._mode == "stream")
+        showing = StatusMessage()
         if self._mode == "off" or turn.replaces is not None:
             yield showing
             return
@@ -139,21 +130,17 @@ class StatusMessages:
 
 
 class StatusMessage:
-    """The status of one turn: the running tools, or the words so far."""
+    """The status of one turn: what it is doing."""
 
-    def __init__(self, *, streams: bool) -> None:
+    def __init__(self) -> None:
         self.changed = asyncio.Event()
-        self.on_text: OnText | None = self._hear if streams else None
-        """Called with the words of the answer so far; None if nobody wants to see them."""
         self._running: list[str] = []
-        self._words = ""
 
     def watch(self, progress: Progress) -> None:
         """Records a step of the turn."""
         match progress:
             case ToolStarted(name=name):
                 self._running.append(name)
-                self._words = ""
             case ToolEnded(name=name) if name in self._running:
                 self._running.remove(name)
             case _:
@@ -162,53 +149,7 @@ class StatusMessage:
 
     def content(self) -> Styled:
         """The text that people would see now."""
-        words = parts(unfinished_part(self._words), max_parts=1, cut_mark=_GOES_ON) if self._words else ()
-        if words:
-            return words[0]
         return Styled(text=phrases.under_way(self._running[-1] if self._running else None))
-
-    def _hear(self, text: str) -> None:
-        self._words = text
-        self.changed.set()
-
-
-def unfinished_part(text: str) -> str:
-    """The part of an unfinished answer that can be shown, with a mark that it continues; may be empty.
-
-    Leaves out the word being written, and anything after a style marker that is not closed yet.
-    """
-    whole = _whole_words(sendable_text(text))
-    fences = [match.start() for match in _FENCE.finditer(whole)]
-    if len(fences) % 2 == 0:
-        head, gap, block = whole.rpartition("\n\n")
-        whole = head + gap + _paired(block)
-    elif not whole[fences[-1] :].partition("\n")[2].strip():
-        whole = whole[: fences[-1]]  # a code block with nothing but its language yet
-    whole = whole.rstrip()
-    # Right after the end of a code block the mark would keep the block open.
-    gap = "\n\n" if _FENCE.match(whole.rpartition("\n")[2]) else " "
-    return f"{whole}{gap}{_GOES_ON}" if whole else ""
-
-
-def _whole_words(text: str) -> str:
-    """The text without its last word, or without its last character in scripts that do not separate words."""
-    found = re.search(r"\S{1,40}\Z", text)
-    if found is None:
-        return text
-    before = text[: found.start()]
-    if before[-1:].isspace() or (not before and text.isascii()):
-        return before
-    return text[: max(borders(text).rfind(1, 0, len(text)), 0)]
-
-
-def _paired(block: str) -> str:
-    """The block up to the first marker that is not closed in it."""
-    for marker in _MARKERS:
-        seen = _NO_MARKER.sub(" ", block)
-        is_open = seen.rfind("[") > seen.rfind(")") if marker == "[" else seen.count(marker) % 2 == 1
-        if is_open:
-            block = block[: seen.rfind(marker)]
-    return block
 
 
 EMOJI = "👀"

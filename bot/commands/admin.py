@@ -31,11 +31,8 @@ from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
-from bot.money import ledger
-from bot.money.budgets import limit_usd
-from bot.settings import BudgetSettings
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
-from store import InboxId, Repositories, Scope, StoreError, Total
+from store import InboxId, Repositories, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -163,10 +160,8 @@ class AdminCommands(CommandGroup):
         context: CommandContext,
         pairing: Pairing,
         audience: Audience,
-        limits: BudgetSettings,
         admins: Admins,
         *,
-        timezone: str,
         on_allowed: Callable[[PersonId], Awaitable[None]],
     ) -> None:
         """`on_allowed` is called with each person whom an admin has let in."""
@@ -174,9 +169,7 @@ class AdminCommands(CommandGroup):
         self._on_allowed = on_allowed
         self._pairing = pairing
         self._audience = audience
-        self._limits = limits
         self._admins = admins
-        self._timezone = timezone
         pairing.on_stranger = self._put
 
     async def _put(self, stranger: Stranger) -> None:
@@ -306,44 +299,6 @@ class AdminCommands(CommandGroup):
             await self._context.reply(call, phrases.UNKNOWN_GROUP)
             return
         await forget(self._context, call, address)
-
-    @command("/budget [NAME]", phrases.ABOUT_BUDGET, for_admins=True, directly_only=True, section="admins")
-    async def _budget(self, call: Call) -> None:
-        """Shows the budgets and what was spent: without a name for everybody, with one for that person."""
-        word = call.command.rest
-        if not word:
-            await self._context.answer(call, self._everybody)
-            return
-        contacts = await self._audience.contacts()
-        if contacts is None:
-            await self._context.reply(call, phrases.BRIDGE_SILENT)
-            return
-
-        def reply(repos: Repositories) -> str:
-            names = self._names(repos, contacts)
-            found = names.labels(word)
-            if len(found) != 1:
-                return phrases.which(word, found) if found else say(phrases.UNKNOWN_PERSON)
-            return "\n".join(self._lines(repos, names.people[found[0]][0], "person", plain_name(names.entry(found[0]))))
-
-        await self._context.answer(call, reply)
-
-    def _everybody(self, repos: Repositories) -> str:
-        limits = self._limits
-        each = (limits.person_day_usd, limits.person_month_usd, limits.group_day_usd, limits.group_month_usd)
-        return "\n".join([*self._lines(repos, None, "all", say(phrases.SPENDERS["all"])), phrases.budget_each(each)])
-
-    def _lines(self, repos: Repositories, person: PersonId | None, scope: Scope, who: str) -> list[str]:
-        """The lines for a scope: what was spent today and this month, and the limits."""
-        periods = ledger.periods(self._context.clock.settled_now(), self._timezone)
-        totals = [total for total in repos.ledger.totals(person, None, periods) if total.scope == scope]
-        return [spent_line(total, self._limits, who, is_day=total.period == periods.day) for total in totals]
-
-
-def spent_line(total: Total, limits: BudgetSettings, who: str, *, is_day: bool) -> str:
-    """A line about what somebody has spent in a day or a month, and what is left of it."""
-    limit = limit_usd(limits, total.scope, "day" if is_day else "month")
-    return phrases.spent_line(who, total.spending.cost_usd, limit, is_day=is_day)
 
 
 def _group_line(group: KnownGroup) -> str:

@@ -26,13 +26,10 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.messages import UserMessage
-from bot.trust.links import inert
 from store import ConversationId, Erasure, LastQuestion, Repositories, TurnId
 from tools import shorten
 
 _SHOWN_CHARACTERS = 120
-_LOOKED_BACK = 20
-"""How many turns back a voice note is searched."""
 
 
 class ConversationCommands(CommandGroup):
@@ -221,23 +218,6 @@ class ConversationCommands(CommandGroup):
             reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
             self._context.say(repos, call, call.conversation, reply)
         return (last.turn, *planned)
-
-    @command("/transcript", phrases.ABOUT_TRANSCRIPT)
-    async def _transcript(self, call: Call) -> None:
-        """Shows the last voice note as text."""
-
-        def reply(repos: Repositories) -> str:
-            after = self._context.settings(repos, call).starts_after
-            person, group = call.message.author, call.is_in_group
-            for row in reversed(repos.history.last(call.conversation, _LOOKED_BACK)):
-                if row.role == "user" and row.turn > after and (not group or repos.turns.is_asker(row.turn, person)):
-                    asked = messages.load_question(row.message)
-                    heard = () if asked is None else prompt.transcripts(asked)
-                    if heard:
-                        return inert(heard[-1])  # it may be forwarded: another person's words
-            return say(phrases.NO_TRANSCRIPT)
-
-        await self._context.answer(call, reply)
 
     def _last(self, repos: Repositories, call: Call) -> LastQuestion | None:
         """The caller's last question."""

@@ -18,7 +18,6 @@ _WORDS: Mapping[str, str] = {
     "stop": "stopp halt anhalten abbrechen arret arrete arreter para parar detener cancel",
     "retry": "nochmal wiederhole wiederholen reessayer reintentar repetir again",
     "undo": "rueckgaengig zuruecknehmen annuler deshacer",
-    "transcript": "transkript abschrift transcription transcripcion",
     "model": "modell modele modelo",
     "persona": "rolle personnage personaje",
     "tools": "werkzeuge outils herramientas",
@@ -39,7 +38,6 @@ _WORDS: Mapping[str, str] = {
     "always": "immer toujours siempre",
     "people": "leute personnes personas",
     "groups": "gruppen groupes grupos",
-    "budget": "presupuesto",
 }
 """Names of each command in other languages and in other programs, in plain letters."""
 _NAMES: Mapping[str, str] = {word: name for name, words in _WORDS.items() for word in words.split()}

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from decimal import Decimal
 from typing import Literal
 
 from bot.chat.intents import plain_name
 from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, dollars, join_list, quotation
-from bot.i18n.phrases import money
+from bot.i18n.locale import day, join_list, quotation
 from store import Erasure
 
 HELP = Sentence(
@@ -41,7 +39,6 @@ BEGUN_ANEW = Sentence(
 NOTHING_TO_REPEAT = Sentence("NOTHING_TO_REPEAT", "There's no question of yours here to answer again.")
 STILL_ANSWERING = Sentence("STILL_ANSWERING", "I'm still working on that one. `/stop` cancels it.")
 NOTHING_TO_UNDO = Sentence("NOTHING_TO_UNDO", "There's nothing to undo.")
-NO_TRANSCRIPT = Sentence("NO_TRANSCRIPT", "I haven't had a voice note here.")
 NO_PERSONA = Sentence("NO_PERSONA", "No persona is set here. `/persona TEXT` sets one.")
 PERSONA_OFF = Sentence("PERSONA_OFF", "Done, I'm back to my usual self.")
 NO_MODEL_CHOICE = Sentence("NO_MODEL_CHOICE", "There's only one model here.")
@@ -81,7 +78,6 @@ ABOUT_FORGET = Sentence(
 ABOUT_NEW = Sentence("ABOUT_NEW", "starts a new conversation: I won't read what was said before.")
 ABOUT_RETRY = Sentence("ABOUT_RETRY", "answers your last question again.")
 ABOUT_UNDO = Sentence("ABOUT_UNDO", "takes back your last question and its answer.")
-ABOUT_TRANSCRIPT = Sentence("ABOUT_TRANSCRIPT", "shows the last voice note as text.")
 ABOUT_MODEL = Sentence("ABOUT_MODEL", "shows the models, or chooses one for this chat.")
 ABOUT_PERSONA = Sentence("ABOUT_PERSONA", "tells me what to be like in this chat, or shows it.")
 ABOUT_TOOLS = Sentence("ABOUT_TOOLS", "shows my tools, or switches one on or off for this chat.")
@@ -101,7 +97,6 @@ ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in, by whom, and when
 ABOUT_GROUPS = Sentence(
     "ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings, or deletes what was said in one."
 )
-ABOUT_BUDGET = Sentence("ABOUT_BUDGET", "shows the budgets and what has been spent, by everybody or by one person.")
 ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
 _ALL_FORGOTTEN = Sentence(
     "ALL_FORGOTTEN", "Deleted for good, here and elsewhere: {what}. What it cost stays in my books, without any words."
@@ -140,19 +135,6 @@ NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}
 PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "{name} can't write to me anymore.")
-_SPENT_DAY = Sentence("SPENT_DAY", "{who} today: {amount}")
-_SPENT_MONTH = Sentence("SPENT_MONTH", "{who} this month: {amount}")
-_SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit}, {left} left")
-SPENDERS: Mapping[str, Sentence] = {
-    "person": Sentence("SPENT_PERSON", "You"),
-    "group": Sentence("SPENT_GROUP", "This group"),
-    "all": Sentence("SPENT_ALL", "Everyone"),
-}
-"""Who has spent something, in the lines and in the chart of `/usage`."""
-_BUDGET_EACH = Sentence(
-    "BUDGET_EACH", "Each person: {day} a day, {month} a month. Each group: {group_day} a day, {group_month} a month."
-)
-_UNLIMITED = Sentence("UNLIMITED", "unlimited")
 _STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
 _STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
 _STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
@@ -305,19 +287,3 @@ def who(name: str | None, person: str, group: str | None, *, is_admin: bool) -> 
             *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else ()),
         ]
     )
-
-
-def spent_line(who: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_day: bool) -> str:
-    """A line of `/usage` and `/budget`: what somebody has spent and, if there is a limit, what is left of it."""
-    amount = money(cost_usd)
-    if limit_usd is not None:
-        left = money(max(limit_usd - cost_usd, Decimal(0)))
-        amount = say(_SPENT_OF, cost=amount, limit=dollars(limit_usd), left=left)
-    return say(_SPENT_DAY if is_day else _SPENT_MONTH, who=who, amount=amount)
-
-
-def budget_each(limits: Sequence[Decimal | None]) -> str:
-    """The line of `/budget` with the limits: for a person per day and month, for a group per day and month."""
-    words = [say(_UNLIMITED) if limit is None else dollars(limit) for limit in limits]
-    names = ("day", "month", "group_day", "group_month")
-    return say(_BUDGET_EACH, **dict(zip(names, words, strict=True)))

@@ -572,7 +572,7 @@ class Worker:
                         showing.watch(progress)
                         await self._transport.progress(turn.chat, progress)
 
-                    return await self._agent.answer(turn, journal, on_progress, showing.on_text)
+                    return await self._agent.answer(turn, journal, on_progress)
         except TimeoutError:
             return journal.failure(say(phrases.TOOK_TOO_LONG))
         except TurnStopped:

@@ -373,8 +373,8 @@ class SignalSettings(SettingsGroup):
     """Into how many messages a long answer is split if it cannot be sent as one; the rest is cut."""
     ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
     """How a message shows that it is being answered, if that takes more than seconds: with an emoji, or not at all."""
-    live: Annotated[Literal["off", "status", "stream"], Lowered] = "status"
-    """What people see of an answer that takes long: nothing, its status, or also its words as they arrive."""
+    live: Annotated[Literal["off", "status"], Lowered] = "status"
+    """What people see of an answer that takes long: nothing, or its status."""
     delete_answers: bool = False
     """Whether Aldis also deletes its answer when somebody deletes the message that it answers."""
     note_to_self: bool = False

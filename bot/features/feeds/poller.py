@@ -1,8 +1,8 @@
-"""Reads the feeds, a few at a time, each when it is due, and keeps their articles. Nothing waits for it.
+"""Reads the feeds, one after the other, each when it is due, and keeps their articles. Nothing waits for it.
 
     due --> read (`bot.media.feeds`) --> its state and its articles, in one transaction --> the next
                                     |--> trouble: at growing intervals (`pause_seconds`)
-                                    '--> gone for good: never again, and the admins are told once
+                                    '--> gone for good: never again
 
 Everything that has to last is in the store: after a crash the same feed is due, and is requested with its validators
 again.
@@ -10,19 +10,14 @@ again.
 
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from bot.chat.notices import Notice, Notices
-from bot.chat.work import side_by_side
 from bot.clock import Clock, is_set_within
-from bot.features.feeds.service import name_of
 from bot.logs import describe_error
 from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
 from bot.metrics import Counts
-from bot.signal.protocol import Contact
-from bot.trust.links import inert
 from store import Article, Feed, Repositories, Store, StoreError
 from tools import NewsOptions
 
@@ -36,11 +31,7 @@ _TIDIED_EVERY = timedelta(hours=1)
 MAX_PAUSE_SECONDS = 86_400.0
 """The longest pause, however long a feed asks for or fails: it is read once a day."""
 _CHANCE = 0.1
-_AT_ONCE = 4
-"""How many feeds are read side by side: some servers take their time."""
 _GONE = "gone"
-_TOPIC = "feeds"
-"""The topic of the notice to admins about feeds that are gone."""
 
 
 class FeedPoller:
@@ -54,15 +45,8 @@ class FeedPoller:
         reader: FeedReader | None,
         *,
         news: NewsOptions,
-        notices: Notices,
-        contacts: Callable[[], Awaitable[Sequence[Contact] | None]],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        """`contacts` returns the people the bridge knows; None if it is silent."""
-        self._notices = notices
-        self._contacts = contacts
-        self._reading: set[int] = set()
-        """The feeds being read."""
         self._store = store
         self._clock = clock
         self._counts = counts
@@ -97,7 +81,7 @@ class FeedPoller:
         if self._reader is None or not await self._settled():
             return None
         reader = self._reader
-        await side_by_side(self._read_due(reader) for _ in range(_AT_ONCE))
+        await self._read_due(reader)
         await self._tidy()
         next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:
@@ -106,19 +90,10 @@ class FeedPoller:
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
 
     async def _read_due(self, reader: FeedReader) -> None:
-        """Reads feeds until none is due that nobody else reads."""
-        while (feed := await self._store.read(self._due)) is not None:
-            if feed.id in self._reading:  # somebody else was told at the same time
-                continue
-            self._reading.add(feed.id)
-            try:
-                await self._attend(reader, feed)
-            finally:
-                self._reading.discard(feed.id)
+        """Reads feeds until none is due."""
+        while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
+            await self._attend(reader, feed)
             await self._tidy()  # where feeds are slow there may always be one that is due
-
-    def _due(self, repos: Repositories) -> Feed | None:
-        return repos.feeds.due(self._clock.now(), besides=self._reading.copy())
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
@@ -141,18 +116,9 @@ class FeedPoller:
         try:
             while await self._store.transaction(self._prune):
                 continue
-            await self._tell_gone()
         except StoreError:
             self._tidied_at = None
             raise
-
-    async def _tell_gone(self) -> None:
-        """Tells the admins which feeds are gone for good, each once until somebody adds it again."""
-        feeds = await self._store.read(lambda repos: repos.feeds.all())
-        gone = [inert(name_of(feed.title, feed.url)) for feed in feeds if feed.trouble == _GONE]
-        contacts = await self._contacts() if gone and self._notices.admins.are_numbers_listed else ()
-        standing = [(_TOPIC, Notice(kind="feed", subject=name)) for name in gone]
-        await self._notices.settle(standing, {_TOPIC}, contacts or ())
 
     async def _settled(self) -> bool:
         """Whether feeds can be read here; the first time, adds those of the settings to the others."""
@@ -185,7 +151,6 @@ class FeedPoller:
             case Gone():
                 repos.feeds.note(replace(feed, due_at=None, failures=0, trouble=_GONE))
                 self._count_failure(feed, _GONE)
-                self._tidied_at = None  # the admins are told soon
             case Unchanged():
                 self._note(repos, self._read(feed, reading, now), reading.pause_seconds)
                 self._counts.add("feeds_unchanged")
