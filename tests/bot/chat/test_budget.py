@@ -16,12 +16,12 @@ from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import PersonId
-from bot.models.base import Attempt, Completion, Stop, Usage
+from bot.models.base import Attempt, Completion, Usage
 from bot.models.prices import Price, PricedModel
-from bot.money.budgets import Budget, UsedUp
-from bot.money.ledger import RESERVED, Bill, Reservation
+from bot.money.budgets import Budget
+from bot.money.ledger import RESERVED
 from bot.settings import BudgetSettings
-from store import LedgerEntry, Store
+from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, agent_of, calls, says, toolbox
 from tests.ledger_sums import ledger_sum, paid_rows
 
@@ -114,23 +114,6 @@ async def test_until_the_limit_is_reached_people_are_answered(store: Store, cloc
     assert len(there.provider.requests) == 3
 
 
-async def test_a_group_has_its_own_limit(store: Store, clock: SetClock) -> None:
-    """Whoever spends it; its people are answered elsewhere."""
-    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(group_month="0.02"))
-    assert [(await there.told(person, GROUP)).ok for person in ("alice", "bob", "carol")] == [True, True, False]
-    assert (await there.told("alice", GROUP)).text == phrases.budget_used_up("group", "month", renews=True)
-    assert (await there.told("alice")).ok
-    assert (await there.told("alice", "group:H")).ok
-
-
-async def test_everybody_together_has_a_limit(store: Store, clock: SetClock) -> None:
-    """When it is reached nobody is answered, in no chat."""
-    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(all_day="0.03"))
-    assert [(await there.told(person)).ok for person in ("alice", "bob")] == [True, True]
-    assert (await there.told("carol", GROUP)).ok
-    assert (await there.told("dave")).text == phrases.budget_used_up("all", "day", renews=True)
-
-
 async def test_a_budget_renews(store: Store, clock: SetClock) -> None:
     """The day's at midnight, the month's on the first, by the calendar of the people."""
     there = purse(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.01", person_month="0.02"))
@@ -203,37 +186,6 @@ async def test_a_stream_that_broke_costs_what_it_may_have_cost(store: Store, clo
     assert unknown is None
 
 
-@pytest.mark.parametrize(
-    ("limit", "person", "chat", "admitted"),
-    [
-        ("person_day", "alice", "group:H", False),
-        ("person_day", "bob", GROUP, True),
-        ("group_day", "bob", GROUP, False),
-        ("group_day", "alice", "group:H", True),
-        ("group_day", "alice", "direct:alice", True),
-        ("all_day", "bob", "direct:bob", False),
-    ],
-)
-async def test_what_running_turns_have_spent_counts(
-    store: Store, clock: SetClock, limit: str, person: str, chat: str, admitted: bool
-) -> None:
-    """By its estimate, as long as nobody knows the cost: for the same person, the same group, or all."""
-    there = purse(store, clock, within=limits(**{limit: CENT}))
-    question = LedgerEntry(kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal(CENT))
-    running = (await there.asked("alice", GROUP)).payer
-    reserved = await store.transaction(lambda repos: there.budget.reserve(repos, running, question))
-    assert isinstance(reserved, Reservation)
-    other = (await there.asked(person, chat)).payer
-    assert (await store.read(lambda repos: there.budget.used_up(repos, other)) is None) == admitted
-    cheaper = Bill(reservation=reserved, entries=(replace(question, cost_usd=Decimal("0.001")),))
-    for _ in range(2):  # what is settled twice counts once
-        await store.transaction(lambda repos: there.budget.settle(repos, running, (cheaper,)))
-    assert await store.read(lambda repos: there.budget.used_up(repos, other)) is None
-    assert [row[1:] for row in await paid_rows(store)] == [("ok", "0.001")]
-    [total, *_] = await store.read(lambda repos: repos.ledger.totals("alice", None, ("2026-11-21",)))
-    assert (str(total.spending.cost_usd), total.spending.calls) == ("0.001", 1)
-
-
 async def test_what_is_stopped_or_killed_costs_its_estimate(store: Store, clock: SetClock) -> None:
     """A question to a model as well as a tool; where the turn goes on later, the next try is paid, too."""
     priced = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
@@ -273,28 +225,6 @@ async def test_people_are_told_once_that_it_is_nearly_used_up(store: Store, cloc
     assert (await there.told()).text == "Hi."
 
 
-async def test_each_limit_is_told_of(store: Store, clock: SetClock) -> None:
-    """One at a time, the tightest first."""
-    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.02", all_month="0.021"))
-    assert [(await there.told()).text for _ in range(3)] == [
-        "Hi.",
-        "Hi." + remark(100),
-        USED_UP,
-    ]
-    assert (await there.told("bob")).text == "Hi." + remark(100, "all", "month")
-
-
-async def test_a_sentence_of_failure_carries_no_remark(store: Store, clock: SetClock) -> None:
-    """It is told with the next answer."""
-    refused = says("I would rather not.", Stop.REFUSAL)
-    there = purse(store, clock, refused, refused, says("Hi."), within=limits(person_month="0.025"))
-    assert [(await there.told()).text for _ in range(3)] == [
-        phrases.REFUSED.text,
-        phrases.REFUSED.text,
-        "Hi." + remark(100, span="month"),
-    ]
-
-
 @pytest.mark.parametrize("limit_usd", [{}, {"person_day": CENT}], ids=["unlimited", "limited"])
 async def test_an_unknown_cost_is_loud_and_does_not_block(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, limit_usd: dict[str, str]
@@ -311,15 +241,6 @@ async def test_an_unknown_cost_is_loud_and_does_not_block(
     assert "BUDGET__PRICES=model-2=input/output" in warnings[1]
     [total, *_] = await store.read(lambda repos: repos.ledger.totals("alice", None, ("2026-11-21",)))
     assert (total.spending.cost_usd, total.spending.unknown_costs) == (Decimal(0), 4)
-
-
-async def test_a_server_that_does_not_count_is_named(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """A price would not help: the operator hears what is missing."""
-    await purse(store, clock, replace(says("Hi."), cost_usd=None, usage=Usage())).told()
-    assert "does not tell how many tokens model model-1 used" in caplog.text
-    assert "BUDGET__PRICES" not in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -350,28 +271,6 @@ async def test_what_a_server_does_not_count_is_paid_by_an_estimate(
     ]
 
 
-async def test_a_model_that_costs_nothing_is_not_estimated(store: Store, clock: SetClock) -> None:
-    """One of the operator's own that counts nothing."""
-    there = purse(store, clock, replace(says("Hi."), cost_usd=Decimal(0), usage=Usage()))
-    free = PricedModel(provider="p", name="model-1", price=Price(input=Decimal(0), output=Decimal(0)))
-    there.priced = lambda _: free
-    await there.told()
-    assert [row[1:] for row in await paid_rows(store)] == [("ok", "0")]
-
-
-async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock: SetClock) -> None:
-    """Model and tools, for the person, the group and everybody; what is left is known to the last digit."""
-    there = purse(
-        store, clock, calls(("echo", {"word": "a"})), says("A."), tools=(Echo(),), within=limits(group_day="1")
-    )
-    assert (await there.told(chat=GROUP)).text == "A."
-    totals = await store.read(lambda repos: repos.ledger.totals("alice", GROUP, ("2026-11-21",)))
-    assert [str(total.spending.cost_usd) for total in totals] == ["0.022"] * 3
-    payer = (await there.asked(chat=GROUP)).payer
-    last = await store.read(lambda repos: there.budget.used_up(repos, payer, Decimal("0.978")))
-    assert last == UsedUp(scope="group", span="day", renews=True)
-
-
 @pytest.mark.parametrize(
     ("span", "percent", "words"),
     [
@@ -383,10 +282,3 @@ async def test_the_cost_of_a_turn_is_summed_up_for_all_three(store: Store, clock
 def test_the_remark_is_plain(span: str, percent: int, words: str) -> None:
     """How much of the budget, for how long; never more than all of it."""
     assert phrases.budget_nearly_used_up(span, percent) == words
-
-
-def test_every_limit_has_its_sentence() -> None:
-    """What ran out and when it renews: no two limits sound the same, but those that never renew."""
-    every = [(scope, span) for scope in ("person", "group", "all") for span in ("day", "month")]
-    assert len({phrases.budget_used_up(scope, span, renews=True) for scope, span in every}) == 6
-    assert len({phrases.budget_used_up(scope, span, renews=False) for scope, span in every}) == 1

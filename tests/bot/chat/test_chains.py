@@ -4,7 +4,6 @@ The models are the doubles of both vendors behind the real providers; the tools 
 that lead to doubles on loopback.
 """
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Mapping
@@ -121,40 +120,6 @@ async def test_a_search_a_page_and_a_sum_are_chained(store: Store, clock: SetClo
     ]
     assert is_sendable(outcome.messages)
     assert len(vendor.server.requests) == 4
-
-
-async def test_several_at_once_are_answered_in_the_order_asked(store: Store, clock: SetClock, vendor: Vendor) -> None:
-    """They run side by side, for the first waits for the last; the model reads the answers in its own order."""
-    async with Site() as site, SearXNG() as searxng:
-        searched = asyncio.Event()
-
-        async def slow(_: Seen) -> web.StreamResponse:
-            await searched.wait()
-            return web.Response(text="The slow page.")
-
-        def last(_: Seen) -> web.StreamResponse:
-            searched.set()
-            return web.json_response({"results": searxng.results})
-
-        site.answers["/slow"] = slow
-        searxng.faults.append(last)
-        page, sums = {"url": site.url_of("/slow")}, {"expression": "6 * 7"}
-        asked = call("web_fetch", page) + call("calculate", sums) + call("no_such_tool", {}) + call("calculate", sums)
-        vendor.server.scripted(asked + call("web_search", {"query": "lamps"}))
-        heard: list[Heard] = []
-        vendor.server.reply = lambda told: heard.append(told) or say("Done.")
-        options = {"web_search": {"searxng_base_url": searxng.url}}
-        async with table(store, clock, vendor, site, options, max_result_chars=4000) as there:
-            outcome = await there.outcome(f"Read {site.url_of('/slow')} and reckon")
-    [told] = heard
-    slow_page, first, unknown, second, search = map(json.loads, told.answers)
-    assert slow_page["untrusted_data"]["text"] == "The slow page."
-    assert first == second
-    assert first["untrusted_data"]["result"] == "42"
-    assert unknown["error"] == "not_found"
-    assert search["untrusted_data"]["source"] == "SearXNG"
-    assert outcome.text == "Done."
-    assert is_sendable(outcome.messages)
 
 
 @dataclass

@@ -44,11 +44,6 @@ def test_a_voice_note_is_alone_in_its_message() -> None:
     ]
 
 
-def test_an_answer_that_nobody_sees_has_no_files() -> None:
-    """There is no message that they could go with."""
-    assert with_enclosures([], Outcome(text="", ok=True, files=(FILE,))) == []
-
-
 def test_too_many_and_too_large_ones_are_left_out_and_told() -> None:
     """The model knows what the person gets."""
     large = ResultFile(name="big.bin", content_type="application/x", data=bytes(MAX_BYTES + 1))

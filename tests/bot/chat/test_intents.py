@@ -14,11 +14,9 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.messages import CallId, ToolCall
 from tests.bot.chat.turn_helpers import Echo
-from tests.tools.test_catalog import all_tools, tool_deps
+from tests.tools.test_catalog import all_tools
 from tools import ToolDeps, ToolSpec
 from tools.reminders import Remind
-
-__all__ = ["tool_deps"]  # a fixture
 
 WEEKLY = {"action": "set", "local_datetime": "2026-12-24T18:00", "repeat": "week", "weekdays": ["mo", "we"]}
 PLANS: Mapping[str, tuple[Mapping[str, Any], str]] = {
@@ -71,12 +69,6 @@ def test_a_question_is_in_the_persons_language(language: Language, heard: str) -
     """With its names of days and months, and its quotation marks."""
     with use_language(language):
         assert asked(Remind.spec, text="Lampe", **WEEKLY).startswith(heard)
-
-
-def test_a_prompt_stands_in_the_question() -> None:
-    """What Aldis is to ask itself then is what the person agrees to."""
-    heard = asked(Remind.spec, action="set", text="news", prompt="Sum up the news", delay_seconds=60)
-    assert heard == "May I do this for you in 1 min: “Sum up the news” (reminder: “news”)?"
 
 
 SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
@@ -148,11 +140,6 @@ def test_a_plan_is_a_numbered_list() -> None:
     assert heard.startswith(
         "May I do this?\n\n1. Cancel your reminder 2 (/remind shows it)\n2. Remind you in 1 min: “x”"
     )
-
-
-def test_what_is_missing_in_a_call_is_no_bug() -> None:
-    """It is shown as it is; the call itself will say what is missing."""
-    assert asked(Remind.spec, action="cancel") == "May I use remind?\n\n• action: “cancel”"
 
 
 @given(st.text())

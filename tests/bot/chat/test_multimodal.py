@@ -1,6 +1,5 @@
 """What was opened, listened to or spoken is never fetched or paid twice, wherever a turn is interrupted."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from decimal import Decimal
@@ -17,15 +16,13 @@ from bot.media.speech import Speech
 from bot.money.budgets import Budget
 from bot.settings import BudgetSettings, MediaSettings
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says
+from tests.bot.chat.turn_helpers import Desk, Scripted, says
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
-from tests.servers.base import hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
-from tests.waiting import eventually
 
 LIMITS = MediaSettings(max_files=4, max_bytes=1_000_000, max_pages=5, max_text_chars=1000)
 VOICE = Attachment(id="v", content_type="audio/aac", name=None, size_bytes=None, is_voice_note=True)
@@ -86,22 +83,6 @@ async def test_what_was_opened_is_not_opened_again(
     assert await costs(store) == [("whisper-1", Decimal("2.32")), asked_in_vain, ("model-1", Decimal("0.01"))]
 
 
-async def test_after_the_first_tool_the_question_stands_in_the_journal(
-    store: Store, clock: SetClock, speech: Speech
-) -> None:
-    """With everything that came with it: the turn goes on without looking at the files."""
-    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), tools=(Echo(),))
-    transport = FakeTransport(files={"t": b"hello"})
-    with pytest.raises(IndexError):
-        await answered(desk, attaching(await desk.loaded(), TEXT), multimodal(desk, transport, speech))
-    transport.files.clear()
-    desk.provider.script = [says("Done.")]
-    again = attaching(await desk.again(), TEXT)
-    assert "> hello" in again.question.text
-    outcome = await answered(desk, again, multimodal(desk, transport, speech))
-    assert (outcome.text, outcome.ok) == ("Done.", True)
-
-
 async def test_an_answer_is_not_bought_or_spoken_twice(
     store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
 ) -> None:
@@ -124,34 +105,6 @@ async def test_an_answer_is_not_bought_or_spoken_twice(
     ]
 
 
-async def test_a_question_that_is_taken_back_is_charged_once(store: Store, clock: SetClock, speech: Speech) -> None:
-    """All that it cost is in the ledger by then, the spoken answer among it."""
-    desk = Desk(store, clock, Scripted([says("Cold.")]))
-    transport = FakeTransport(files={"v": adts()})
-    turn = attaching(await desk.loaded(), VOICE)
-    outcome = await answered(desk, turn, multimodal(desk, transport, speech, seconds=60))
-    await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=clock.now()))
-    before = await costs(store)
-    assert not await desk.turns.keep(turn, outcome)
-    assert (await costs(store), len(before)) == (before, 3)
-
-
-async def test_listening_that_is_broken_off_is_paid(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """Who sends hours of sound and takes them back at once uses their budget up all the same."""
-    service.faults.append(hang)
-    desk = Desk(store, clock, Scripted([]))
-    turn = attaching(await desk.loaded(), VOICE)
-    agent, journal = multimodal(desk, FakeTransport(files={"v": adts()}), speech), desk.turns.journal(turn)
-    asking = asyncio.create_task(agent.answer(turn, journal, desk.watch))
-    await eventually(lambda: service.requests)
-    asking.cancel()
-    await asyncio.wait([asking])
-    [(name, cost)] = await costs(store)
-    assert (name, bool(cost)) == ("whisper-1", True)
-
-
 async def test_recordings_are_listened_to_while_there_is_money(
     store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
 ) -> None:
@@ -171,16 +124,6 @@ async def test_recordings_are_listened_to_while_there_is_money(
     )
 
 
-async def test_an_answer_is_not_put_at_risk_for_its_sound(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """When the turn's time is nearly over, it is not spoken."""
-    desk = Desk(store, clock, Scripted([says("Cold.")]))
-    turn = attaching(await desk.loaded(), VOICE)
-    outcome = await answered(desk, turn, multimodal(desk, FakeTransport(files={"v": adts()}), speech, seconds=6))
-    assert (outcome.text, outcome.voice, service.spoken) == ("Cold.", None, [])
-
-
 async def test_without_money_nothing_is_listened_to(
     store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
 ) -> None:
@@ -190,14 +133,6 @@ async def test_without_money_nothing_is_listened_to(
     transport = FakeTransport(files={"v": adts()})
     await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech))
     assert service.requests == []
-
-
-async def test_a_question_without_files_is_left_alone(store: Store, clock: SetClock, speech: Speech) -> None:
-    """No step is written for it."""
-    desk = Desk(store, clock, Scripted([says("Hi.")]))
-    turn = await desk.loaded("hello")
-    await answered(desk, turn, multimodal(desk, FakeTransport(), speech, seconds=60))
-    assert await desk.again() == replace(turn, loaded_at=clock.now())
 
 
 async def test_every_step_survives_the_journal(store: Store, clock: SetClock, speech: Speech) -> None:

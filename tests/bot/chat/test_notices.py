@@ -13,7 +13,7 @@ from bot.invocation import command_line
 from bot.signal.protocol import Contact
 from store import ConversationId, Repositories, Store
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.servers.envelopes import ALICE, BOB, CAROL, Person, message
+from tests.servers.envelopes import ALICE, BOB, Person, message
 
 KEY, MODEL = Notice(kind="key", subject="Tavily"), Notice(kind="model", subject="claude-9")
 
@@ -64,27 +64,6 @@ async def test_what_was_not_looked_at_is_neither_told_again_nor_forgotten(
     assert len(await heard(aldis, BOB)) == 1
 
 
-async def test_two_ways_to_find_the_same_are_one_word(aldis: Harness, store: Store, clock: SetClock) -> None:
-    """It is over when neither finds it any more."""
-    notices = board(store, clock, BOB.uuid)
-    assert await notices.settle([("a", MODEL), ("b", MODEL)], ["a", "b"]) == 1
-    await notices.settle([("b", MODEL)], ["a", "b"])
-    assert await notices.settle([("a", MODEL), ("b", MODEL)], ["a", "b"]) == 0
-    await notices.settle([], ["a", "b"])
-    assert await notices.settle([("a", MODEL)], ["a"]) == 1
-    assert len(await heard(aldis, BOB)) == 2
-
-
-async def test_it_is_told_as_soon_as_an_admin_has_a_chat(aldis: Harness, store: Store, clock: SetClock) -> None:
-    """Until then nobody was told, so it is not taken for told."""
-    notices = board(store, clock, CAROL.uuid)
-    assert await notices.settle([("a", KEY)], ["a"]) == 0
-    await aldis.deliver(message("hi", author=CAROL))
-    await aldis.answered(3)
-    assert await notices.settle([("a", KEY)], ["a"]) == 1
-    assert len(await heard(aldis, CAROL)) == 1
-
-
 @pytest.mark.parametrize("is_theirs", [True, False])
 async def test_an_admin_listed_by_number_is_who_has_it(
     aldis: Harness, store: Store, clock: SetClock, is_theirs: bool
@@ -99,17 +78,6 @@ async def test_an_admin_listed_by_number_is_who_has_it(
     assert await notices.settle([("a", KEY)], ["a"]) == 0
     assert await notices.settle([("a", KEY)], ["a"], contacts) == int(is_theirs)
     assert len(await heard(aldis, BOB)) == int(is_theirs)
-
-
-async def test_what_nobody_has_seen_for_long_is_forgotten(aldis: Harness, store: Store, clock: SetClock) -> None:
-    """The operator took it out of the settings; one that stands is not forgotten by time."""
-    notices = board(store, clock, BOB.uuid)
-    await notices.settle([("a", KEY), ("b", MODEL)], ["a", "b"])
-    for _ in range(3):
-        clock.move(4 * 86_400)
-        await notices.settle([("b", MODEL)], ["b"])
-    assert await aldis.count("SELECT count(*) FROM notices") == 1
-    assert await notices.settle([("a", KEY), ("b", MODEL)], ["a", "b"]) == 1
 
 
 async def test_the_database_tells_nobody_what_it_was(store: Store, clock: SetClock, aldis: Harness) -> None:

@@ -13,7 +13,7 @@ from bot.chat.journal import Outcome, Pause
 from bot.clock import SetClock
 from bot.money.ledger import RESERVED
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, contents, says, toolbox
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, contents, says
 from tests.ledger_sums import paid_rows
 from tests.servers.base import hang
 from tests.servers.fixtures import fixture_of
@@ -58,17 +58,6 @@ async def test_a_picture_goes_with_the_answer_and_into_the_ledger(
     assert told["untrusted_data"] == {"format": "png", "size_bytes": len(PNG)}
     assert "picture.png" in str(told["files"])
     assert ("image_generate", "ok", "0.04") in await paid_rows(store)
-
-
-async def test_the_model_is_told_what_a_picture_costs(store: Store, clock: SetClock, tool: ImageGenerate) -> None:
-    """So that it draws no three where one was asked for; of what costs nothing, nothing is said."""
-    table = desk(store, clock, tool, says("Hello."))
-    await table.kept("Hello")
-    offered = {offer.name: offer.description for offer in table.provider.requests[0].tools}
-    assert offered["image_generate"].endswith(" One call costs about 0.04 US dollars.")
-    free = ImageGenerate(ImagesOptions(), Http(USER_AGENT), Fetcher(USER_AGENT))
-    [offer] = await toolbox(clock, free).offers()
-    assert offer.description == free.spec.description
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,18 @@
 """The emoji on messages that are being answered, and the cross that stops an answer."""
 
 import asyncio
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from bot.chat.status import EMOJI
 from bot.clock import SetClock
-from bot.errors import SendUnknown
 from bot.events import ChatId, PersonId, SentId
 from bot.i18n import phrases
 from store import Store
-from store.repository import millis
 from tests.bot.chat.turn_helpers import Echo, calls, says
-from tests.bot.loops.app_harness import FIRST, Harness, HarnessTransport, app_harness
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, edit, message, reaction, timer
+from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message, reaction, timer
 from tests.waiting import eventually_found
 
 
@@ -39,32 +36,6 @@ async def test_a_message_is_marked_until_it_is_answered(store: Store, clock: Set
         aldis.model.gates["slow"].set()
         await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
         assert marks(aldis) == [(asked, False), (asked, True)]
-
-
-async def test_a_mark_that_may_still_come_is_reckoned_with(store: Store, clock: SetClock) -> None:
-    """The bridge did not answer: the receipt of the mark that it sends later is not taken for that of an answer."""
-
-    async def is_open_for_long() -> bool:
-        rows = await store.read(lambda repos: repos.outbox.rows("SELECT ended_at FROM reactions"))
-        return rows == [(millis(clock.now() + timedelta(seconds=90)),)]
-
-    async with app_harness(store, clock, mark_seconds=0) as aldis:
-        aldis.transport.reacting_fails = SendUnknown("silence")
-        await gated(aldis)
-        await eventually_found(is_open_for_long)
-
-
-async def test_messages_that_wait_behind_others_are_marked_too(store: Store, clock: SetClock) -> None:
-    """While the turn before them runs; each is taken off with its own turn."""
-    async with app_harness(store, clock, mark_seconds=0) as aldis:
-        first = await gated(aldis)
-        await aldis.asked(1)
-        second = await gated(aldis, "second")
-        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
-        assert len(aldis.model.asked) == 1
-        aldis.model.gates["slow"].set()
-        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 4)
-        assert sorted(marks(aldis)) == [(first, False), (first, True), (second, False), (second, True)]
 
 
 async def test_an_answer_that_comes_at_once_leaves_no_mark(store: Store, clock: SetClock) -> None:
@@ -143,19 +114,6 @@ async def test_a_cross_on_the_own_message_stops_its_answer(store: Store, clock: 
         assert "slow" not in str(aldis.model.requests[-1])
 
 
-async def test_a_cross_on_the_status_stops_the_answer_too(store: Store, clock: SetClock) -> None:
-    """The status becomes the sentence that it was stopped."""
-    async with app_harness(store, clock, live="status") as aldis:
-        await gated(aldis)
-        await aldis.answered(1)
-        await aldis.until(lambda: True)
-        await aldis.deliver(reaction("❌", FIRST + 1))
-        await aldis.answered(2)
-        assert [(reply.content.text, reply.edits) for reply in aldis.transport.sent][1:] == [
-            (phrases.STOPPED.text, FIRST + 1)
-        ]
-
-
 async def test_a_cross_of_somebody_else_stops_nothing_but_an_admins_does(store: Store, clock: SetClock) -> None:
     """In a group everybody sees the question; it is not theirs."""
     async with app_harness(store, clock, admins=frozenset({CAROL.uuid})) as aldis:
@@ -186,38 +144,3 @@ async def test_a_cross_on_a_message_that_waits_takes_it_back(store: Store, clock
         await aldis.deliver(message("next"))
         await aldis.answered(2)
         assert "re: slow one" in str(aldis.model.requests[-1])
-
-
-async def test_a_graceful_end_leaves_no_mark_on_what_was_answered(store: Store, clock: SetClock) -> None:
-    """The last marks are taken off before the loop ends."""
-    async with app_harness(store, clock, mark_seconds=0) as aldis:
-        asked = await gated(aldis)
-        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 1)
-        aldis.worker.drain()
-        aldis.model.gates["slow"].set()
-        await aldis.answered(1)
-        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
-        assert marks(aldis) == [(asked, False), (asked, True)]
-
-
-@pytest.mark.parametrize("change", ["edit", "pause", "timer"])
-async def test_a_mark_goes_from_what_waited_and_is_not_answered_as_it_stands(
-    store: Store, clock: SetClock, change: str
-) -> None:
-    """It has other words by now, the conversation was paused, or its timer ran out."""
-    async with app_harness(store, clock, mark_seconds=0) as aldis:
-        await gated(aldis)
-        await aldis.asked(1)
-        waits = await gated(aldis, "second", expires_in_seconds=60 if change == "timer" else 0)
-        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 2)
-        if change == "edit":
-            await aldis.deliver(edit("third", waits))
-        elif change == "pause":
-            await aldis.deliver(message("/pause"))
-            await aldis.answered(1)
-        else:
-            clock.move(61)
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        await aldis.transport.until(lambda: len(aldis.transport.reactions) == 4)
-        assert (waits, True) in marks(aldis)

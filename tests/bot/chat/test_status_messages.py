@@ -1,35 +1,21 @@
 """What people see while an answer takes long: one message that says what is going on, and becomes the answer."""
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
-from bot.errors import NotSent, SendUnknown, Undeliverable
+from bot.errors import NotSent, SendUnknown
 from bot.events import Style
-from bot.i18n import phrases
 from store import Store
-from tests.bot.chat.turn_helpers import Echo, EchoArguments, calls, says
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message, reaction, receipt
-from tests.waiting import DEADLINE_SECONDS, eventually_found
-from tools import Result, ResultFile, ToolContext
+from tests.waiting import eventually_found
 
 THINKING = turn_phrases.STATUS_THINKING.text
-
-
-class Drawing(Echo):
-    """A tool that makes a file."""
-
-    def __init__(self) -> None:
-        super().__init__(name="draw")
-
-    async def run(self, arguments: EchoArguments, context: ToolContext) -> Result:
-        made = ResultFile(name="a.png", content_type="image/png", data=b"\x89PNG")
-        return replace(await super().run(arguments, context), files=(made,))
 
 
 def shown(aldis: Harness) -> list[tuple[str, int | None]]:
@@ -110,20 +96,6 @@ async def test_a_quick_answer_shows_no_status(store: Store, clock: SetClock) -> 
         assert await states(aldis) == ["sent"]
 
 
-async def test_a_status_that_fails_while_the_answer_waits_is_not_sent_again(store: Store, clock: SetClock) -> None:
-    """It was under way when the answer came; the bridge refuses it."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.transport.gate = asyncio.Event()
-        aldis.transport.sends += [NotSent("down")]
-        await slowly(aldis)
-        await come_to(aldis, "sending")
-        aldis.model.gates["slow"].set()
-        await come_to(aldis, "sending", "waiting")
-        aldis.transport.gate.set()
-        await aldis.quiet()
-        assert shown(aldis) == [("re: slow one", None)]
-
-
 async def doubt_status(aldis: Harness) -> None:
     """The status is in doubt, and the answer waits behind it."""
     aldis.transport.sends += [SendUnknown("silence")]
@@ -169,99 +141,6 @@ async def test_a_status_whose_receipt_comes_after_the_answer_is_removed(store: S
         assert await states(aldis) == ["dead", "sent", "sent"]
 
 
-async def test_a_status_whose_receipt_comes_while_the_turn_runs_becomes_the_answer(
-    store: Store, clock: SetClock
-) -> None:
-    """It was given up as one that nobody may ever see; that it is there is known early enough."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.transport.sends += [SendUnknown("silence")]
-        await slowly(aldis)
-        await come_to(aldis, "unknown")
-        clock.move(10)
-        store.wakeups["outbox"].set()
-        await come_to(aldis, "dead")
-        await aldis.deliver(receipt([FIRST + 5]))
-        await come_to(aldis, "sent")
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        assert shown(aldis) == [("re: slow one", FIRST + 5)]
-        assert aldis.transport.removed == []
-
-
-async def test_a_status_that_was_taken_back_in_doubt_is_removed(store: Store, clock: SetClock) -> None:
-    """Nothing takes its place, for the question is gone; its receipt tells that it stands there."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.transport.sends += [SendUnknown("silence")]
-        asked = await slowly(aldis)
-        await come_to(aldis, "unknown")
-        await aldis.deliver(delete(asked))
-        await come_to(aldis, "dead")
-        await aldis.deliver(receipt([FIRST + 5]))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 5]
-        assert shown(aldis) == []
-
-
-async def test_an_edit_in_doubt_is_not_edited(store: Store, clock: SetClock) -> None:
-    """Nobody knows its newest revision: the answer is a new message, and the old one goes."""
-    gate = asyncio.Event()
-
-    async def search(_: str) -> None:
-        await gate.wait()
-
-    async with app_harness(store, clock, live="status", tools=(Echo(work=search),)) as aldis:
-        aldis.model.script += [calls(("echo", {"word": "a"})), says("Done.")]
-        await slowly(aldis)
-        await aldis.answered(1)
-        aldis.transport.sends += [SendUnknown("silence")]
-        aldis.model.gates["slow"].set()
-        await come_to(aldis, "sent", "unknown")
-        gate.set()
-        await come_to(aldis, "sent", "unknown", "waiting")
-        clock.move(10)
-        store.wakeups["outbox"].set()
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        assert shown(aldis) == [(THINKING, None), ("Done.", None)]
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-
-
-async def test_an_edit_that_is_refused_becomes_a_new_message(store: Store, clock: SetClock) -> None:
-    """The answer is not lost with it, and the status goes."""
-    async with app_harness(store, clock, live="status") as aldis:
-        await slowly(aldis)
-        await aldis.answered(1)
-        aldis.transport.sends += [Undeliverable("no such message")]
-        aldis.model.gates["slow"].set()
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        assert shown(aldis) == [(THINKING, None), ("re: slow one", None)]
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-
-
-async def test_an_undeliverable_status_takes_nothing_with_it(store: Store, clock: SetClock) -> None:
-    """The answer is tried by itself."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.transport.sends += [Undeliverable("odd")]
-        await slowly(aldis)
-        await come_to(aldis, "dead")
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        assert shown(aldis) == [("re: slow one", None)]
-
-
-@pytest.mark.parametrize("end", ["stop", "fail"])
-async def test_a_turn_without_an_answer_says_so_in_its_status(store: Store, clock: SetClock, end: str) -> None:
-    """Stopped, or out of time: the status becomes that sentence."""
-    seconds = DEADLINE_SECONDS if end == "stop" else 0.3
-    async with app_harness(store, clock, live="status", turn_timeout_seconds=seconds) as aldis:
-        await slowly(aldis)
-        await aldis.answered(1)
-        if end == "stop":
-            await aldis.deliver(message("/stop"))
-        await aldis.answered(2)
-        said = phrases.STOPPED.text if end == "stop" else phrases.TOOK_TOO_LONG.text
-        assert shown(aldis) == [(THINKING, None), (said, FIRST + 1)]
-
-
 async def test_a_question_takes_the_place_of_the_status(store: Store, clock: SetClock) -> None:
     """Whether something may be done; after the word there is a new status, which the answer takes the place of."""
     tools = (Echo(effects="once", name="post"), Echo(name="web_search"))
@@ -297,20 +176,6 @@ async def test_what_is_taken_back_takes_its_status_with_it(store: Store, clock: 
         assert len(aldis.transport.sent) == 1
 
 
-async def test_a_status_that_is_under_way_when_its_question_goes_is_removed(store: Store, clock: SetClock) -> None:
-    """It comes out after all, and goes at once."""
-    async with app_harness(store, clock, live="status") as aldis:
-        aldis.transport.gate = asyncio.Event()
-        asked = await slowly(aldis)
-        await come_to(aldis, "sending")
-        await aldis.deliver(delete(asked))
-        await aldis.until(lambda: not aldis.worker.tasks.running())
-        aldis.transport.gate.set()
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        await aldis.quiet()
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-
-
 async def test_an_edited_question_begins_again(store: Store, clock: SetClock) -> None:
     """The status of the old words goes; the new ones have their own."""
     async with app_harness(store, clock, live="status") as aldis:
@@ -323,18 +188,6 @@ async def test_an_edited_question_begins_again(store: Store, clock: SetClock) ->
         assert aldis.transport.sent[-1].content.text == "re: quick one"
 
 
-async def test_forgetting_takes_the_status_with_it(store: Store, clock: SetClock) -> None:
-    """The conversation is another one by then; the message in the chat is the same."""
-    async with app_harness(store, clock, live="status") as aldis:
-        await slowly(aldis)
-        await aldis.answered(1)
-        await aldis.deliver(message("/forget yes"))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        await aldis.quiet()
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-        assert len(aldis.transport.sent) == 2  # the status, and what /forget says
-
-
 async def test_the_next_start_goes_on_with_the_status(store: Store, clock: SetClock) -> None:
     """Killed while the turn ran: one message in the chat, which becomes the answer."""
     async with app_harness(store, clock, live="status") as aldis:
@@ -344,20 +197,6 @@ async def test_the_next_start_goes_on_with_the_status(store: Store, clock: SetCl
     async with app_harness(store, clock) as aldis:
         await aldis.answered(1)
         assert shown(aldis) == [("re: slow one", FIRST + 1)]
-
-
-async def test_an_answer_with_a_file_is_a_message_of_its_own(store: Store, clock: SetClock) -> None:
-    """Signal cannot edit a message into one with a file: the status goes."""
-    async with app_harness(store, clock, live="status", tools=(Drawing(),)) as aldis:
-        aldis.model.script += [calls(("draw", {"word": "a"})), says("There.")]
-        await slowly(aldis)
-        await aldis.answered(1)
-        aldis.model.gates["slow"].set()
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        await aldis.quiet()
-        answer = aldis.transport.sent[-1]
-        assert (answer.content.text, answer.edits, [file.name for file in answer.files]) == ("There.", None, ["a.png"])
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + len(aldis.transport.sent) - 1]
 
 
 async def test_few_edits_and_the_last_is_the_answer(store: Store, clock: SetClock) -> None:
@@ -381,47 +220,3 @@ async def test_few_edits_and_the_last_is_the_answer(store: Store, clock: SetCloc
         assert middle.content.text == "word bold …"
         assert [style.style for style in middle.content.styles] == [Style.BOLD]
         assert aldis.transport.sent[-1].content.text == "re: slow one"
-
-
-async def test_where_nothing_is_to_be_shown_nothing_is(store: Store, clock: SetClock) -> None:
-    """Off: the answer alone."""
-    async with app_harness(store, clock, live="off") as aldis:
-        await slowly(aldis)
-        assert aldis.model.on_text is None
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        assert shown(aldis) == [("re: slow one", None)]
-
-
-async def test_an_answer_with_a_file_takes_the_old_answer_away(store: Store, clock: SetClock) -> None:
-    """The question was edited: one answer stands in the chat, though Signal cannot edit the old one into it."""
-    async with app_harness(store, clock, tools=(Drawing(),)) as aldis:
-        asked = await aldis.deliver(message("plot one"))
-        await aldis.answered(1)
-        await aldis.quiet()
-        aldis.model.script += [calls(("draw", {"word": "a"})), says("There.")]
-        await aldis.deliver(edit("plot two", asked))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        assert shown(aldis) == [("re: plot one", None), ("There.", None)]
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-
-
-async def test_no_message_takes_the_place_of_a_removal(store: Store, clock: SetClock) -> None:
-    """An answer that was shortened and is long again: its second part is a new message, for nobody would see an edit
-    of what took the old one away.
-    """
-    long = "word " * 600
-    async with app_harness(store, clock) as aldis:
-        aldis.transport.takes_long_texts = False
-        aldis.model.script += [says(long), says("short"), says(long)]
-        asked = await aldis.deliver(message("one"))
-        await aldis.answered(2)
-        await aldis.quiet()
-        await aldis.deliver(edit("two", asked))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        await aldis.quiet()
-        await aldis.deliver(edit("three", asked))
-        await aldis.answered(5)
-        await aldis.quiet()
-        assert [edits for _, edits in shown(aldis)] == [None, None, FIRST + 1, FIRST + 3, None]
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]

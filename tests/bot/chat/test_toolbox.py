@@ -3,34 +3,25 @@
 import asyncio
 import json
 import logging
-import sys
-from dataclasses import replace
-from decimal import Decimal
-from typing import Annotated, Any, cast
+from typing import Any
 
 import pytest
-from pydantic import AfterValidator
 
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.i18n.language import use_language
 from bot.labels import UNKNOWN, Labels
 from bot.messages import CallId, ToolCall
 from tests.bot.chat.turn_helpers import Echo, Tide, toolbox
 from tools import (
-    Arguments,
     BadArguments,
     Denied,
     Disabled,
     NotFound,
     RateLimited,
-    Result,
     TimedOut,
     TooLarge,
     ToolError,
-    ToolSpec,
     Unavailable,
-    UnknownOutcome,
 )
 
 ALICE = PersonId("alice")
@@ -92,73 +83,6 @@ async def test_a_bug_in_a_tool_is_an_answer_too(clock: SetClock, caplog: pytest.
     assert json.loads(run.answer.content)["error"] == "unavailable"
     assert "RuntimeError" in caplog.text
     assert "sesame" not in caplog.text + run.answer.content
-
-
-async def test_a_tool_that_leaves_or_answers_nothing_costs_nobody_their_answer(clock: SetClock) -> None:
-    """Tools of other people do what no tool should: end the process, give something that is no result.
-
-    Whether what must not be repeated has happened by then nobody knows.
-    """
-
-    def leave(_: str) -> None:
-        sys.exit("sesame")
-
-    class Mute(Echo):
-        async def run(self, arguments: Any, context: Any) -> Any:
-            """Give nothing."""
-
-    for tool in (Echo(work=leave), Mute()):
-        run = await toolbox(clock, tool).run(call({"word": "a"}), ALICE)
-        assert json.loads(run.answer.content)["message"] == "echo failed unexpectedly"
-        run = await toolbox(clock, replace(tool, effects="once")).run(call({"word": "a"}), ALICE)
-        assert json.loads(run.answer.content)["error"] == "unknown_outcome"
-
-
-async def test_a_tool_knows_the_language_of_the_answer(clock: SetClock) -> None:
-    """The one spoken when the call runs; English where nobody chose."""
-    known = list[str]()
-
-    class Polyglot(Echo):
-        async def run(self, arguments: Any, context: Any) -> Result:
-            known.append(context.language)
-            return await super().run(arguments, context)
-
-    box = toolbox(clock, Polyglot())
-    await box.run(call({"word": "a"}), ALICE)
-    with use_language("fr"):
-        await box.run(call({"word": "b"}), ALICE)
-    assert known == ["en", "fr"]
-
-
-async def test_a_cost_is_an_amount_whatever_the_tool_says_it_in(clock: SetClock) -> None:
-    """A float is no reason to lose the answer."""
-
-    class Priced(Echo):
-        async def run(self, arguments: Any, context: Any) -> Result:
-            return replace(await super().run(arguments, context), cost_usd=cast("Any", 0.1))
-
-    run = await toolbox(clock, Priced()).run(call({"word": "a"}), ALICE)
-    assert run.cost_usd + Decimal(1) == Decimal("1.1")
-
-
-class Fussy(Arguments):
-    """Arguments whose validator has a bug."""
-
-    word: Annotated[str, AfterValidator(lambda word: len(word) + word)]
-
-
-async def test_a_bug_in_a_validator_is_an_answer(clock: SetClock) -> None:
-    """Nobody is asked about a call that cannot run, and the model is told that it failed."""
-
-    class Picky(Echo):
-        @property
-        def spec(self) -> ToolSpec:
-            return replace(super().spec, arguments=Fussy)
-
-    box = toolbox(clock, Picky(effects="repeatable"))
-    assert box.approval(call({"word": "a"}), UNKNOWN, ALICE, "") is None
-    run = await box.run(call({"word": "a"}), ALICE)
-    assert json.loads(run.answer.content)["error"] == "unavailable"
 
 
 @pytest.mark.parametrize(
@@ -229,19 +153,6 @@ async def test_calls_per_minute_are_limited_per_tool_and_person(clock: SetClock)
     assert await outcome("alice") == "ok"
 
 
-async def test_what_is_offered_is_what_there_is(clock: SetClock) -> None:
-    """Names, descriptions and schemas come from the tools, in a stable order."""
-    box = toolbox(clock, Echo(), Echo(name="other", effects="once"))
-    offers = await box.offers()
-    assert [offer.name for offer in offers] == ["echo", "other"]
-    properties = offers[0].parameters["properties"]
-    assert isinstance(properties, dict)
-    assert properties.keys() == {"word", "times"}
-    assert not box.runs_once(call({}))
-    assert box.runs_once(call({}, name="other"))
-    assert not box.runs_once(call({}, name="unknown"))
-
-
 async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClock) -> None:
     """Always in the same order; a name that is taken stays with who had it; what is gone is said to be gone."""
     fixed, shadow, first, second = Echo(), Echo(name="echo"), Echo(name="first"), Echo(name="second")
@@ -257,20 +168,6 @@ async def test_tools_that_come_and_go_stand_behind_those_that_stay(clock: SetClo
     assert json.loads(gone.answer.content)["error"] == "not_found"
     assert "there is no tool 'first' now" in gone.answer.content
     assert box.approval(call({"word": "a"}, name="first"), UNKNOWN, ALICE, "") is None
-
-
-async def test_a_tool_that_goes_while_it_runs_is_still_answered(clock: SetClock) -> None:
-    """Another turn may have asked for the tools meanwhile."""
-    box = toolbox(clock)
-
-    async def work() -> None:
-        tide.here = []
-        await box.offers()
-
-    tide = Tide([Echo(work=lambda _: work())])
-    box = toolbox(clock, sources=(tide,))
-    await box.offers()
-    assert (await box.run(call({"word": "a"}), ALICE)).answer.ok
 
 
 async def test_what_a_stranger_says_of_a_failure_is_data(clock: SetClock) -> None:
@@ -292,30 +189,6 @@ async def test_what_must_not_happen_twice_and_does_not_answer_has_an_unknown_out
     run = await toolbox(clock, tool).run(call({"word": "a"}), ALICE)
     assert run.outcome == "unknown_outcome"
     assert "do not repeat" in run.answer.content
-
-
-async def test_what_failed_costs_nothing_unless_it_was_paid(clock: SetClock) -> None:
-    """The tool says so; where nobody knows how it ended, it counts as paid, once."""
-
-    def failing(error: ToolError, cost_usd: str = "0") -> Echo:
-        def work(_word: str) -> None:
-            error.cost_usd = Decimal(cost_usd)
-            raise error
-
-        return Echo(work=work)
-
-    failures = (failing(Unavailable("no")), failing(Unavailable("no"), "0.001"), failing(UnknownOutcome("who knows")))
-    runs = [await toolbox(clock, tool).run(call({"word": "a"}), ALICE) for tool in failures]
-    refused = toolbox(clock, Echo()).refuse(call({"word": "a"}), "unknown_outcome", "a restart interrupted this")
-    assert [str(run.cost_usd) for run in (*runs, refused)] == ["0", "0.001", "0.002", "0"]
-
-
-@pytest.mark.parametrize("approve", [("echo",), ("all",)])
-async def test_a_call_that_will_not_run_needs_no_word(clock: SetClock, approve: tuple[str, ...]) -> None:
-    """Nobody is asked whether something may happen that cannot."""
-    box = toolbox(clock, Echo(effects="once"), approve=approve)
-    assert box.approval(call({"word": "a"}), Labels(), ALICE, "") == ()
-    assert box.approval(call({"wrod": "a"}), UNKNOWN, ALICE, "") is None
 
 
 async def test_a_misspelt_tool_of_a_server_has_all_of_its_tools_ask(

@@ -1,15 +1,12 @@
 """Turns in the store: kept whole or not at all, loaded as they were kept, told when they are given up."""
 
-import asyncio
-import time
-
 import pytest
 
 from bot.chat import phrases
 from bot.clock import SetClock
 from bot.event_json import load_outgoing
 from bot.events import Reply
-from bot.formatting.split import MAX_MESSAGE_BYTES, MAX_RANGES
+from bot.formatting.split import MAX_MESSAGE_BYTES
 from store import Store, StoreError
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, incoming, says
 from tests.conftest import NOON
@@ -86,14 +83,6 @@ async def test_a_turn_that_could_not_be_kept_is_not_remembered(store: Store, clo
     assert len((await there.again("second")).history) == 1
 
 
-async def test_only_some_conversations_are_remembered(store: Store, clock: SetClock) -> None:
-    """Memory does not grow with the number of conversations."""
-    there = Desk(store, clock, Scripted([]))
-    for number in range(40):
-        await there.loaded(chat=f"direct:{number}")
-    assert len(there.turns._past_turns._recent) == 32
-
-
 async def test_in_a_group_a_long_answer_is_one_message_that_quotes_the_newest_question(
     store: Store, clock: SetClock
 ) -> None:
@@ -123,48 +112,6 @@ async def test_an_answer_beyond_what_signal_carries_comes_whole_in_a_file(store:
     assert [(file.name, file.data.decode().split()) for file in reply.files] == [("answer.txt", answer.split())]
 
 
-async def test_a_long_answer_of_nothing_but_signs_leaves_the_loop_to_others(store: Store, clock: SetClock) -> None:
-    """Neither looking for addresses in it nor cutting it for Signal is done in one go, as far as CPU time tells."""
-    there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("![" * 15_000)]), (Echo(),))
-    gaps: list[float] = []
-
-    async def others() -> None:
-        last = time.process_time()
-        while True:
-            await asyncio.sleep(0)
-            gaps.append(time.process_time() - last)
-            last = time.process_time()
-
-    turn = await there.loaded()
-    beside = asyncio.create_task(others())
-    outcome = await there.answer(turn)
-    assert max(gaps) < sum(gaps) / 3
-    gaps.clear()
-    await there.turns.keep(turn, outcome)
-    assert max(gaps) < sum(gaps) / 3
-    beside.cancel()
-    [reply] = await replies(store)
-    assert reply.content.text == "![" * 15_000
-
-
-async def test_styles_beyond_what_phones_show_are_left_out(store: Store, clock: SetClock) -> None:
-    """Phones read 250 ranges of a message; the words behind them stay."""
-    there = Desk(store, clock, Scripted([says("**a** b " * 400)]))
-    await there.kept()
-    [reply] = await replies(store)
-    assert len(reply.content.styles) == MAX_RANGES
-    assert reply.content.text.count("a") == 400
-
-
-async def test_nothing_to_answer_leaves_nothing(store: Store, clock: SetClock) -> None:
-    """An ignored claim is settled, silent, and not in the history."""
-    there = Desk(store, clock, Scripted([]))
-    await there.arrive()
-    await there.turns.ignore(await there.claimed())
-    assert await replies(store) == []
-    assert (await there.loaded()).history == ()
-
-
 async def test_a_buried_turn_is_told(store: Store, clock: SetClock) -> None:
     """The person hears that it failed, and the operator sees it."""
     there = Desk(store, clock, Scripted([calls(("echo", {"word": "a"}))]), (Echo(),))
@@ -175,12 +122,3 @@ async def test_a_buried_turn_is_told(store: Store, clock: SetClock) -> None:
     [reply] = await replies(store)
     assert (reply.content.text, reply.ok) == (phrases.GAVE_UP.text, False)
     assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
-
-
-async def test_an_unreadable_claim_is_discarded(store: Store, clock: SetClock) -> None:
-    """Nobody can be told; the operator sees it as dead."""
-    there = Desk(store, clock, Scripted([]))
-    await there.arrive()
-    await there.turns.discard(await there.claimed())
-    assert (await store.read(lambda repos: repos.inbox.backlog())).dead == 1
-    assert await replies(store) == []

@@ -80,21 +80,6 @@ async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store,
         assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
 
 
-async def test_a_number_on_the_list_counts_for_the_account_that_had_it(store: Store, clock: SetClock) -> None:
-    """Somebody who has a listed number now, and is not who first came with it, is not told."""
-    listed = AccessList(persons=frozenset({ALICE.number or ""}), groups=frozenset(), admins=ADMINS)
-    async with app_harness(store, clock, access=LISTED) as aldis:
-        await everybody(aldis, ALICE, CAROL)
-    async with app_harness(store, clock, access=listed) as aldis:
-        await store.transaction(lambda repos: repos.people.pin(ALICE.number or "", CAROL.uuid, now=clock.now()))
-        aldis.transport.known_contacts = (Contact(person=PersonId(ALICE.uuid), number=ALICE.number, name=None),)
-        assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
-        await store.transaction(
-            lambda repos: repos.people.allow(ALICE.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.now())
-        )
-        assert "goes to 1 person:" in await told(aldis, f"/broadcast {NEWS}", author=BOB)
-
-
 @pytest.mark.parametrize(
     ("takes_back", "answers"), [(delete, 0), (lambda sent, author: edit("/help", sent, author=author), 1)]
 )

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -19,7 +18,7 @@ from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.signal.protocol import Contact
 from store import Erasure, Store
-from tests.bot.chat.test_edits import on_disk, open_words, words
+from tests.bot.chat.test_edits import on_disk, words
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import (
@@ -77,21 +76,6 @@ async def test_help_explains_one_command(word: str, store: Store, clock: SetCloc
         shown = await told(aldis, f"/help {word}")
         assert shown.startswith("/remind [WHEN TEXT|list|cancel N|cancel all]")
         assert "/remind every weekday at 8 TEXT" in shown
-
-
-async def test_what_is_damaged_stops_neither_answers_nor_commands(store: Store, clock: SetClock) -> None:
-    """A question is answered without the turns that cannot be read; a command that needs them says that it failed."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "My name is Ann.")
-        await told(aldis, "And yours?")
-        damage = "UPDATE history SET message = zeroblob(60) WHERE turn_id = 1 OR turn_id = 2 AND position = 0"
-        await store.transaction(lambda repos: repos.chats.execute(damage))
-        aldis.turns.forget()
-        assert await told(aldis, "/transcript") != ""
-        assert await told(aldis, "/retry") == common_phrases.FAILED.text
-        assert await told(aldis, "/whoami") != ""
-        assert await told(aldis, "What is my name?") == "re: What is my name?"
-        assert [one.role for one in aldis.model.requests[-1].messages] == ["user"]
 
 
 @pytest.mark.parametrize("where", [{}, {"group": GROUP}], ids=["directly", "in a group"])
@@ -162,15 +146,6 @@ async def test_where_several_may_be_meant_nobody_guesses(store: Store, clock: Se
         assert await told(aldis, "/pers") == plain(phrases.NO_PERSONA.text)
         assert (await told(aldis, "/trus", author=BOB)).endswith("Did you mean /trust?")
         assert await told(aldis, "/trus") == plain(phrases.unknown_command("trus"))
-
-
-async def test_in_a_group_a_near_miss_may_be_meant_for_another_bot(store: Store, clock: SetClock) -> None:
-    """Only where Aldis is addressed it is understood; the word of another language is as good as the English one."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("/hlep", group=GROUP))
-        assert aldis.transport.sent == []
-        assert "explains one of them" in await told(aldis, "Aldis, /hlep", group=GROUP)
-        assert "erklärt" in await told(aldis, "/hilfe", group=GROUP)
 
 
 async def test_in_a_group_a_command_needs_no_name_but_may_have_one(store: Store, clock: SetClock) -> None:
@@ -350,26 +325,6 @@ async def test_forget_destroys_the_conversation(store: Store, clock: SetClock, p
         assert aldis.transport.sent[-1].content.text == "re: What did I ask?"
 
 
-@pytest.mark.parametrize(
-    ("command", "told_so"),
-    [("/forget yes", phrases.forget_reply), ("/forget everything yes", partial(phrases.forget_reply, everywhere=True))],
-)
-async def test_what_goes_besides_what_was_said_is_told(
-    store: Store, clock: SetClock, command: str, told_so: Callable[[Erasure], str]
-) -> None:
-    """Reminders that were still to come go as well: nobody is to wait for one."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("/remind in 20m turn off the oven"))
-        await aldis.process(message("/remind in 30m take it out"))
-        await aldis.process(message("/remind cancel 2"))
-        await aldis.process(message("one"))
-        answer = await told(aldis, command)
-        assert answer == told_so(Erasure(turns=1, reminders=1))
-        assert "1 reminder" in answer
-        await aldis.process(message("/remind in 20m turn off the oven"))
-        assert "1 reminder." in await told(aldis, "/forget yes")
-
-
 async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: SetClock) -> None:
     """A message that came after the command, and before it was carried out, is answered."""
     async with app_harness(store, clock) as aldis:
@@ -478,17 +433,6 @@ async def test_only_an_admin_uses_a_code(store: Store, clock: SetClock) -> None:
         assert await told(aldis, "/people", author=BOB) == phrases.NOBODY_LET_IN.text
         assert await told(aldis, "/allow 0000-0000", author=BOB) == phrases.UNKNOWN_CODE.text
         assert await told(aldis, "/allow", author=BOB) == plain(phrases.wrong_form("allow", ()))
-
-
-@pytest.mark.parametrize("text", ["/help", "/usage", "/export", "/forget yes", "/forget everything yes"])
-async def test_a_command_is_answered_once_however_often_it_comes(store: Store, clock: SetClock, text: str) -> None:
-    """A redelivery changes nothing, after it was carried out too; no words of it are left."""
-    async with app_harness(store, clock) as aldis:
-        given = message(text)
-        await aldis.process(given)
-        await aldis.process(given)
-        assert len(aldis.transport.sent) == 1
-        assert await open_words(aldis) == 0
 
 
 # Files

@@ -10,10 +10,10 @@ from bot.commands import phrases
 from bot.i18n import phrases as common_phrases
 from store import Store
 from tests.bot.chat.test_edits import open_words, words
-from tests.bot.chat.turn_helpers import Echo, calls, says
+from tests.bot.chat.turn_helpers import Echo, calls
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.servers.envelopes import ALDIS, ALICE, BOB, CAROL, GROUP, delete, edit, message, quote_of
+from tests.servers.envelopes import ALICE, edit, message
 
 FEW = {"limits": {"messages_per_minute": 2, "conversation_messages_per_minute": 100, "turns_at_once": 9}}
 
@@ -49,31 +49,6 @@ async def test_what_was_asked_in_its_former_words_is_forgotten(store: Store, clo
         assert "roses" in words(aldis.model.requests[-1])
 
 
-async def test_the_former_answer_goes_too_where_the_operator_wants_it(store: Store, clock: SetClock) -> None:
-    """As with a deletion."""
-    async with app_harness(store, clock, deletes_answers=True) as aldis:
-        sent_at = await aldis.process(message("status"))
-        await edited(aldis, "/status", sent_at)
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-
-
-@pytest.mark.parametrize("is_begun", [True, False])
-async def test_a_question_that_becomes_a_command_is_not_asked(store: Store, clock: SetClock, *, is_begun: bool) -> None:
-    """It is stopped, or never begun; what else was asked is answered."""
-    async with app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        first = await aldis.deliver(message("a slow one"))
-        await aldis.asked(1)
-        second = await aldis.deliver(message("a second one"))
-        await aldis.deliver(edit("/whoami", first if is_begun else second))
-        await aldis.answered(1)
-        gate.set()
-        await aldis.quiet()
-        replies = [reply.content.text for reply in aldis.transport.sent]
-        assert ALICE.uuid in replies[0]
-        assert replies[1:] == ["re: a second one" if is_begun else "re: a slow one"]
-
-
 async def test_an_edit_to_stop_stops_its_own_question_and_says_so(store: Store, clock: SetClock) -> None:
     """Also one that never began, and then what runs beside it."""
     async with app_harness(store, clock) as aldis:
@@ -88,32 +63,6 @@ async def test_an_edit_to_stop_stops_its_own_question_and_says_so(store: Store, 
         assert len(aldis.model.asked) == 2
         sent_at = await aldis.process(message("hello"))
         assert await edited(aldis, "/stop", sent_at) == plain(phrases.NOTHING_TO_STOP.text)
-
-
-async def test_an_edited_reminder_takes_the_place_of_the_former(store: Store, clock: SetClock) -> None:
-    """One is planned, whichever revision is edited; another command leaves none."""
-    async with app_harness(store, clock) as aldis:
-        sent_at = await aldis.process(message("/remind in 2 hours call the clinic"))
-        again = await aldis.process(edit("/remind in 3 hours call the clinic", sent_at))
-        listed = await told(aldis, "/remind")
-        assert (listed.count("clinic"), "15:00" in listed) == (1, True)
-        await aldis.process(edit("/remind in 4 hours call the doctor", again))
-        listed = await told(aldis, "/remind")
-        assert ("clinic" in listed, listed.count("doctor"), "16:00" in listed) == (False, 1, True)
-        await aldis.process(edit("/whoami", sent_at))
-        assert "doctor" not in await told(aldis, "/remind")
-
-
-async def test_an_edited_persona_takes_the_place_of_the_former(store: Store, clock: SetClock) -> None:
-    """And goes with any later edit, and with the message."""
-    async with app_harness(store, clock) as aldis:
-        sent_at = await aldis.process(message("/persona like a pyrate"))
-        await aldis.process(edit("/persona like a pirate", sent_at))
-        assert "pirate" in await told(aldis, "/persona")
-        await aldis.process(edit("/persona like a sailor", sent_at))
-        assert "sailor" in await told(aldis, "/persona")
-        await aldis.process(delete(sent_at))
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
 
 
 @pytest.mark.parametrize(
@@ -151,17 +100,6 @@ async def test_what_cannot_be_taken_back_is_done_once_for_a_message(
         assert await told(aldis, former) != phrases.DONE_BEFORE.text
 
 
-async def test_what_was_done_for_good_does_not_bind_what_can_be_changed(store: Store, clock: SetClock) -> None:
-    """And what came to nothing may be tried again."""
-    async with app_harness(store, clock) as aldis:
-        sent_at = await aldis.process(message("/undo"))
-        await aldis.process(message("I like apples"))
-        assert "apples" in await edited(aldis, "/undo ", sent_at)
-        assert ALICE.uuid in await edited(aldis, "/whoami", sent_at)
-        sent_at = await aldis.process(message("/forget alles"))
-        assert (await edited(aldis, "/forget everything yes", sent_at)).startswith("Deleted")
-
-
 async def test_edited_commands_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
     """The first that is too much is told so; the former words are gone all the same."""
     async with app_harness(store, clock, settings=FEW) as aldis:
@@ -175,39 +113,6 @@ async def test_edited_commands_are_no_more_than_messages(store: Store, clock: Se
         assert aldis.model.asked == []
 
 
-async def test_edits_to_yes_are_no_more_than_messages(store: Store, clock: SetClock) -> None:
-    """Each has the open question sent again, with its files: the first that is too much is told so, instead."""
-    look, post = Echo(name="look"), Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post), settings=FEW) as aldis:
-        sent_at = await aldis.process(message("/whoami"))
-        await asked_whether(aldis, post)
-        clock.move(61)
-        for number in range(3):
-            await aldis.deliver(edit("Yes" + "!" * number, sent_at))
-            await aldis.answered(3 + number)
-            clock.move(2)
-        await aldis.deliver(edit("No", sent_at))
-        await aldis.quiet_but(1)
-        replies = [reply.content.text for reply in aldis.transport.sent[2:]]
-        assert [reply.startswith(turn_phrases.STILL_OPEN.text) for reply in replies] == [True, True, False]
-        assert replies[2] == common_phrases.TOO_MANY.text
-        assert post.ran == []
-
-
-async def test_in_a_group_an_edited_command_is_taken_as_a_message_would_be(store: Store, clock: SetClock) -> None:
-    """One that may be another bot's is left to it; who may not give it does not; nobody edits what another wrote."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid})) as aldis:
-        sent_at = await aldis.process(message("how is everybody?", group=GROUP))
-        await aldis.process(edit("/frobnicate", sent_at, group=GROUP))
-        await aldis.process(edit("/always on", sent_at, author=CAROL, group=GROUP))
-        assert aldis.transport.sent == []
-        assert "frobnicate" in await edited(aldis, "Aldis, /frobnicate", sent_at, group=GROUP)
-        assert "always" in await edited(aldis, "Aldis, /always on", sent_at, group=GROUP)
-        assert (await store.read(lambda repos: repos.inbox.has_waiting())) is False
-        by_admin = await aldis.process(message("Aldis, always", author=BOB, group=GROUP))
-        assert await edited(aldis, "/always on", by_admin, author=BOB, group=GROUP) == phrases.ALWAYS_ON.text
-
-
 async def asked_whether(aldis: Harness, post: Echo) -> int:
     """A page wants something posted; gives what Signal calls the question whether it may be."""
     aldis.model.script = [calls(("look", {"word": "page"})), calls((post.spec.name, {"word": "x"}))]
@@ -216,21 +121,6 @@ async def asked_whether(aldis: Harness, post: Echo) -> int:
     assert isinstance(clock, SetClock)
     clock.move(2)
     return FIRST + 1
-
-
-async def test_an_edit_of_what_was_said_before_the_question_is_no_yes_to_it(store: Store, clock: SetClock) -> None:
-    """Nobody can tell what it was about: the question is shown again, though it is the last thing that was said."""
-    look, post = Echo(name="look"), Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        sent_at = await aldis.process(message("Yess, I like apples."))
-        aldis.model.script = [calls(("look", {"word": "page"})), calls(("post", {"word": "x"}))]
-        await aldis.deliver(message("Read the page."))
-        await aldis.answered(2)
-        clock.move(2)
-        await aldis.deliver(edit("Yes", sent_at))
-        await aldis.answered(3)
-        assert aldis.transport.sent[2].content.text.startswith(turn_phrases.STILL_OPEN.text)
-        assert post.ran == []
 
 
 @pytest.mark.parametrize("former", ["Yse", "/yes"])
@@ -250,22 +140,6 @@ async def test_an_edit_to_yes_shows_what_it_would_allow(store: Store, clock: Set
         await aldis.process(message("Yes"))
         assert post.ran == ["x"]
         assert "Yse" not in words(aldis.model.requests[-1])
-
-
-async def test_an_edit_to_yes_counts_where_it_quotes_the_question(store: Store, clock: SetClock) -> None:
-    """It can be about nothing else. Once it has counted, another edit changes nothing."""
-    look, post = Echo(name="look"), Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        question = await asked_whether(aldis, post)
-        quote = quote_of(ALDIS, question, "May I do this?")
-        sent_at = await aldis.deliver(message("Yse", quote=quote))
-        await aldis.answered(2)
-        aldis.model.script = [says("Done.")]
-        for word in ("Yes", "Yes!"):
-            frame = edit(word, sent_at)
-            frame["envelope"]["editMessage"]["dataMessage"]["quote"] = quote
-            await aldis.process(frame)
-        assert post.ran == ["x"]
 
 
 async def test_the_question_itself_does_not_become_its_own_yes(store: Store, clock: SetClock) -> None:

@@ -15,7 +15,7 @@ from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, app_harness
 from tests.invariants import is_sendable
-from tests.servers.envelopes import ALICE, BOB, GROUP, delete, message, quote_of
+from tests.servers.envelopes import ALICE, BOB, GROUP, message, quote_of
 
 
 async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetClock) -> None:
@@ -31,20 +31,6 @@ async def test_new_begins_anew_and_keeps_what_was_said(store: Store, clock: SetC
         assert "roses" in words(aldis.model.requests[-1])
         assert "tulips" in await told(aldis, "/export")
         assert await told(aldis, "/forget yes") == phrases.forget_reply(Erasure(turns=3))
-
-
-async def test_an_answer_under_way_at_new_belongs_to_before(store: Store, clock: SetClock) -> None:
-    """It is sent, for it was asked for; what comes after does not read it."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow tulips"))
-        await aldis.asked(1)
-        assert await told(aldis, "/new") == plain(phrases.BEGUN_ANEW.text)
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        assert aldis.transport.sent[-1].content.text == "re: slow tulips"
-        await aldis.process(message("And now?"))
-        assert "tulips" not in words(aldis.model.requests[-1])
 
 
 async def test_retry_answers_again_in_the_place_of_the_answer(store: Store, clock: SetClock) -> None:
@@ -80,39 +66,6 @@ async def test_retry_asks_what_could_not_be_answered(store: Store, clock: SetClo
         assert await aldis.count("SELECT count(*) FROM unanswered") == 1
         assert await told(aldis, "Something else.") == "re: Something else."
         assert await aldis.count("SELECT count(*) FROM unanswered") == 0
-
-
-async def test_what_could_not_be_answered_is_forgotten_too(store: Store, clock: SetClock) -> None:
-    """By deletion, by its timer, and by the command."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.script += [Overloaded("busy", provider="p")] * 3
-        deleted = await aldis.process(message("one"))
-        await aldis.process(delete(deleted))
-        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
-        await aldis.process(message("two", expires_in_seconds=60))
-        assert await aldis.count("SELECT count(*) FROM unanswered") == 1
-        clock.move(61)
-        await aldis.maintenance.expire()
-        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
-        await aldis.process(message("three"))
-        await told(aldis, "/forget yes")
-        assert await aldis.count("SELECT count(*) FROM unanswered") == 0
-        assert await told(aldis, "/retry") == phrases.NOTHING_TO_REPEAT.text
-
-
-async def test_a_question_that_is_asked_again_disappears_with_its_first_words(store: Store, clock: SetClock) -> None:
-    """The command came later, and under no timer: the words are as old as they are."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("secret", expires_in_seconds=60))
-        await aldis.deliver(message("/retry"))
-        await aldis.answered(2)
-        await aldis.quiet()
-        clock.move(61)
-        await aldis.process(message("And now?"))
-        assert "secret" not in words(aldis.model.requests[-1])
-        await aldis.maintenance.expire()
-        await aldis.process(message("/forget yes"))
-        assert await open_words(aldis) == 0
 
 
 async def test_an_older_question_is_asked_again_in_a_new_message(store: Store, clock: SetClock) -> None:
@@ -181,25 +134,6 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         assert await open_words(aldis) == 0
 
 
-async def test_undo_shows_nothing_but_what_people_wrote(store: Store, clock: SetClock) -> None:
-    """Not what Aldis puts beside it: the quote, what came with it, how it was called."""
-    async with app_harness(store, clock) as aldis:
-        said = await aldis.deliver(message("Roses are red.", author=BOB, group=GROUP))
-        quote = quote_of(BOB, said, "Roses are red.")
-        cases = {
-            "Aldis, is that so?": phrases.undone("Aldis, is that so?"),
-            "Aldis, [1] is\n[2] it?\n📎 so": phrases.undone("Aldis, [1] is [2] it? 📎 so"),
-            "Aldis": "Undone: “…”",
-        }
-        for text, undone in cases.items():
-            sent = len(aldis.transport.sent)
-            await aldis.deliver(message(text, group=GROUP, quote=quote))
-            await aldis.answered(sent + 1)
-            await aldis.quiet()
-            assert await told(aldis, "/undo", group=GROUP) == undone
-            await aldis.quiet()
-
-
 async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> None:
     """Without a word of its own; nothing of it is remembered, what it has cost is."""
     async with app_harness(store, clock, tools=(Echo(),)) as aldis:
@@ -224,20 +158,6 @@ async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock
         assert "tulips?" in await told(aldis, "/undo", group=GROUP, author=ALICE)
 
 
-async def test_what_is_paid_while_it_is_forgotten_counts(store: Store, clock: SetClock) -> None:
-    """The question was forgotten from elsewhere while the model wrote; its books do not need the conversation."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow one"))
-        await aldis.asked(1)
-        await aldis.deliver(message("/forget everything yes", group=GROUP))
-        await aldis.answered(1)
-        aldis.model.gates["slow"].set()
-        await aldis.until(lambda: not aldis.worker.tasks.running())
-        assert await aldis.count("SELECT count(*) FROM ledger WHERE kind = 'model'") == 1
-        assert len(aldis.transport.sent) == 1
-
-
 async def test_undo_while_it_is_answered_again_takes_the_old_answer_away(store: Store, clock: SetClock) -> None:
     """The question is taken back, whichever of its answers stands in the chat."""
     async with app_harness(store, clock) as aldis:
@@ -248,13 +168,3 @@ async def test_undo_while_it_is_answered_again_takes_the_old_answer_away(store: 
         await aldis.deliver(message("/undo"))
         await aldis.transport.until(lambda: bool(aldis.transport.removed))
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]
-
-
-async def test_retry_during_a_pause_takes_nothing_away(store: Store, clock: SetClock) -> None:
-    """Nothing is answered then, so what was answered before is kept for when the pause is over."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "Will it rain?")
-        await told(aldis, "/pause")
-        assert await told(aldis, "/retry") == plain(turn_phrases.IS_PAUSED.text)
-        await told(aldis, "/resume")
-        assert await told(aldis, "/retry") == "re: Will it rain?"

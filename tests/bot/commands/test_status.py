@@ -1,32 +1,21 @@
 """Where things stand: what is under way, who asks, and what admins see of groups and money."""
 
 import asyncio
-from decimal import Decimal
 
 from bot.clock import SetClock
 from bot.commands import phrases
-from bot.errors import Disconnected
-from bot.events import PersonId
 from bot.i18n.catalogues import say
-from bot.settings import BudgetSettings
-from bot.signal.protocol import Contact, Group
+from bot.signal.protocol import Group
 from bot.version import current_version, described_build
 from store import Erasure, Store
 from tests.bot.chat.turn_helpers import Echo, calls
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, message
+from tests.servers.envelopes import ALICE, BOB, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})
 
 ALDIS_NOW = f"Aldis {current_version()}"
-
-
-def contact(person: PersonId, name: str | None = None) -> Contact:
-    return Contact(person=person, number=None, name=name)
-
-
-CENT = "US$0.01"
 
 
 async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
@@ -123,29 +112,3 @@ async def test_what_was_said_in_a_former_group_can_be_forgotten(store: Store, cl
         assert await aldis.count("SELECT count(DISTINCT conversation_id) FROM history") == 2
         await told(aldis, "Aldis, what is the code?", group=GROUP)
         assert "lantern" not in str(aldis.model.requests[-1])
-
-
-async def test_the_budget_of_all_and_of_one(store: Store, clock: SetClock) -> None:
-    """By the name or the id; in its own words where there is no limit."""
-    limits = BudgetSettings(all_day_usd=Decimal(2), person_month_usd=Decimal(5))
-    async with app_harness(store, clock, admins=ADMINS, budgets=limits) as aldis:
-        aldis.transport.known_contacts = (contact(PersonId(ALICE.uuid), ALICE.name), contact(PersonId(CAROL.uuid)))
-        await aldis.process(message("one"))
-        assert (await told(aldis, "/budget", author=BOB)).splitlines() == [
-            f"All together, today: {CENT} of US$2.00",
-            f"All together, this month: {CENT}, no limit",
-            "Each person: unlimited a day, US$5.00 a month. Each group: unlimited a day, unlimited a month.",
-        ]
-        assert await told(aldis, "/budget alice", author=BOB) == (
-            f"Alice, today: {CENT}, no limit\nAlice, this month: {CENT} of US$5.00"
-        )
-        assert "US$0.00 of US$5.00" in await told(aldis, f"/budget {CAROL.uuid}", author=BOB)
-        assert await told(aldis, "/budget nobody", author=BOB) == plain(phrases.UNKNOWN_PERSON.text)
-
-
-async def test_a_bridge_that_is_down_is_told(store: Store, clock: SetClock) -> None:
-    """Within seconds, for other commands wait behind this one."""
-    async with app_harness(store, clock, admins=ADMINS) as aldis:
-        aldis.transport.directory_fails = Disconnected("down")
-        for given in ("/groups", "/budget abcd", "/broadcast Hello"):
-            assert await told(aldis, given, author=BOB) == phrases.BRIDGE_SILENT.text
