@@ -521,22 +521,17 @@ class _Answering:
                 bills=self.journal.bills,
                 done=done if takes_place else (),
             )
-        near = await self.journal.nearly_used_up()
-        shows_sources = self.settings.answers.show_sources
         always = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in self.journal.allowed)
         remarks = [
-            *(answers.sources_line(turn.question.labels, self.runs, answer) if shows_sources else []),
             *self._undone(),
             *replaced,
             *([always] if always else []),
-            *([phrases.budget_nearly_used_up(near.span, near.percent)] if near else []),
         ]
         return Outcome(
             text="\n\n".join([text, *remarks]),
             ok=True,
             messages=(*self.said, replace(answer, labels=self.labels)),
             bills=self.journal.bills,
-            warned=((near.scope, near.period),) if near else (),
             files=enclosed_files(self.runs),
             done=done if takes_place else (),
         )

@@ -1,6 +1,6 @@
 """Pure: what people are told of a completion, both while it is written and at its end.
 
-    words --> citations become numbers --> addresses that were not given become plain words --> what the answer rests on
+    words --> citations become numbers --> addresses that were not given become plain words
 
 Left to others: what a citation is (`bot.chat.citations`), which addresses were given (`bot.trust.links`), what else is
 said below an answer (`bot.chat.agent`).
@@ -13,7 +13,6 @@ from bot.chat import phrases
 from bot.chat.citations import CitedPages, cite, visible_words
 from bot.chat.journal import ToolRun
 from bot.i18n.catalogues import say
-from bot.labels import Labels, join_labels
 from bot.messages import AssistantMessage, Message, Text
 from bot.models.base import Completion, Stop
 from bot.models.offline import describe_answer
@@ -22,9 +21,6 @@ from tools import clean_text
 Shield = Callable[[str], str]
 """Removes addresses from words that a model may have written on a stranger's behalf, or to leak something."""
 
-_OF_THE_WEB = frozenset({"page", "search"})
-_TOLD = _OF_THE_WEB | {"file", "voice", "person", "talk"}
-"""The kinds of sources named below an answer that rests on them."""
 _CUTS = {
     Stop.LENGTH: (phrases.CUT_OFF, phrases.NO_WORDS_LEFT),
     Stop.UNFINISHED: (phrases.CUT_BY_TIME, phrases.TOO_SLOW),
@@ -60,13 +56,3 @@ def _cited(text: str, pages: CitedPages, read: Sequence[Message], shielded: Shie
     answer = cite(text, pages, read, shows=lambda url: shielded(url) == url)
     words = "" if answer is None else shielded(answer.text)
     return None if answer is None or not clean_text(words).strip() else replace(answer, parts=(Text(text=words),))
-
-
-def sources_line(asked: Labels | None, runs: Iterable[ToolRun], answer: AssistantMessage) -> list[str]:
-    """The line that names what an answer rests on, if there is any: what came with the question, what tools read.
-
-    Pages it cites are already named; calculations and answers of services need no such line.
-    """
-    read = join_labels([asked or Labels(), *(run.answer.labels or Labels() for run in runs)])
-    told = [one for one in read.sources if one.kind in _TOLD and not (answer.pages and one.kind in _OF_THE_WEB)]
-    return [f"_({phrases.origin(told)})_"] if told else []

@@ -31,7 +31,7 @@ from bot.logs import RepeatedWarning, describe_error
 from bot.media.findings import Fee, FileDescription
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.models.base import Completion
-from bot.money.budgets import Budget, NearlyUsedUp, Scope, UsedUp
+from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import Bill, Payer, Reservation, completion_entries, fee_entry
 from store import (
     ConversationId,
@@ -312,8 +312,6 @@ class Outcome:
     """The complete turn for the history; empty if none of it should be remembered."""
     bills: tuple[Bill, ...] = ()
     """What was paid and is not in the ledger yet."""
-    warned: tuple[tuple[Scope, str], ...] = ()
-    """The budgets, by scope and period, that the text reports as nearly used up."""
     files: tuple[File, ...] = ()
     """Files sent to the person with the text."""
     voice: File | None = None
@@ -486,12 +484,6 @@ class Journal:
         """Writes the steps that were held back, if any."""
         if self._held:
             await self._write()
-
-    async def nearly_used_up(self) -> NearlyUsedUp | None:
-        """The limit that the answer has to report as nearly used up; None if there is none."""
-        return await self._budget.nearly_used_up(
-            self._turn.payer, sum((bill.more_usd for bill in self._bills), Decimal(0))
-        )
 
     def _settle(self, name: str, entries: tuple[LedgerEntry, ...]) -> None:
         self._bills += (Bill(reservation=self._reserved.pop(name, None), entries=entries),)

@@ -290,10 +290,6 @@ _BUDGETS: Mapping[tuple[str, str], Sentence] = {
     ("all", "day"): Sentence("BUDGET_ALL_DAY", "My budget is used up for today. It renews tomorrow."),
     ("all", "month"): Sentence("BUDGET_ALL_MONTH", "My budget for this month is used up. It renews on the first."),
 }
-_NEARLY: Mapping[str, Sentence] = {
-    "day": Sentence("NEARLY_DAY", "({percent} % of today's budget is used.)"),
-    "month": Sentence("NEARLY_MONTH", "({percent} % of this month's budget is used.)"),
-}
 
 
 def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
@@ -301,11 +297,6 @@ def budget_used_up(scope: str, span: str, *, renews: bool) -> str:
     which `renews` or not.
     """
     return say(_BUDGETS[scope, span] if renews else BUDGET_NONE)
-
-
-def budget_nearly_used_up(span: str, percent: int) -> str:
-    """The remark below an answer that this much of a budget is used, capped at 100 percent."""
-    return say(_NEARLY[span], percent=min(percent, 100))
 
 
 def may_i(

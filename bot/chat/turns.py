@@ -177,7 +177,6 @@ class Turns:
             repos.turns.keep_unanswered(turn.conversation, turn.id, None if kept or is_gone else _question(turn))
             if turn.heard not in {None, turn.settings.heard}:
                 chats.change(repos, turn.conversation, now, lambda settings: replace(settings, heard=turn.heard))
-            self.budget.warn(repos, turn.payer, outcome.warned)
             outgoing.put(repos, turn, replies, now)
             # Of several messages one may be taken back before the answer is out: the others can be asked again.
             is_shared = len(turn.incoming) > 1 and not has_acted(repos, turn.conversation, turn.id)
@@ -399,7 +398,7 @@ class Turns:
 
     async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text, asked = outcome.text, turn.incoming
-        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
+        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok)
         return with_enclosures(replies, outcome)
 
 

@@ -28,7 +28,6 @@ _WORDS: Mapping[str, str] = {
     "memory": "gedaechtnis memoire memoria",
     "feeds": "nachrichten flux noticias news",
     "usage": "verbrauch kosten cout couts consommation consumo gastos cost costs",
-    "status": "stand etat estado",
     "verify": "pruefen nachweis verifier verificar attestation",
     "whoami": "werbinich quisuisje quiensoy",
     "export": "exportieren exporter exportar",

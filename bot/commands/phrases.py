@@ -66,10 +66,6 @@ BRIDGE_SILENT = Sentence(
     "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",
 )
 NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's no one to send that to.")
-STATUS_ANSWERING = Sentence("STATUS_ANSWERING", "I'm working on an answer here.")
-STATUS_PAUSED = Sentence("STATUS_PAUSED", "I'm paused here.")
-STATUS_ALWAYS = Sentence("STATUS_ALWAYS", "I answer every message here.")
-STATUS_PERSONA = Sentence("STATUS_PERSONA", "A persona is set.")
 ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
 ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
 ABOUT_FORGET = Sentence(
@@ -82,7 +78,6 @@ ABOUT_MODEL = Sentence("ABOUT_MODEL", "shows the models, or chooses one for this
 ABOUT_PERSONA = Sentence("ABOUT_PERSONA", "tells me what to be like in this chat, or shows it.")
 ABOUT_TOOLS = Sentence("ABOUT_TOOLS", "shows my tools, or switches one on or off for this chat.")
 ABOUT_LANGUAGE = Sentence("ABOUT_LANGUAGE", "chooses the language I speak here.")
-ABOUT_STATUS = Sentence("ABOUT_STATUS", "shows what I'm doing here and what is set.")
 ABOUT_WHOAMI = Sentence("ABOUT_WHOAMI", "shows who you are to me.")
 ABOUT_ALWAYS = Sentence("ABOUT_ALWAYS", "makes me answer every message in a group, or only those addressed to me.")
 ABOUT_WHO = Sentence(
@@ -135,10 +130,6 @@ NO_SUCH_MODEL_HERE = Sentence("NO_SUCH_MODEL_HERE", "There is no model “{name}
 PERSONA_SET = Sentence("PERSONA_SET", "Done. From your next message on I'll be like that. `/persona off` ends it.")
 PERSONA_TIMED = Sentence("PERSONA_TIMED", "Done, until your message disappears. `/persona off` ends it sooner.")
 SHUT_OUT = Sentence("SHUT_OUT", "{name} can't write to me anymore.")
-_STATUS_MODEL = Sentence("STATUS_MODEL", "Model: {model}")
-_STATUS_TOOLS = Sentence("STATUS_TOOLS", "Switched off: {tools}")
-_STATUS_WAITING = Sentence("STATUS_WAITING", "Waiting for an answer: {count}")
-_STATUS_WORDS = Sentence("STATUS_WORDS", "Waiting for your yes or no: {count}")
 TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can have at most {most} characters.")
 _TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
 _TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
@@ -265,16 +256,6 @@ def tool(name: str, *, is_on: bool) -> str:
 def tools_absent(server: str) -> str:
     """The line of `/tools` about a server whose tools are unavailable."""
     return say(_LIST_ABSENT, name=server)
-
-
-def status(*, waiting: int, words: int, model: str, tools_off: Sequence[str]) -> tuple[str, ...]:
-    """The lines of `/status` with figures and names: how many messages wait, and how many for a yes or no."""
-    return (
-        *([say(_STATUS_WAITING, count=waiting)] if waiting else ()),
-        *([say(_STATUS_WORDS, count=words)] if words else ()),
-        *([say(_STATUS_MODEL, model=model)] if model else ()),
-        *([say(_STATUS_TOOLS, tools=", ".join(tools_off))] if tools_off else ()),
-    )
 
 
 def who(name: str | None, person: str, group: str | None, *, is_admin: bool) -> str:

@@ -5,7 +5,6 @@ In a group everybody can set the first four, just as everybody can write: the ch
 it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
-import asyncio
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,6 @@ from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, com
 from bot.commands.names import closest, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
-from bot.version import current_version, described_build
 from store import Repositories
 from tools import Tool, ToolSource, ToolSpec, clean_text
 
@@ -256,30 +254,6 @@ class PreferenceCommands(CommandGroup):
         """Ends the pause."""
         await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, told_paused=False)
 
-    @command("/status", phrases.ABOUT_STATUS, section="data")
-    async def _status(self, call: Call) -> None:
-        """Shows what is under way in this chat, and what is set."""
-        version = await asyncio.to_thread(described_build) if call.is_admin else current_version()
-
-        def reply(repos: Repositories) -> str:
-            here = call.conversation
-            is_answering = repos.inbox.is_answering(here)
-            words = len(repos.inbox.put_off_turns(here))
-            # The command itself counts as well.
-            waiting = max(0, repos.inbox.waiting(here) - 1 - words - is_answering)
-            settings = self._context.settings(repos, call)
-            model = settings.model or self._menu.models[0]
-            figures = phrases.status(
-                waiting=waiting,
-                words=words,
-                model=_model_name(model),
-                tools_off=tuple(_by_name(settings.tools_off)),
-            )
-            doing = phrases.STATUS_ANSWERING if is_answering else phrases.NOTHING_TO_STOP
-            return "\n".join([say(doing), *figures, *_set(settings), f"Aldis {version}"])
-
-        await self._context.answer(call, reply)
-
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> None:
         """Shows how Aldis knows the person: name, id for the lists, admin or not."""
@@ -287,16 +261,6 @@ class PreferenceCommands(CommandGroup):
         here = message.chat.id if call.is_in_group else None
         shown = functools.partial(phrases.who, name, message.author, here, is_admin=call.is_admin)
         await self._context.answer(call, lambda _: shown())
-
-
-def _set(settings: ChatSettings) -> list[str]:
-    """A line for each setting of the conversation that has no figure."""
-    lines = {
-        phrases.STATUS_PERSONA: settings.persona is not None,
-        phrases.STATUS_ALWAYS: settings.answers_always,
-        phrases.STATUS_PAUSED: settings.is_paused,
-    }
-    return [say(line) for line, holds in lines.items() if holds]
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:

@@ -7,7 +7,6 @@ a picture. Each is settled in the transaction that carries it out.
 
 import asyncio
 import logging
-import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -34,7 +33,7 @@ from bot.chat.turns import Turns
 from bot.commands.base import Call, Commands, Wished
 from bot.errors import ConfigError, TransportError
 from bot.event_json import load_envelope
-from bot.events import ChatId, Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
+from bot.events import Deleted, Edited, Envelope, Incoming, PersonId, SentId, is_stop_word
 from bot.i18n import phrases as common_phrases
 from bot.logs import describe_error
 from bot.metrics import Counts
@@ -50,9 +49,6 @@ _AT_ONCE = 50
 _PAUSE_SECONDS = 1.0
 """After the store has failed."""
 _BRIDGE_SECONDS = 5.0
-_OUTSIDE_SECONDS = 60.0
-"""How long somebody who was no member of a group counts as none there, without asking the bridge at each edit."""
-_MAX_OUTSIDE = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,8 +93,6 @@ class UrgentItems:
         self._wakeup = store.wakeups["urgent"]
         self._wakeup.set()  # there may be items from before
         self._lanes: dict[ConversationId, asyncio.Task[None]] = {}
-        self._outside: dict[tuple[ChatId, PersonId], float] = {}
-        """Who was no member of a group, and until when that counts."""
         self._unanswered = Unanswered(counts)
         self._turns = turns
         self._revisions = revisions
@@ -289,21 +283,13 @@ class UrgentItems:
         chat = edit.message.chat
         if not chat.is_group or not isinstance(self._transport, Groups):
             return True
-        now, author = time.monotonic(), edit.message.author
-        if self._outside.get((chat, author), 0.0) > now:
-            return False
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):  # others of this conversation wait behind it
                 groups = await self._transport.groups()
         except (TransportError, ConfigError, TimeoutError):
             return True
         group = next((group for group in groups if group.id == chat.id), None)
-        if group is not None and (author in group.members or not group.is_complete):
-            return True
-        while len(self._outside) >= _MAX_OUTSIDE:
-            del self._outside[next(iter(self._outside))]
-        self._outside[chat, author] = now + _OUTSIDE_SECONDS
-        return False
+        return group is not None and (edit.message.author in group.members or not group.is_complete)
 
     async def _decide(
         self, urgent_item: UrgentItem, verdict: Verdict | Postponement, running: TurnTasks, *, by_admin: bool

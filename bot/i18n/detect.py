@@ -71,47 +71,28 @@ _SPEAKS = 0.2
 """The share of the words that must speak for it; with fewer it may be a fifth language."""
 _READ_CHARS = 2000
 
-_WHOLE: Mapping[str, Language] = {
-    **dict.fromkeys(("help", "help me"), "en"),
-    **dict.fromkeys(("hilfe", "hilf mir", "was kannst du", "was kannst du alles", "was kannst du so"), "de"),
-    **dict.fromkeys(("aide", "aide-moi", "à l'aide", "que puis-je faire"), "fr"),
-    **dict.fromkeys(("ayuda", "ayúdame"), "es"),
-}
-"""Common first messages: too short to recognize by their words, and said in no other language."""
-_OPENINGS: Mapping[str, Language] = {
-    **dict.fromkeys(
-        ("what is", "what's the", "how many", "how much", "remind me", "set a", "search for", "list my"), "en"
-    ),
-    **dict.fromkeys(("write me", "tell me", "give me", "show me", "send me", "draw me", "draw a", "wake me"), "en"),
-    **dict.fromkeys(("convert", "calculate", "cancel"), "en"),
-    **dict.fromkeys(
-        ("was ist", "was sind", "wie viel", "wie viele", "wie spät", "erinnere mich", "weck mich", "suche nach"), "de"
-    ),
-    **dict.fromkeys(("rechne", "zeige", "zeig", "lösche", "zeichne", "erzähl", "schreib"), "de"),
-    **dict.fromkeys(("combien font", "combien de", "quelle heure", "rappelle-moi dans", "rappelle-moi demain"), "fr"),
-    **dict.fromkeys(("convertis", "cherche", "montre", "annule", "dessine"), "fr"),
-    **dict.fromkeys(("raconte-moi", "écris-moi", "dis-moi"), "fr"),
-    **dict.fromkeys(("cuánto es", "cuánto son", "cuántos son", "qué hora", "recuérdame en", "recuérdame mañana"), "es"),
-    **dict.fromkeys(("convierte", "muestra", "dibuja", "cuéntame", "escríbeme", "dime"), "es"),
+_MAX_OPENED_WORDS = 5
+_OPENINGS: Mapping[Language, str] = {
+    "en": "help|what is|what's the|how many|how much|remind me|set a|search for|list my|write me|tell me|give me"
+    "|show me|send me|draw me|draw a|wake me|convert|calculate|cancel",
+    "de": "hilfe|hilf mir|was kannst|was ist|was sind|wie viel|wie viele|wie spät|erinnere mich|weck mich|suche nach"
+    "|rechne|zeige|zeig|lösche|zeichne|erzähl|schreib",
+    "fr": "aide|aide-moi|combien font|combien de|quelle heure|rappelle-moi dans|rappelle-moi demain|convertis|cherche"
+    "|montre|annule|dessine|raconte-moi|écris-moi|dis-moi",
+    "es": "ayuda|ayúdame|cuánto es|cuánto son|cuántos son|qué hora|recuérdame en|recuérdame mañana|convierte|muestra"
+    "|dibuja|cuéntame|escríbeme|dime",
 }
 """Beginnings of short requests that exist in one language only, whatever names and numbers follow."""
-_MAX_OPENED_WORDS = 5
-_FIRST_WORDS: Mapping[str, Language] = {
-    **dict.fromkeys(["hello", "morning", "thanks", "weather", "news", "joke"], "en"),
-    **dict.fromkeys(["hallo", "guten", "moin", "servus", "danke", "wetter", "nachrichten", "witz", "uhrzeit"], "de"),
-    **dict.fromkeys(["bonjour", "bonsoir", "salut", "coucou", "merci", "météo", "blague", "rappel"], "fr"),
-    **dict.fromkeys(["hola", "buenos", "buenas", "gracias", "tiempo", "noticias", "chiste", "recordatorio"], "es"),
+_FIRST_WORDS: Mapping[Language, str] = {
+    "en": "hello morning thanks weather news joke",
+    "de": "hallo guten moin servus danke wetter nachrichten witz uhrzeit",
+    "fr": "bonjour bonsoir salut coucou merci météo blague rappel",
+    "es": "hola buenos buenas gracias tiempo noticias chiste recordatorio",
 }
 """Beginnings of somebody's first message: only a guess, because neighbouring languages share some of them."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _NO_WORDS = re.compile(r"```.*?```|`[^`]*`|https?://\S+|@\S+", re.DOTALL)
 """Code, addresses and names, which are in no language."""
-_CODE_LINE = re.compile(
-    r"^[^\n]*(?:[{};]|\w\([^)\n]*\):?)[ \t]*$|^[ \t]*(?:def|class|import|from|return|elif|else:)\b[^\n.?!]*$"
-    r"|^[ \t]*[\w.]+[ \t]*[-+]?=[^\n]*$|^[^\n]*(?:==|=>|::|</\w+>)[^\n]*$|^[ \t]*(?:for|if|while|with)\b[^\n]*:[ \t]*$",
-    re.MULTILINE,
-)
-"""A line that nobody would say: one of a program that was pasted without backticks."""
 
 
 def detect_language(text: str) -> Language | None:
@@ -120,12 +101,10 @@ def detect_language(text: str) -> Language | None:
     words = _WORD.findall(plain)
     if not words:
         return None
-    if (whole := _WHOLE.get(" ".join(words))) is not None:
-        return whole
     if len(words) <= _MAX_OPENED_WORDS:
-        for opening in (" ".join(words[:2]), words[0]):
-            if (opened := _OPENINGS.get(opening)) is not None:
-                return opened
+        for language, openings in _OPENINGS.items():
+            if not {" ".join(words[:2]), words[0]}.isdisjoint(openings.split("|")):
+                return language
     scores = _scores(words, plain)
     best, next_best, *_ = sorted(scores, key=lambda language: scores[language], reverse=True)
     score = scores[best]
@@ -137,12 +116,13 @@ def detect_language(text: str) -> Language | None:
 def guess_language(text: str) -> Language | None:
     """Returns the likely language of a greeting or a few words, if nothing else is known; None without any clue."""
     words = _WORD.findall(_plain(text))
-    return _FIRST_WORDS.get(words[0]) if 0 < len(words) <= _MAX_OPENED_WORDS else None
+    first = words[0] if 0 < len(words) <= _MAX_OPENED_WORDS else ""
+    return next((language for language, known in _FIRST_WORDS.items() if first in known.split()), None)
 
 
 def _plain(text: str) -> str:
     """The beginning in lower case, without what is in no language."""
-    return _CODE_LINE.sub(" ", _NO_WORDS.sub(" ", text[:_READ_CHARS])).lower().replace("’", "'")
+    return _NO_WORDS.sub(" ", text[:_READ_CHARS]).lower().replace("’", "'")
 
 
 def _scores(words: list[str], plain: str) -> dict[str, float]:

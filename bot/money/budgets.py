@@ -5,7 +5,6 @@ that is not set does not apply; one of 0 is used up before anything is spent.
 
     before each paid call --> reserve           the sums of the ledger against the limits, and the estimate is in them
     with its answer --------> settle            the real cost takes its place
-    with the final answer --> nearly_used_up    is there something people should know?
 
 Checking and reserving is one transaction, so turns side by side cannot spend the same money twice.
 """
@@ -58,8 +57,6 @@ class ScopeSpending:
     period: str
     """The day or month, as in `Periods`."""
     usd: Decimal
-    warned: bool = False
-    """Whether people were already told that this limit is nearly used up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,18 +69,6 @@ class UsedUp:
     """Whether it renews at the end of the span: at midnight, or on the first of the month. False: the limit is 0."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NearlyUsedUp:
-    """A limit that is nearly used up, which people should be told and were not told before."""
-
-    scope: Scope
-    span: Span
-    period: str
-    """The day or month, as in `Periods`."""
-    percent: int
-    """Rounded down; 100 or more if the limit was just reached."""
-
-
 def used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> UsedUp | None:
     """The limit that is reached; None if there is money left under all of them.
 
@@ -94,22 +79,6 @@ def used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> UsedUp | 
         return None
     amount, limit = max(reached, key=lambda pair: (pair[1] == 0, pair[0].span == "month", _WIDTHS.index(pair[0].scope)))
     return UsedUp(scope=amount.scope, span=amount.span, renews=limit > 0)
-
-
-def nearly_used_up(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> NearlyUsedUp | None:
-    """The limit that people should be told is nearly used up; None if there is none, or they were told.
-
-    Of several, the one of which the largest share is used. A limit of 0 is never nearly used up.
-    """
-    near = [
-        (amount.usd / limit, amount)
-        for amount, limit in _limited(limits, spent)
-        if limit > 0 and not amount.warned and amount.usd >= limits.warn_at * limit
-    ]
-    if not near:
-        return None
-    part, amount = max(near, key=lambda pair: pair[0])
-    return NearlyUsedUp(scope=amount.scope, span=amount.span, period=amount.period, percent=int(part * 100))
 
 
 def _limited(limits: BudgetSettings, spent: Iterable[ScopeSpending]) -> Iterator[tuple[ScopeSpending, Decimal]]:
@@ -176,25 +145,6 @@ class Budget:
         """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""
         spent = self._spent(repos, payer)
         return used_up(self._limits, [replace(one, usd=one.usd + more_usd) for one in spent])
-
-    async def nearly_used_up(self, payer: Payer, more_usd: Decimal) -> NearlyUsedUp | None:
-        """The limit that an answer has to report as nearly used up; None if there is none.
-
-        `more_usd` is what the ledger does not know yet. The caller has `warn` record that people were told.
-
-        Raises:
-            StoreError: the ledger could not be read.
-        """
-        if not limits_anything(self._limits, in_group=payer.group is not None):
-            return None
-        spent = await self._store.read(lambda repos: self._spent(repos, payer))
-        return nearly_used_up(self._limits, [replace(one, usd=one.usd + more_usd) for one in spent])
-
-    def warn(self, repos: Repositories, payer: Payer, warned: Iterable[tuple[Scope, str]]) -> None:
-        """Records, within a transaction, that people are told that these budgets are nearly used up."""
-        repos.ledger.add(
-            payer.conversation, payer.turn, payer.person, (), now=self._clock.now(), group=payer.group, warned=warned
-        )
 
     async def used_share(self) -> Mapping[str, float]:
         """The used share of the budgets that apply to everybody together, by the ledger; only those that are set.
@@ -272,7 +222,6 @@ class Budget:
                 span="day" if total.period == now.day else "month",
                 period=total.period,
                 usd=total.spending.cost_usd,
-                warned=total.warned,
             )
             for total in repos.ledger.totals(payer.person, payer.group, now)
         )

@@ -66,13 +66,6 @@ class AccessSettings(SettingsGroup):
     """Whether people are greeted when they first write directly: three lines with examples of what to ask."""
 
 
-class AnswersSettings(SettingsGroup):
-    """What answers show besides the model's words."""
-
-    show_sources: bool = False
-    """Whether a line below each answer names its sources: "(from the web)", "(from your file)"."""
-
-
 class ApprovalsSettings(SettingsGroup):
     """Tools that have an effect ask first if something that was read could have talked the model into it."""
 
@@ -145,8 +138,6 @@ class BudgetSettings(SettingsGroup):
     """For everybody together per day."""
     all_month_usd: Decimal | None = Field(default=None, ge=0)
     """For everybody together per month."""
-    warn_at: Annotated[Decimal, FIXED] = Decimal("0.8")
-    """The share of a budget at which the person is told, once, how much is used."""
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
     """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
     model=input/output in dollars per million tokens."""
@@ -501,7 +492,6 @@ class Settings(BaseSettings):
     limits: LimitsSettings = LimitsSettings()
     budget: BudgetSettings = BudgetSettings()
     approvals: ApprovalsSettings = ApprovalsSettings()
-    answers: AnswersSettings = AnswersSettings()
     store: StoreSettings = StoreSettings()
     history: HistorySettings = HistorySettings()
     intake: IntakeSettings = IntakeSettings()

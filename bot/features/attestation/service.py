@@ -73,49 +73,63 @@ _EVENTS = TypeAdapter(list[_Event])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TdxQuote:
-    """A quote of the machine, not verified yet; the first three fields are as the agent gave them."""
+class QuoteFile:
+    """A quote with what belongs to it, and what it is, in the current language."""
 
-    quote: str
-    """In hexadecimal digits."""
-    event_log: str
-    """JSON."""
-    vm_config: str
-    """JSON."""
-    compose_digest: str
-    """The SHA-256 of the measured compose file, in hexadecimal digits."""
-    app_compose: str | None
-    """The compose file itself; None if it says that it is not public."""
+    file: File
+    text: str
+    """What the file holds and proves, in three lines."""
 
 
-class GuestAgent:
-    """The agent behind this socket; a quote takes at most `quote_seconds`, including the wait for other requests."""
+class Attestation:
+    """The proof of this Aldis: the guest agent behind this socket, if there is one. A quote takes at most
+    `quote_seconds`, including the wait for other requests.
+    """
 
     def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
         self._socket = socket
         self._quote_seconds = quote_seconds
         self._turn = asyncio.Lock()
 
-    def is_here(self) -> bool:
-        """Whether there is such a socket; outside a TEE there is none."""
+    def is_possible(self) -> bool:
+        """Whether there is a guest agent; outside a TEE nothing vouches for Aldis."""
         try:
             return self._socket.is_socket()
         except OSError:
             return False
 
-    async def quote(self, report_data: bytes) -> TdxQuote:
-        """Returns a quote for these 64 bytes.
+    async def evidence(self, word: str) -> QuoteFile:
+        """Returns a quote for this word, which must pass `is_word`.
 
         Raises:
             Disconnected: the agent does not answer, or answers with anything but such a quote.
         """
+        source = await asyncio.to_thread(source_digest)
+        made_for = report_data(source, word)
+        found, digest, compose = await self._quote(made_for)
+        shown = {
+            "format": FORMAT,
+            "word": word,
+            "source": source,
+            "report_data": made_for.hex(),
+            "quote": found.quote,
+            "event_log": found.event_log,
+            "vm_config": found.vm_config,
+            "compose_hash": digest,
+            **({} if compose is None else {"app_compose": compose}),
+        }
+        data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
+        text = phrases.quote_lines(word, source, digest, has_compose=compose is not None)
+        return QuoteFile(file=File(name=FILE_NAME, content_type="application/json", data=data), text=text)
+
+    async def _quote(self, made_for: bytes) -> tuple[_Quote, str, str | None]:
         try:
             async with asyncio.timeout(self._quote_seconds), self._turn:
                 transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
                 async with httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client:  # noqa: S113  (the timeout around it covers everything)
-                    given = await _call(client, "GetQuote", {"report_data": report_data.hex()})
+                    given = await _call(client, "GetQuote", {"report_data": made_for.hex()})
                     info = await _call(client, "Info", {})
-            return _read(given, info, report_data)
+            return _read(given, info, made_for)
         except TimeoutError as error:
             raise Disconnected("the guest agent does not answer in time") from error
         except (httpx.HTTPError, OSError) as error:
@@ -135,8 +149,9 @@ async def _call(client: httpx.AsyncClient, method: str, arguments: Mapping[str, 
     return bytes(answer)
 
 
-def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
-    """The quote together with what it measures.
+def _read(given: bytes, info: bytes, made_for: bytes) -> tuple[_Quote, str, str | None]:
+    """The quote, the SHA-256 of the measured compose file in hexadecimal digits, and that file; None if it says that it
+    is not public.
 
     Raises:
         Disconnected: it is no TDX quote, it was made for something else, or it measures no compose file.
@@ -146,7 +161,7 @@ def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
     quote = bytes.fromhex(found.quote)
     if quote[: len(_VERSION)] != _VERSION:
         raise Disconnected("the guest agent gives no TDX quote of version 4")
-    if quote[_REPORT_DATA] != report_data:
+    if quote[_REPORT_DATA] != made_for:
         raise Disconnected("the guest agent's quote was made for something else")
     events = _EVENTS.validate_json(found.event_log)
     measured = (one for one in events if (one.imr, one.event) == (_APPLICATION_REGISTER, "compose-hash"))
@@ -155,13 +170,7 @@ def _read(given: bytes, info: bytes, report_data: bytes) -> TdxQuote:
         raise Disconnected("no compose file stands in the event log of the guest agent")
     compose = _Measured.model_validate_json(_Info.model_validate_json(info).tcb_info).app_compose
     is_that = hashlib.sha256(compose.encode()).hexdigest() == first.event_payload
-    return TdxQuote(
-        quote=found.quote,
-        event_log=found.event_log,
-        vm_config=found.vm_config,
-        compose_digest=first.event_payload,
-        app_compose=compose if is_that and _is_public(compose) else None,
-    )
+    return found, first.event_payload, compose if is_that and _is_public(compose) else None
 
 
 def _is_public(compose: str) -> bool:
@@ -170,50 +179,6 @@ def _is_public(compose: str) -> bool:
         return _Compose.model_validate_json(compose).public_tcbinfo
     except ValidationError:
         return False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QuoteFile:
-    """A quote with what belongs to it, and what it is, in the current language."""
-
-    file: File
-    text: str
-    """What the file holds and proves, in three lines."""
-
-
-class Attestation:
-    """The proof of this Aldis: the guest agent behind this socket, if there is one."""
-
-    def __init__(self, socket: Path, *, quote_seconds: float = QUOTE_SECONDS) -> None:
-        self._agent = GuestAgent(socket, quote_seconds=quote_seconds)
-
-    def is_possible(self) -> bool:
-        """Whether there is a guest agent; outside a TEE nothing vouches for Aldis."""
-        return self._agent.is_here()
-
-    async def evidence(self, word: str) -> QuoteFile:
-        """Returns a quote for this word, which must pass `is_word`.
-
-        Raises:
-            Disconnected: the guest agent gives none.
-        """
-        source = await asyncio.to_thread(source_digest)
-        found = await self._agent.quote(report_data(source, word))
-        compose = {} if found.app_compose is None else {"app_compose": found.app_compose}
-        shown = {
-            "format": FORMAT,
-            "word": word,
-            "source": source,
-            "report_data": report_data(source, word).hex(),
-            "quote": found.quote,
-            "event_log": found.event_log,
-            "vm_config": found.vm_config,
-            "compose_hash": found.compose_digest,
-            **compose,
-        }
-        data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        text = phrases.quote_lines(word, source, found.compose_digest, has_compose=bool(compose))
-        return QuoteFile(file=File(name=FILE_NAME, content_type="application/json", data=data), text=text)
 
 
 def is_word(given: str) -> bool:

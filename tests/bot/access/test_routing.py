@@ -191,14 +191,6 @@ def test_a_name_that_others_chose_gives_no_command_and_calls_nobody(name: str, t
     assert isinstance(route(replace(message, mentioned=()), name="Aldis"), Command | Question)
 
 
-def test_a_command_may_be_about_somebody_who_is_mentioned() -> None:
-    """Their name is what follows it."""
-    about = NamedPerson(name="Ben /stop", person=BEN)
-    message = replace(IN_GROUP, text="Aldis, /remind @Ben /stop of the milk", mentioned=(about,))
-    found = Command(message=message, name="remind", rest="@Ben /stop of the milk", is_addressed=True)
-    assert route(message, name="Aldis") == found
-
-
 @pytest.mark.parametrize(("sign", "is_yes"), [("👍", True), ("👍🏿", True), ("👎", False), ("👎🏻", False)])
 def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
     """In every colour; whether anybody asked is not known here."""
@@ -207,13 +199,6 @@ def test_a_thumb_is_a_verdict(sign: str, is_yes: bool) -> None:
     )
     assert route(reacted, name="Aldis") == Verdict(author=ANNA, target=SENT, is_yes=is_yes, instead=None)
     assert route(replace(reacted, is_on_mine=False), name="Aldis") == Ignore(reason="reacted")
-
-
-def test_whose_message_a_reaction_is_on_is_never_assumed() -> None:
-    """A yes must not come of something that nobody has told."""
-    given = {"author": ANNA, "chat": DIRECT, "emoji": "👍", "target_author": None, "target": SENT, "removed": False}
-    with pytest.raises(TypeError, match="is_on_mine"):
-        Reacted(**given)
 
 
 YES = (

@@ -14,9 +14,11 @@ from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
 from bot.messages import CallId, ToolCall
 from tests.bot.chat.turn_helpers import Echo
-from tests.tools.test_catalog import all_tools
+from tests.tools.test_catalog import all_tools, tool_deps
 from tools import ToolDeps, ToolSpec
 from tools.reminders import Remind
+
+__all__ = ["tool_deps"]  # a fixture
 
 WEEKLY = {"action": "set", "local_datetime": "2026-12-24T18:00", "repeat": "week", "weekdays": ["mo", "we"]}
 PLANS: Mapping[str, tuple[Mapping[str, Any], str]] = {

@@ -164,16 +164,17 @@ async def test_a_question_takes_the_place_of_the_status(store: Store, clock: Set
         assert [edits for _, edits in shown(aldis)[3:]] == list(range(FIRST + 3, FIRST + len(aldis.transport.sent)))
 
 
-async def test_what_is_taken_back_takes_its_status_with_it(store: Store, clock: SetClock) -> None:
-    """The question is deleted while its turn runs: nothing of it stays in the chat."""
+@pytest.mark.parametrize("is_undone", [False, True])
+async def test_what_is_taken_back_takes_its_status_with_it(store: Store, clock: SetClock, is_undone: bool) -> None:
+    """The question is deleted, or undone, while its turn runs: nothing of it stays in the chat."""
     async with app_harness(store, clock, live="status") as aldis:
         asked = await slowly(aldis)
         await aldis.answered(1)
-        await aldis.deliver(delete(asked))
+        await aldis.deliver(message("/undo") if is_undone else delete(asked))
         await aldis.transport.until(lambda: bool(aldis.transport.removed))
         await aldis.quiet()
         assert [(removal.chat, removal.target) for removal in aldis.transport.removed] == [(ALICE.chat, FIRST + 1)]
-        assert len(aldis.transport.sent) == 1
+        assert len(aldis.transport.sent) == 1 + is_undone
 
 
 async def test_an_edited_question_begins_again(store: Store, clock: SetClock) -> None:

@@ -104,6 +104,16 @@ async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(
         assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
 
 
+async def test_a_broadcast_disappears_with_its_message(store: Store, clock: SetClock) -> None:
+    """A yes that comes after its timer has run out sends nothing."""
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        await aldis.process(message(f"/broadcast {NEWS}", author=BOB, expires_in_seconds=60))
+        clock.move(61)
+        await aldis.process(message("yes", author=BOB))
+        assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
+
+
 @pytest.mark.parametrize("takes_back", [delete, lambda sent, author: edit("/help", sent, author=author)])
 async def test_an_edited_broadcast_takes_the_place_of_the_former(
     store: Store, clock: SetClock, takes_back: Callable[..., Frame]

@@ -128,6 +128,40 @@ async def test_a_call_of_a_tool_that_is_switched_off_is_answered_disabled(store:
         assert '"error": "disabled"' in contents(aldis.model.requests[-1])[1]
 
 
+async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetClock) -> None:
+    """In their language, by a part of it or nearly so, or by the name that models know; those that belong together are
+    one; of several that may be meant none is guessed.
+    """
+    names = ("web_search", "web_fetch", "get_weather", "predict", "resolve_prediction", "post_search")
+    async with app_harness(store, clock, tools=tuple(Echo(name=name) for name in names)) as aldis:
+        on = ["Web search", "Web pages", "Weather", "Predictions", "post_search"]
+        assert await told(aldis, "/tools") == "\n".join(f"• {name}: on" for name in on)
+        for rest, off in {
+            "off web": ["Web search", "Web pages"],
+            "on Web pages": ["Web search"],
+            "off wether": ["Web search", "Weather"],
+            "on web_search": ["Weather"],
+            "aus Predictions": ["Weather", "Predictions"],
+            "off search": ["Weather", "Predictions"],
+            "off nothing": ["Weather", "Predictions"],
+        }.items():
+            await told(aldis, f"/tools {rest}")
+            heard = await told(aldis, "/tools")
+            assert heard == "\n".join(f"• {name}: {'off' if name in off else 'on'}" for name in on), rest
+        await aldis.process(message("And now?"))
+        offered = [offer.name for offer in aldis.model.requests[-1].tools]
+        assert offered == ["web_search", "web_fetch", "post_search"]
+        assert await told(aldis, "/tools off search") == plain(phrases.which("search", ("Web search", "post_search")))
+        assert await told(aldis, "/tools maybe echo") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
+        await told(aldis, "/language de")
+        assert "Wetter ist hier eingeschaltet" in await told(aldis, "/tools an Wetter") or "Wetter: an" in await told(
+            aldis, "/tools"
+        )
+
+
+TOOLS_EXAMPLES = ("/tools", "/tools off NAME", "/tools on NAME", "/tools revoke NAME")
+
+
 # Language
 
 

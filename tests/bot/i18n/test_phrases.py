@@ -41,35 +41,6 @@ def test_a_model_that_refuses_again_and_again_is_set_up_wrongly() -> None:
     assert phrases.for_error(missing) == phrases.NO_SUCH_MODEL.text
 
 
-def test_no_kind_of_error_is_forgotten() -> None:
-    """A new kind under ProviderError needs a sentence of its own."""
-    said = [phrases.for_error(kind("", provider="p")) for kind in ProviderError.__subclasses__()]
-    assert common_phrases.FAILED.text not in said
-    assert len(set(said)) == len(said)
-
-
-def test_a_finer_kind_speaks_as_its_parent() -> None:
-    """Where an error is told apart further, people need not notice."""
-
-    class QuotaUsedUp(BadKey):
-        pass
-
-    assert phrases.for_error(QuotaUsedUp("", provider="p")) == phrases.BAD_KEY.text
-
-
-@pytest.mark.parametrize("name", sorted(SENTENCES))
-def test_a_sentence_is_ready_as_it_stands(name: str) -> None:
-    """Nothing to be filled in, one line, short enough for a chat, ended as a sentence or a remark in brackets,
-    unless it is an example of a command.
-    """
-    sentence = SENTENCES[name]
-    assert sentence == sentence.strip()
-    assert sentence.isprintable()
-    assert 0 < len(sentence) <= 200
-    assert sentence[-1] in ".)…" or sentence.startswith("/")
-    assert not {"{", "}", "%"} & set(sentence)
-
-
 def test_no_sentence_is_said_for_two_reasons() -> None:
     """People can tell what happened, and whoever runs Aldis from what they were told."""
     assert len(set(SENTENCES.values())) == len(SENTENCES)

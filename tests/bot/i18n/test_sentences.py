@@ -1,12 +1,9 @@
 """The sentences in every language: none is forgotten, none is left over, and each says as much as the English one."""
 
 import ast
-import re
-import runpy
 import string
-from decimal import Decimal
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from babel.messages.catalog import Catalog
@@ -18,9 +15,8 @@ from bot.i18n import catalogues
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language, use_language
-from bot.labels import Source, SourceKind
 from store import Erasure
-from tests.bot.i18n.sentences import ENGLISH, FILES, NAMED, ROOT
+from tests.bot.i18n.sentences import ENGLISH, FILES, NAMED
 
 USED_UP = phrases.budget_used_up("person", "day", renews=True)
 
@@ -85,20 +81,6 @@ def test_a_count_chooses_the_form() -> None:
         assert (one.replace("1", "0") == none) == (language == "fr")
 
 
-def test_a_sentence_with_two_forms_needs_its_count() -> None:
-    """Else nobody knows which one is meant."""
-    with pytest.raises(TypeError):
-        say(phrases.EVERY_DAY)
-
-
-def test_translators_get_all_of_it() -> None:
-    """`make translations` finds every sentence in the code, with its name, and no module makes one elsewhere."""
-    template = runpy.run_path(str(ROOT / ".ci" / "translations.py"))["template"]()
-    assert {str(one.context) for one in template if one.id} == {sentence.name for sentence in ENGLISH.values()}
-    making = {path for path in (ROOT / "bot").rglob("*.py") if " = Sentence(" in path.read_text(encoding="utf-8")}
-    assert making == set(FILES)
-
-
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_no_words_stand_where_they_cannot_be_translated(path: Path) -> None:
     """Functions of phrases put nothing but signs and short units between what they fill in."""
@@ -131,28 +113,3 @@ def test_what_is_said_is_in_the_language_that_is_spoken(language: Language) -> N
         common_phrases.STOPPED.text,
         USED_UP,
     }
-
-
-def test_no_line_of_french_ends_before_a_sign() -> None:
-    """A phone wraps at a plain space, and the next line would begin with a colon."""
-    with use_language("fr"):
-        said = [command_phrases.forget_reply(Erasure(turns=2))]
-        said += [say(sentence) for sentence in ENGLISH.values() if sentence.plural is None]
-    assert sum("\u00a0:" in text for text in said) > 50
-    assert not [text for text in said if re.search("« | [:;!?»]", text)]
-
-
-@pytest.mark.parametrize("kind", get_args(SourceKind))
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_question_names_its_causes(language: Language, kind: SourceKind) -> None:
-    """Every kind of source, with a name and without, in each language; of many the newest."""
-    named, unnamed = Source(kind=kind, name="site.example"), Source(kind=kind)
-    with use_language(language):
-        question = phrases.may_i([phrases.Deed(words="x")], Decimal(0), (named, unnamed))
-        many = phrases.may_i([], Decimal(0), [Source(kind="page", name=f"{n}.example") for n in range(5)])
-        origin = phrases.origin((named,))
-    assert "{" not in question
-    assert ("site.example" in question) is (kind in {"page", "tool", "file", "person"})
-    assert [f"{n}.example" in many for n in range(5)] == [False, False, True, True, True]
-    assert "…" in many
-    assert origin

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.formatting.split import parts, visible
+from bot.formatting.split import visible
 from bot.labels import Labels
 from bot.messages import AssistantMessage, CallId, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.trust.links import GivenAddresses, defang, given_in, inert
@@ -129,23 +129,6 @@ def test_what_phones_read_as_part_of_a_given_address_carries_nothing_out(address
     assert set(linked) == {address}
 
 
-@pytest.mark.parametrize("behind", ["!?!!?_", "*__*", ",;,;)", "_", ".,.,-", "')]'_", ":::;"])
-def test_no_signs_behind_a_given_address_spell_anything(behind: str) -> None:
-    """Signal's apps read on over them: to whoever owns the host they are signs of a code."""
-    seen = visible(defang(f"See https://lamps.example/signals?a=1{behind} now", GivenAddresses(GIVEN))).text
-    assert seen.startswith("See lamps[.]example")
-
-
-@pytest.mark.parametrize(
-    "before", ["4711=", "4711$", "4711~", "4711+", "4711`", "`4711``", "4711=.", "4711%@", "4711\\|"]
-)
-def test_no_signs_before_a_given_name_make_it_another(before: str) -> None:
-    """Signal's app for desktops reads `4711=flags.example` as one name, phones `4711%@flags.example` as a mailbox."""
-    seen = visible(defang(f"See {before}www.flags.example or {before}flags.example", GivenAddresses(GIVEN))).text
-    assert "flags[.]example or" in seen
-    assert "flags.example" not in seen
-
-
 def test_every_end_of_a_host_makes_an_address() -> None:
     """Those that hypothesis knows, in either spelling; but for those of files."""
     listed = files(hypothesis.vendor).joinpath("tlds-alpha-by-domain.txt").read_text("ascii").lower().splitlines()
@@ -165,16 +148,6 @@ def test_whatever_is_answered_no_made_up_address_is_seen(atoms: list[str]) -> No
     assert "://evil" not in seen
 
 
-@pytest.mark.parametrize(
-    "before", ["***\n" * 60, "> > > > a\nb\n" * 60, "|head|tail|\n|-|-|\n" + "|a|b|\n" * 60 + "\n"]
-)
-def test_no_address_hides_behind_what_grows(before: str) -> None:
-    """A page may be longer than its Markdown: what stands at its end is looked at all the same."""
-    answer = defang(f"{before}**evil**.example/?d=4711", GivenAddresses(""))
-    sent = "".join(part.text for part in parts(answer))
-    assert sent.endswith("evil[.]example/?d=4711")
-
-
 def test_long_answers_are_looked_through_quickly() -> None:
     """Whatever they are made of."""
     for text in (
@@ -192,15 +165,6 @@ def test_long_answers_are_looked_through_quickly() -> None:
         began = time.process_time()
         defang(text, GivenAddresses(GIVEN))
         assert time.process_time() - began < 20
-
-
-def test_many_addresses_are_looked_for_quickly_in_all_that_was_read() -> None:
-    """A page can have a model list a thousand of them: nobody else is answered while they are looked for."""
-    read = "".join(f"{number} lamps hang in www.harbour-{number}.example\n" for number in range(8_000))
-    listed = "\n".join(f"- https://evil-{number}.example/{number}" for number in range(1_000))
-    began = time.process_time()
-    assert "://" not in defang(listed, GivenAddresses(read))
-    assert time.process_time() - began < 20
 
 
 def test_the_question_shows_an_address_whole() -> None:

@@ -1,8 +1,5 @@
 """Whether a person's own message names what a call takes."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from bot.trust.rules import MESSAGE_END, names_all
 
 SCHEMA = {
@@ -86,10 +83,3 @@ def test_what_stands_in_two_messages_is_not_put_together() -> None:
     call = {"to": "Ben", "amount": 500}
     assert names_all(f"Pay 500 to Ben{MESSAGE_END}Thanks", call, SCHEMA)
     assert not names_all(f"Write to Ben{MESSAGE_END}I paid 500", call, SCHEMA)
-
-
-@given(st.text(), st.recursive(st.none() | st.booleans() | st.floats() | st.text(), st.lists))
-def test_anything_may_be_asked(words: str, value: object) -> None:
-    """Nothing raises, and nothing is named by silence."""
-    assert names_all(words, {"value": value}, SCHEMA) in {True, False}
-    assert not names_all("", {"value": value}, SCHEMA)

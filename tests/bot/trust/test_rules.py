@@ -3,8 +3,6 @@
 import string
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.labels import Labels, Source, Writer
 from bot.trust.rules import (
@@ -17,7 +15,7 @@ from bot.trust.rules import (
     may_fetch,
     urls_in,
 )
-from tools import Effects, canonical_url
+from tools import Effects
 
 SAID = "https://news.example/today"
 ASKED = Provenance().hearing(f"What is new on {SAID}?")
@@ -145,22 +143,6 @@ def test_people_write_addresses_without_a_scheme(words: str, names: list[str]) -
     assert bare == [f"{scheme}://{name}" for name in names for scheme in ("https", "http")]
 
 
-@given(st.text(max_size=80), st.sampled_from(["", "https://a.example/b", "(https://a.example", "[x](http://a.example"]))
-@settings(max_examples=150, deadline=None)
-def test_what_is_found_can_always_be_compared(words: str, address: str) -> None:
-    """No text makes the search fail, and everything found is in its one spelling."""
-    for url in urls_in(words + address + words):
-        assert canonical_url(url) == url
-
-
-@pytest.mark.parametrize("sign", ["(", ")", "https://", "https://a", "](", ",https://", "**https://a.example/", "."])
-def test_no_text_keeps_the_search_busy(sign: str) -> None:
-    """A hundred thousand signs made for it are read about once, and few addresses are looked at."""
-    assert len(urls_in("https://a.example/" + sign * 100_000)) <= MAX_URLS
-    assert len(urls_in((sign + " ") * 100_000)) <= MAX_URLS
-    assert len(addresses_in("a." + sign * 100_000 + "a.b" * 100_000)) <= 3 * MAX_URLS
-
-
 def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
     """Only the first two hundred are looked at, the same one counted again each time."""
     assert len(urls_in(" ".join(f"https://a.example/{number}" for number in range(MAX_URLS + 5)))) == MAX_URLS
@@ -190,11 +172,6 @@ def test_a_text_full_of_addresses_is_not_read_to_its_end() -> None:
 def test_only_the_very_address_that_was_said_is_fetched(url: str, fetched: bool) -> None:
     """Spellings that are sent alike count as one; a letter more is another address."""
     assert may_fetch(url, ASKED) is fetched
-
-
-def test_nothing_is_fetched_in_a_turn_that_gave_no_address() -> None:
-    """Deny by default."""
-    assert not may_fetch(SAID, Provenance())
 
 
 def test_a_hit_of_a_search_is_fetched() -> None:
@@ -271,15 +248,6 @@ def test_letters_asked_for_side_by_side_are_counted_one_by_one() -> None:
     assert begun == MAX_LINKS_FOLLOWED
 
 
-def test_what_was_said_or_found_is_not_counted_as_a_link() -> None:
-    """The person may name ten pages, and each may be read again."""
-    turn = ASKED
-    for _ in range(10):
-        assert may_fetch(SAID, turn)
-        turn = turn.fetching(SAID)
-    assert turn.links_followed == 0
-
-
 @pytest.mark.parametrize(
     ("found_at", "link", "fetched"),
     [
@@ -308,11 +276,3 @@ def test_a_link_leads_one_hop_and_no_further() -> None:
     first, second = "https://news.example/1", "https://news.example/2"
     turn = ASKED.reading(SAID, found_at=SAID, links=[first]).fetching(first)
     assert not may_fetch(second, turn.reading(first, found_at=first, links=[second]))
-
-
-def test_a_page_that_nobody_gave_offers_nothing() -> None:
-    """The answer of any other tool brings no address into the turn, whatever it says it is."""
-    turn = Provenance().reading(
-        "https://evil.example/", found_at="https://evil.example/", links=["https://evil.example/a"]
-    )
-    assert turn == Provenance()

@@ -1,6 +1,5 @@
 """What vouches for Aldis: the file that people get passes the check that the docs print, and nothing else does."""
 
-import asyncio
 import json
 import re
 import subprocess
@@ -16,12 +15,12 @@ from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.commands import AttestationCommands
-from bot.features.attestation.service import MAX_ANSWER_BYTES, Attestation, is_word, report_data
+from bot.features.attestation.service import MAX_ANSWER_BYTES, Attestation, report_data
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.servers.base import Answer, answer_json, hang
+from tests.servers.base import Answer, answer_json
 from tests.servers.dstack import GuestAgent
 from tests.servers.envelopes import message
 
@@ -120,20 +119,6 @@ async def test_an_agent_that_gives_no_such_quote(fault: Answer, says: str, socke
     async with GuestAgent(socket=socket, faults=[fault]):
         with pytest.raises(Disconnected, match=says):
             await Attestation(socket).evidence(WORD)
-
-
-async def test_an_agent_that_hangs_keeps_nobody_waiting(socket: Path) -> None:
-    """Those who stand behind in the queue neither."""
-    async with GuestAgent(socket=socket, faults=[hang, hang]):
-        attestation = Attestation(socket, quote_seconds=0.2)
-        results = await asyncio.gather(*(attestation.evidence(WORD) for _ in range(3)), return_exceptions=True)
-    assert [type(one) for one in results] == [Disconnected] * 3
-
-
-@pytest.mark.parametrize("word", ["", "short", "x" * 101, "with space", "zwei\nzeilen", "geheimnisvöll", "“quoted”"])
-def test_words_that_are_none(word: str) -> None:
-    """Too short to be new, or changed by a keyboard on its way."""
-    assert not is_word(word)
 
 
 def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:

@@ -1,31 +1,22 @@
 """What reports say of a claim, read by a model: over every wire, by texts that talk to the model, and what it costs."""
 
-import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.clock import SetClock
-from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge, judgements, sheet
-from bot.models.prices import Price, PricedModel
-from bot.money.budgets import Budget
-from bot.settings import BudgetSettings
+from bot.features.evidence.judge import MAX_EXCERPT_CHARACTERS, MAX_REPORTS, ReportJudge
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Scripted, calls, unlimited
+from tests.bot.chat.turn_helpers import Desk, Scripted, unlimited
 from tests.bot.models import vendors
 from tests.bot.models.vendors import NAMES, Vendor
 from tests.conftest import NOON
-from tests.ledger_sums import ledger_sum
 from tests.servers.script import Heard, call, cut_off, say
-from tests.waiting import WAIT_SECONDS, eventually
-from tools import Disabled, Excerpt, Judgement, ToolContext, Unavailable
+from tools import Excerpt, Judgement, ToolContext, Unavailable
 
 CLAIM = "A bridge in Larkhaven collapsed"
 TOLD = Excerpt(title="Larkhaven bridge collapsed", snippet="The ministry confirms it.")
@@ -140,45 +131,6 @@ async def test_a_model_that_is_down_is_told_of(store: Store, clock: SetClock, an
         await judged(store, clock, anthropic)
 
 
-async def test_a_budget_that_is_used_up_is_not_overrun(store: Store, clock: SetClock, anthropic: Vendor) -> None:
-    """The model is asked while there is money, the running turn's own costs counted, and not once more after that."""
-    desk = Desk(store, clock, Scripted([]))
-    turn = await desk.loaded("Is it so?")
-    context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
-    limits = BudgetSettings(person_day_usd=Decimal("0.00001"))
-    budget = Budget(store, clock, limits, timezone="UTC")
-    judge = ReportJudge(store, clock, anthropic.provider, budget)
-    anthropic.server.reply = judging()
-    assert await judge.judge(CLAIM, REPORTS, context)
-    with pytest.raises(Disabled, match="budget is used up"):
-        await judge.judge(CLAIM, REPORTS, context)
-    assert len(anthropic.server.requests) == 1
-
-
-async def test_what_is_broken_off_is_paid(store: Store, clock: SetClock, anthropic: Vendor) -> None:
-    """Somebody stops the turn while the model reads: it has read, and the ledger knows."""
-    desk = Desk(store, clock, Scripted([]))
-    turn = await desk.loaded("Is it so?")
-    context = replace(CONTEXT, turn=turn.id, person=turn.person, chat=turn.chat)
-    price = PricedModel(provider="p", name="m", price=Price(input=Decimal(2), output=Decimal(10)))
-    budget = Budget(store, clock, BudgetSettings(), timezone="UTC", priced=lambda _: price)
-    anthropic.server.latency_seconds = WAIT_SECONDS
-    reading = asyncio.create_task(ReportJudge(store, clock, anthropic.provider, budget).judge(CLAIM, REPORTS, context))
-    await eventually(lambda: anthropic.server.requests)
-    reading.cancel()
-    await asyncio.wait([reading])
-    assert reading.cancelled()
-    assert (await store.read(ledger_sum)).cost_usd > 0
-
-
-async def test_without_a_model_nothing_is_judged(store: Store, clock: SetClock, anthropic: Vendor) -> None:
-    """And without reports nobody is asked."""
-    with pytest.raises(Disabled):
-        await judge_of(store, clock, None).judge(CLAIM, REPORTS, CONTEXT)
-    assert await judged(store, clock, anthropic, ()) == ()
-    assert anthropic.server.requests == []
-
-
 async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) -> None:
     """In reports, in their length, in the length of the answer; no tool but the one, no history, no cache."""
     anthropic.server.reply = judging()
@@ -189,15 +141,3 @@ async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) ->
     assert body["max_tokens"] < 2000
     assert [tool["name"] for tool in body["tools"]] == ["judge_reports"]
     assert len(body["messages"]) == 1
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.builds(Excerpt, title=st.text(max_size=60), snippet=st.text(max_size=60)), max_size=8), st.text())
-def test_a_sheet_has_every_report_on_a_line_of_its_own(reports: list[Excerpt], claim: str) -> None:
-    """Whatever strangers write, it ends no line and no report."""
-    rows = [json.loads(line) for line in sheet(claim, reports).split("\n")[1:]]
-    assert [(row["report"], row["title"]) for row in rows] == [(n, one.title) for n, one in enumerate(reports, 1)]
-    found = [{"report": n, "stance": "agrees", "tone": "neutral", "cites_official": False} for n in range(len(rows))]
-    found = [{**one, "report": one["report"] + 1} for one in found]
-    completion = calls(("judge_reports", {"judgements": found}))
-    assert [one.stance for one in judgements(completion, len(rows))] == ["agrees"] * len(reports)

@@ -10,7 +10,6 @@ from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
 from bot.features.export import phrases
 from bot.features.export.service import Export, KeptTurn, gather_export
-from bot.i18n.catalogues import say
 from bot.i18n.language import use_language
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from store import ConversationId, Store
@@ -58,27 +57,6 @@ async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock:
         kept = json.loads(found.as_json())
         assert kept["settings"]["persona"]["text"] == "Be a pirate."
         assert kept["reminders"] == [{"at": "2026-11-22T09:00:00+09:00", "text": "water the tulips"}]
-
-
-async def test_an_export_has_nothing_that_has_disappeared(store: Store, clock: SetClock) -> None:
-    """Also where nobody has swept since: the operator exports out of a store of which no Aldis runs."""
-    direct, person = ChatId(ALICE.chat), PersonId(ALICE.uuid)
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("The first of my secrets.", expires_in_seconds=30))
-        await aldis.deliver(message("/remind tomorrow 9:00 water the tulips", expires_in_seconds=30))
-        await aldis.answered(2)
-        await told(aldis, "The roses are red.")
-        aldis.model.script += [Overloaded("busy", provider="p")]
-        await aldis.deliver(message("The last of my secrets?", expires_in_seconds=30))
-        await aldis.answered(4)
-        await aldis.quiet()
-    before = await gather_export(store, person, direct, now=clock.now())
-    assert all(word in before.as_json() for word in ("secrets", "tulips", "roses", "The last"))
-    clock.move(31)
-    for most in (None, 0):
-        after = await gather_export(store, person, direct, now=clock.now(), max_bytes=most)
-        assert not any(word in after.as_json() for word in ("secrets", "tulips"))
-        assert after.count == 1
 
 
 async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path) -> None:
@@ -167,25 +145,6 @@ def test_a_page_shows_words_and_pictures_and_runs_nothing() -> None:
     [policy] = [attributes["content"] for name, attributes in page.tags if "http-equiv" in attributes]
     assert policy is not None
     assert policy.startswith("default-src 'none'")
-
-
-def test_a_page_is_no_larger_than_a_message_may_be() -> None:
-    """Pictures that do not fit are named, and of the turns the newest are shown."""
-    pictures = [
-        Picture(data=bytes([number]) * 1_500_000, content_type="image/png", width=1, height=1) for number in range(4)
-    ]
-    turns = tuple(
-        KeptTurn(
-            conversation=ConversationId(1),
-            expires_at=None,
-            said=(UserMessage(text=f"{number} " + "ä" * 300_000, media=(one,)),),
-        )
-        for number, one in enumerate(pictures)
-    )
-    page = Tags(Export(turns=turns).as_page("Aldis", in_group=False).data)
-    assert [name for name, _ in page.tags].count("img") == 2
-    assert say(phrases.PICTURE_LEFT_OUT) in page.words
-    assert [f"{number} ä" in page.words for number in range(4)] == [False, True, True, True]
 
 
 async def test_what_has_a_picture_is_exported_as_a_page(store: Store, clock: SetClock) -> None:

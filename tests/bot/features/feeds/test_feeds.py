@@ -33,7 +33,7 @@ from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
-from tools import Disabled, Fetcher, NewsOptions, NotFound
+from tools import Fetcher, NewsOptions, NotFound
 from tools.news.tool import IntelRecent, IntelSearch
 
 HOUR = 3600
@@ -113,32 +113,6 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
     await feed_poller.attend_all()
     assert room.site.requests[-1].headers["if-none-match"] == feed.etag
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
-
-
-async def test_old_articles_go_although_a_feed_is_always_due(store: Store, room: Newsroom) -> None:
-    """Slow feeds keep each other due: each takes its time, and nobody waits for the last of them."""
-    others = [f"/other{number}" for number in range(5)]  # with this one more than are read at once
-    for name in others:
-        room.site.feeds[name] = rss()
-    feed_poller = room.feed_poller(store, "/feed", *others)
-    await feed_poller.attend_all()
-    assert await titles(store, room.clock) == ["The lamp is lit"]
-
-    def takes_days(_: object) -> web.Response:
-        room.clock.move(10 * 24 * HOUR)
-        room.site.faults.append(takes_days)
-        return web.Response(body=rss(), content_type="application/rss+xml")
-
-    async def is_gone() -> bool:
-        return not await titles(store, room.clock)
-
-    room.clock.move(24 * HOUR)
-    room.site.faults.append(takes_days)
-    reading = asyncio.create_task(feed_poller.attend_all())
-    await eventually_found(is_gone)
-    assert not reading.done()
-    reading.cancel()
-    await asyncio.wait([reading])
 
 
 async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroom) -> None:
@@ -233,85 +207,6 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
     assert (feed.trouble, feed.due_at) == ("gone", None)
 
 
-async def test_the_admins_hear_once_of_a_feed_that_is_gone(store: Store, room: Newsroom) -> None:
-    """In their chat; again if it was added again and is gone once more. Its name, a stranger's words, is no link."""
-    room.site.feeds["/feed"] = rss(LIT, title="Lamps https://evil.example")
-    async with app_harness(store, room.clock, admins=frozenset({BOB.uuid})) as aldis:
-        await told(aldis, "hi", author=BOB)
-        feed_poller = room.feed_poller(store, "/feed")
-        await feed_poller.attend_all()
-        room.site.gone.add("/feed")
-        for notices in (1, 2):
-            for _ in range(3):
-                room.clock.move(48 * HOUR)
-                await feed_poller.attend_all()
-                await aldis.quiet()
-            heard = [reply.content.text for reply in aldis.transport.sent[1:]]
-            assert [text.startswith("The news feed “Lamps ") for text in heard] == [True] * notices
-            assert "https://evil.example" not in "".join(heard)
-            [gone] = await feeds_of(store)
-            await store.transaction(lambda repos, url=gone.url: repos.feeds.add(url, now=room.clock.now()))
-            room.site.gone.clear()
-            await feed_poller.attend_all()
-            room.clock.move(2 * HOUR)
-            await feed_poller.attend_all()
-            room.site.gone.add("/feed")
-
-
-async def test_a_slow_feed_holds_no_other_up(store: Store, room: Newsroom) -> None:
-    """A few are read side by side, each by one; the fifth waits for one of them."""
-    gate, names = asyncio.Event(), [f"/slow{number}" for number in range(4)]
-    for name in (*names, "/last"):
-        room.site.feeds[name] = rss()
-
-    async def wait(_: object) -> web.Response:
-        await gate.wait()
-        return web.Response(body=rss(), content_type="application/rss+xml")
-
-    room.site.faults += [wait] * 3
-    feed_poller = room.feed_poller(store, *names, "/last")
-    reading = asyncio.create_task(feed_poller.attend_all())
-
-    async def are_read() -> bool:
-        return sum(feed.read_at is not None for feed in await feeds_of(store)) == 2
-
-    await eventually_found(are_read)
-    assert (len(room.site.requests), reading.done()) == (5, False)
-    gate.set()
-    await reading
-    assert len(room.site.requests) == 5
-    assert await have_been_read(store)
-
-
-async def test_a_feed_that_is_back_is_read_when_somebody_adds_it_again(store: Store, room: Newsroom) -> None:
-    """Its server had said that it is gone for good; what it told stays."""
-    feed_poller = room.feed_poller(store, "/feed")
-    await feed_poller.attend_all()
-    room.site.gone.add("/feed")
-    room.clock.move(48 * HOUR)
-    await feed_poller.attend_all()
-    room.site.gone.clear()
-    [gone] = await feeds_of(store)
-    added = await store.transaction(lambda repos: repos.feeds.add(gone.url, now=room.clock.now()))
-    assert added is not None
-    assert added.id == gone.id
-    await feed_poller.attend_all()
-    [back] = await feeds_of(store)
-    assert (back.trouble, back.due_at is None) == (None, False)
-    again = await store.transaction(lambda repos: repos.feeds.add(gone.url, now=room.clock.now()))
-    assert again is None
-
-
-async def test_a_feed_that_has_moved_is_read_where_it_is(store: Store, room: Newsroom) -> None:
-    """And stays the one that the settings name, over a restart."""
-    room.site.moves["/former"] = (301, "/feed")
-    await room.feed_poller(store, "/former").attend_all()
-    room.clock.move(2 * HOUR)
-    await room.feed_poller(store, "/former").attend_all()
-    assert [seen.path for seen in room.site.requests] == ["/former", "/feed", "/feed"]
-    assert [feed.given for feed in await feeds_of(store)] == [f"{room.site.url}/former"]
-
-
 async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: Store, room: Newsroom) -> None:
     """What claims to be of tomorrow is of when it was seen; what has no date is new once, however long it is listed."""
     ahead = Item(title="Of tomorrow", link="/ahead", at=NOON + timedelta(days=1))
@@ -345,14 +240,6 @@ async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
         assert await troubles(store) == ["denied"]
         stop.set()
         await running
-
-
-async def test_switched_off_nothing_is_asked(store: Store, room: Newsroom) -> None:
-    """The loop ends at once, whatever the settings name."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        await room.feed_poller(store, "/feed", is_on=False).run()
-    assert room.site.requests == []
-    assert await feeds_of(store) == ()
 
 
 # In the chat
@@ -459,13 +346,3 @@ async def test_a_feed_is_chosen_by_a_part_of_its_name(store: Store, clock: SetCl
         await feeds.recent(since=NOON, limit=3, feed="rockets")
     assert caught.value.quoted == "lamps.example; The Harbour"
     assert "Harbour" not in str(caught.value)
-
-
-async def test_without_any_feed_there_is_no_news(store: Store, clock: SetClock) -> None:
-    """A call that comes all the same is told so."""
-    feeds = Feeds(store, clock)
-    with pytest.raises(Disabled):
-        await feeds.recent(since=NOON, limit=3)
-    with pytest.raises(Disabled):
-        await feeds.search("lamp", since=NOON, limit=3)
-    assert not await feeds.any()

@@ -72,18 +72,6 @@ async def test_what_was_read_outside_plants_nothing(store: Store, clock: SetCloc
         assert await aldis.count("SELECT count(*) FROM facts") == 0
 
 
-async def test_a_prompt_of_a_reminder_remembers_nothing(store: Store, clock: SetClock) -> None:
-    """Only what the person has just asked for themselves."""
-    async with app_harness(store, clock, remembers=True) as aldis:
-        await told(aldis, "/remind in 1h ask: go on")
-        aldis.model.script = [remember(), says("No.")]
-        clock.move(3600)
-        await aldis.reminder_scheduler.attend_all()
-        await aldis.quiet()
-        assert '"error": "denied"' in contents(aldis.model.requests[-1])[0]
-        assert await aldis.count("SELECT count(*) FROM facts") == 0
-
-
 async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: SetClock, path: Path) -> None:
     """By command and by the model; what is forgotten is not told any more, and its number is free."""
     async with app_harness(store, clock, remembers=True) as aldis:
@@ -124,21 +112,6 @@ async def test_only_so_many_are_remembered(store: Store, clock: SetClock) -> Non
         await told(aldis, "one more")
         assert '"error": "rate_limited"' in contents(aldis.model.requests[-1])[-1]
         assert await aldis.count("SELECT count(*) FROM facts") == MAX_FACTS
-
-
-async def test_a_call_that_is_repeated_after_a_crash_remembers_nothing_more(store: Store, clock: SetClock) -> None:
-    """Also when the fact was forgotten meanwhile."""
-    async with app_harness(store, clock, remembers=True) as aldis:
-        await learn(aldis)
-        turn = await aldis.count("SELECT turn_id FROM facts")
-        await told(aldis, "/memory forget 1")
-        direct = await aldis.count("SELECT conversation_id FROM facts")
-
-        def again(repos: Any) -> Any:
-            return repos.facts.put(direct, f"call_{turn}_0_0", b"again", turn=turn, now=clock.now())
-
-        assert (await store.transaction(again)).fact is None
-        assert await aldis.count("SELECT count(*) FROM facts") == 1
 
 
 @pytest.mark.parametrize("how", ["timer", "delete", "edit", "/forget yes", "/forget everything yes"])

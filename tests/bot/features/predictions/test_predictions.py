@@ -18,7 +18,7 @@ from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
-from tools import Denied, Forecast, NotFound, RateLimited, Tool, ToolContext
+from tools import Forecast, RateLimited, Tool, ToolContext
 from tools.predictions import CalibrationStats, ListPredictions, Predict, ResolvePrediction
 
 WORDS = "canary-4711 sings"
@@ -80,36 +80,6 @@ async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock:
         assert (scores["resolved"], scores["brier_score"]) == (1, 0.64)
         [file] = aldis.transport.sent[-1].files
         assert file.name == "calibration.png"
-
-
-async def test_the_plot_is_in_the_language_of_the_answer(store: Store, clock: SetClock) -> None:
-    """It comes from the turn: each that somebody sets gives another picture."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting())
-        await answer(aldis, resolving())
-        plots = list[bytes]()
-        for command in ("/language en", "/language de", "/language fr", "/language de"):
-            await told(aldis, command)
-            aldis.model.script = [calls(("calibration_stats", {"chart": True})), says("So it is.")]
-            await told(aldis, "how good am I?")
-            plots += [file.data for file in aldis.transport.sent[-1].files]
-        english, german, french, again = plots
-        assert len({english, german, french}) == 3
-        assert again == german
-
-
-async def test_days_are_those_of_the_person(store: Store, clock: SetClock) -> None:
-    """Where it is the 22nd already, nothing can be predicted for the 21st."""
-    async with haven(store, clock) as aldis:
-        await told(aldis, "/timezone Pacific/Auckland")
-        refused = await answer(aldis, predicting("2026-11-21"))
-        assert (refused["error"], refused["message"]) == (
-            "invalid_arguments",
-            "due: that day is over, it is Sunday 2026-11-22 for the person",
-        )
-        assert (await answer(aldis, predicting("2026-11-22")))["untrusted_data"]["made"] == "2026-11-22"
-        assert "fifty years" in (await answer(aldis, predicting("2090-01-01")))["message"]
-        assert "number" in (await answer(aldis, predicting("2026-11-21"), author=BOB))["untrusted_data"]
 
 
 async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store, clock: SetClock) -> None:
@@ -186,45 +156,6 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
     assert (await kept.resolve(1, "did_not", call("c"))).verdict == "did_not"
 
 
-async def test_a_question_that_was_taken_back_changes_nothing(store: Store, clock: SetClock) -> None:
-    """A tool that is still running when its message is deleted comes too late."""
-    kept = Predictions(store, clock)
-    here = await store.conversation(ALICE.chat, now=NOON)
-    turns = [await store.transaction(lambda repos: repos.turns.begin(here, now=NOON)) for _ in ("first", "second")]
-    made, late = (
-        ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{turn}")
-        for turn in turns
-    )
-    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
-    await kept.record(forecast, made)
-    await store.transaction(lambda repos: repos.forgetting.turn(turns[1], now=NOON))
-    for attempt in (kept.record(forecast, late), kept.resolve(1, "void", late), kept.strike(1, late)):
-        with pytest.raises(Denied):
-            await attempt
-    assert [(one.number, one.verdict) for one in await kept.all(made)] == [(1, None)]
-
-
-async def test_a_call_of_what_was_struck_off_records_nothing_either(store: Store, clock: SetClock) -> None:
-    """The name of the call outlives its words for as long as it may be repeated."""
-    kept = Predictions(store, clock)
-    here = await store.conversation(ALICE.chat, now=NOON)
-    turn = await store.transaction(lambda repos: repos.turns.begin(here, now=NOON))
-    context = ToolContext(now=NOON, timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call="call_a")
-    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
-    await kept.record(forecast, context)
-    await kept.strike(1, context)
-    for repeated in (kept.record(forecast, context), kept.strike(1, context), kept.resolve(1, None, context)):
-        with pytest.raises(NotFound):
-            await repeated
-    rows = "SELECT count(*) FROM predictions"
-    assert await store.read(lambda repos: repos.inbox.rows(rows)) == [(1,)]
-    async with haven(store, clock) as aldis:
-        for days, left in ((44, 1), (2, 0)):
-            clock.move(timedelta(days=days).total_seconds())
-            await aldis.maintenance.tidy()
-            assert await aldis.count(rows) == left
-
-
 @pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget yes", "/forget everything yes"])
 async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClock, path: Path, how: str) -> None:
     """And with the conversation; not a word of it is left on the disk."""
@@ -245,38 +176,6 @@ async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClo
         assert await aldis.count("SELECT count(*) FROM predictions") == 0
         assert b"canary-4711" not in on_disk(path)
         assert await found(aldis) == []
-
-
-async def test_everything_of_a_person_goes_in_groups_too(store: Store, clock: SetClock) -> None:
-    """What others predicted there stays."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting(), group=GROUP)
-        await answer(aldis, predicting(), group=GROUP, author=BOB)
-        await told(aldis, "/forget everything yes")
-        assert await found(aldis, group=GROUP) == []
-        assert [one["number"] for one in await found(aldis, group=GROUP, author=BOB)] == [2]
-
-
-@pytest.mark.parametrize("how", ["delete", "edit", "timer"])
-async def test_what_came_of_it_goes_with_the_message_that_told_it(store: Store, clock: SetClock, how: str) -> None:
-    """Taken back or changed, it is open again; disappeared, the prediction goes as well, or it would be asked for."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting())
-        aldis.model.script = [resolving(), says("Well done.")]
-        sent = await aldis.deliver(message("it came true", expires_in_seconds=60 if how == "timer" else 0))
-        await aldis.answered(2)
-        await aldis.quiet()
-        assert await aldis.count("SELECT count(*) FROM predictions WHERE outcome IS NOT NULL") == 1
-        if how == "timer":
-            [resolved] = await found(aldis)
-            assert (resolved["status"], resolved["disappears"]) == ("came_true", "2026-11-21T12:01Z")
-            clock.move(60)
-            await aldis.maintenance.expire()
-            assert await found(aldis) == []
-        else:
-            await aldis.deliver(delete(sent) if how == "delete" else edit("did it?", sent))
-            await aldis.quiet()
-            assert [one["status"] for one in await found(aldis)] == ["open"]
 
 
 async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetClock) -> None:

@@ -1,7 +1,7 @@
 """Reminders: planned by a command or the model, come once, also over restarts, and go when they have to."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -277,32 +277,6 @@ async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: 
         assert await told(aldis, "/remind") == "• 1: tomorrow at 08:00, every day: pills"
 
 
-async def test_it_comes_by_the_wall_clock_after_the_clocks_change(store: Store) -> None:
-    """At eight in the morning of Berlin before and after."""
-    clock = SetClock(datetime(2027, 3, 26, 12, 0, tzinfo=UTC))
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/timezone Europe/Berlin")
-        await told(aldis, "/remind every day at 8 pills")
-        came: list[datetime] = []
-        while len(came) < 3:
-            clock.move(HOUR)
-            before = len(aldis.transport.sent)
-            await come(aldis)
-            came += [clock.now()] * (len(aldis.transport.sent) - before)
-        assert [f"{at:%d %H:%M}" for at in came] == ["27 07:00", "28 06:00", "29 06:00"]
-
-
-async def test_the_loop_wakes_for_what_is_due(store: Store, clock: SetClock) -> None:
-    """It naps until the next time, at most for as long as a clock may be trusted; something planned wakes it."""
-    async with app_harness(store, clock) as aldis:
-        assert await aldis.reminder_scheduler.attend_all() == 30
-        store.wakeups["reminders"].clear()
-        await told(aldis, "/remind in 1 min tea")
-        assert store.wakeups["reminders"].is_set()
-        clock.move(50)
-        assert await aldis.reminder_scheduler.attend_all() == 10
-
-
 async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetClock) -> None:
     """Planned, due while Aldis is away, come in the next life, and not again in the one after."""
     async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
@@ -339,16 +313,6 @@ async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClo
         clock.move(2 * 86_400)
         await come(aldis)
         assert texts(aldis)[-1].startswith("⏰ bins")
-
-
-async def test_which_of_a_weekday_in_the_month_is_listed(store: Store, clock: SetClock) -> None:
-    """A reminder for one Tuesday of a month does not pass for one of every Tuesday."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        wish = remind(text="bins", local_datetime="2026-12-08T08:00", repeat="month", weekdays=["tu"], nth=2)
-        aldis.model.script = [wish, says("Done.")]
-        await told(aldis, "remind me on the second Tuesday of each month")
-        listed = await told(aldis, "/remind")
-        assert listed == "• 1: on 8 December at 08:00, every month (the second Tuesday): bins"
 
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
@@ -427,46 +391,6 @@ async def test_a_prompt_that_runs_plans_nothing(store: Store, clock: SetClock) -
         assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
-async def test_what_was_planned_in_a_group_that_aldis_was_removed_from_costs_nothing(
-    store: Store, clock: SetClock
-) -> None:
-    """It could be sent to nobody: no model is asked each day, and who planned it is told directly, once."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "hello")
-        await in_group(aldis, ALICE, BOB)
-        await told(aldis, "/remind every day at 13:00 ask: news?", group=GROUP)
-        aldis.transport.known_groups, aldis.transport.former = (), frozenset({GROUP})
-        clock.move(HOUR - 120)
-        await Membership(aldis.transport, aldis.store, aldis.clock, OPEN).look()
-        before, asked = len(aldis.transport.sent), len(aldis.model.asked)
-        clock.move(120)
-        await come(aldis)
-        assert [(reply.chat, reply.content.text) for reply in aldis.transport.sent[before:]] == [
-            (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="news?")),
-        ]
-        clock.move(24 * HOUR)
-        await come(aldis)
-        assert len(aldis.model.asked) == asked
-        assert len(aldis.transport.sent) == before + 1
-
-
-async def test_nobody_is_reminded_who_may_no_longer_write(store: Store, clock: SetClock) -> None:
-    """Nothing is said, nothing asked, nothing kept. While nobody knows who is in the groups, it waits."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h secret")
-        await told(aldis, "/remind in 1h ask: secret")
-        clock.move(HOUR)
-        shut = AccessList(persons=frozenset({BOB.uuid}), groups=frozenset({GROUP}), group_members_may_write=True)
-        await reminder_scheduler(store, clock, shut).attend_all()
-        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 2
-        shut = AccessList(persons=frozenset({BOB.uuid}), groups=frozenset())
-        await reminder_scheduler(store, clock, shut).attend_all()
-        await aldis.quiet()
-        assert len(aldis.transport.sent) == 2
-        assert aldis.model.asked == []
-        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR settled_at IS NULL") == 0
-
-
 async def in_group(aldis: Harness, *people: Person) -> None:
     """The bridge tells who is in the group, a minute after whatever was said before."""
     aldis.clock.move(60)
@@ -501,34 +425,6 @@ async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_the
         assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
 
-async def test_who_may_not_write_directly_is_not_told_there(store: Store, clock: SetClock) -> None:
-    """Whom only the group let in: nothing comes anywhere, also where they wrote directly once."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "hello")
-        await told(aldis, "/remind in 1h tea", group=GROUP)
-        await in_group(aldis, BOB)
-        before = len(aldis.transport.sent)
-        clock.move(HOUR)
-        await reminder_scheduler(store, clock, AccessList(persons=frozenset(), groups=frozenset({GROUP}))).attend_all()
-        await aldis.quiet()
-        assert len(aldis.transport.sent) == before
-        assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
-
-
-@pytest.mark.parametrize("lists", ["none", "before they came"])
-async def test_as_long_as_the_bridge_does_not_tell_it_comes(store: Store, clock: SetClock, lists: str) -> None:
-    """No list of the group, or one from before they wrote there: they may have come since."""
-    async with app_harness(store, clock) as aldis:
-        if lists != "none":
-            await told(aldis, "/usage", group=GROUP, author=BOB)
-            await in_group(aldis, BOB)
-            clock.move(1)
-        await told(aldis, "/remind in 1h tea", group=GROUP)
-        clock.move(HOUR)
-        await come(aldis)
-        assert texts(aldis)[-1] == "⏰ tea"
-
-
 # What has to go
 
 
@@ -554,17 +450,6 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
         assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
-async def test_the_model_s_reminder_expires_with_its_turn(store: Store, clock: SetClock) -> None:
-    """The timer of the message that asked for it is that of its words."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        aldis.model.script = [remind(text="tea", delay_seconds=2 * HOUR), says("Done.")]
-        await told(aldis, "in two hours", expires_in_seconds=HOUR)
-        assert "warning" in contents(aldis.model.requests[-1])[0]
-        clock.move(HOUR)
-        await aldis.maintenance.expire()
-        assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL") == 0
-
-
 @pytest.mark.parametrize("by_model", [False, True])
 async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clock: SetClock, by_model: bool) -> None:
     """A deletion, and an edit, which is carried out anew: there is one reminder, in its new words."""
@@ -584,20 +469,6 @@ async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clo
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
 
-async def test_undo_and_retry_take_it_back_too(store: Store, clock: SetClock) -> None:
-    """Asked again it is planned anew, so the first one must go; `/undo` leaves nothing behind."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        await told(aldis, "remind me")
-        assert await aldis.count("SELECT count(*) FROM reminders") == 1
-        await told(aldis, "/retry")
-        assert await aldis.count("SELECT count(*) FROM reminders") == 0
-        aldis.model.script = [remind(text="tea", delay_seconds=60), says("Done.")]
-        await told(aldis, "remind me")
-        await told(aldis, "/undo")
-        assert await aldis.count("SELECT count(*) FROM reminders") == 0
-
-
 @pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
 async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
     """Those of the conversation, or all of the person's, and nobody else's."""
@@ -614,63 +485,6 @@ async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path
         await come(aldis)
         assert len(aldis.transport.sent) - before == left
         assert not [text for text in texts(aldis, before) if "own" in text]
-
-
-async def test_old_names_are_pruned_and_a_damaged_reminder_stops_no_other(store: Store, clock: SetClock) -> None:
-    """What came long ago leaves nothing; what cannot be read is given up."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h pick one")
-        await told(aldis, "/remind in 1h pick two")
-        await told(aldis, "/remind in 1h pick three")
-        await store.transaction(
-            lambda repos: repos.reminders.execute("UPDATE reminders SET words = x'00' WHERE number = 1")
-        )
-        clock.move(HOUR)
-        await come(aldis)
-        assert sorted(texts(aldis, 3)) == ["⏰ pick three", "⏰ pick two"]
-        clock.move(timedelta(days=46).total_seconds())
-        await aldis.maintenance.tidy()
-        assert await aldis.count("SELECT count(*) FROM reminders") == 0
-
-
-async def test_what_aldis_adds_to_a_prompt_does_not_change_the_language(store: Store, clock: SetClock) -> None:
-    """It is English for the model, and nobody in the conversation has written it."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "Wie geht es dir heute? Ich habe eine Frage.")
-        await told(aldis, "/remind in 1h ask: Wetter und Schlagzeilen")
-        clock.move(HOUR)
-        await come(aldis)
-        assert "planned earlier" in aldis.model.asked[-1]
-        assert await told(aldis, "/stop") == "Ich arbeite hier gerade an nichts."
-
-
-async def test_a_prompt_that_was_asked_goes_with_the_message_that_planned_it(store: Store, clock: SetClock) -> None:
-    """Its words stand in the turn in which it was asked: deleted, they are read no more."""
-    async with app_harness(store, clock) as aldis:
-        planned = await aldis.process(message("/remind in 1h ask: secret tulips"))
-        clock.move(HOUR)
-        await come(aldis)
-        assert "tulips" in aldis.model.asked[-1]
-        await aldis.process(delete(planned))
-        await told(aldis, "And now?")
-        assert "tulips" not in str(aldis.model.requests[-1].messages)
-        assert await aldis.count("SELECT count(*) FROM history") == 2
-
-
-async def test_so_does_one_that_waits_to_be_asked(store: Store, clock: SetClock) -> None:
-    """Whoever deletes the message is not answered any more."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        planned = await aldis.process(message("/remind in 1h ask: secret tulips"))
-        await aldis.deliver(message("slow one"))
-        await aldis.asked(1)
-        clock.move(HOUR)
-        await aldis.reminder_scheduler.attend_all()
-        await aldis.deliver(delete(planned))
-        await aldis.until(lambda: not store.wakeups["urgent"].is_set())
-        aldis.model.gates["slow"].set()
-        await aldis.quiet()
-        assert len(aldis.model.asked) == 1
 
 
 # What waits to be sent
@@ -710,29 +524,6 @@ async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
         await back(aldis, clock)
         assert "⏰ secret tulips" not in texts(aldis)
     assert b"tulips" not in on_disk(path)
-
-
-async def test_another_one_s_deletion_keeps_what_waits(store: Store, clock: SetClock) -> None:
-    """Only what the message that is gone asked for goes with it."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.process(message("/remind in 1 min tea"))
-        other = await aldis.process(message("/remind in 2h coffee"))
-        clock.move(60)
-        await held(aldis)
-        await aldis.deliver(delete(other))
-        await back(aldis, clock)
-        assert texts(aldis, 2) == ["⏰ tea"]
-
-
-async def test_whoever_forgets_everything_is_not_reminded_in_a_group_either(store: Store, clock: SetClock) -> None:
-    """What waits for the group's chat to be sent is the person's own words, too."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1 min secret tulips", group=GROUP)
-        clock.move(60)
-        await held(aldis)
-        await aldis.deliver(message("/forget everything yes"))
-        await back(aldis, clock)
-        assert not [text for text in texts(aldis) if "⏰" in text]
 
 
 @pytest.mark.parametrize("takes_back", ["delete", "undo"])

@@ -4,8 +4,6 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.features.reminders.zones import zones
 
@@ -55,9 +53,3 @@ def test_what_is_several_zones_is_told_as_several(words: str) -> None:
 def test_what_is_no_zone_is_none(words: str) -> None:
     """Nothing is guessed."""
     assert zones(words, NOW) == ()
-
-
-@given(st.text(max_size=40))
-def test_whatever_is_written_gives_zones_that_there_are(words: str) -> None:
-    """Or none."""
-    assert all(ZoneInfo(zone) for zone in zones(words, NOW))

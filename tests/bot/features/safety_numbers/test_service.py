@@ -3,18 +3,14 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import Any
-
-import pytest
 
 from bot.access.access import AccessList
 from bot.clock import SetClock
-from bot.commands.phrases import BRIDGE_SILENT, HELP, ONLY_DIRECTLY, unknown_command
-from bot.errors import CallRefused, Disconnected, Untrusted
+from bot.commands.phrases import HELP, ONLY_DIRECTLY, unknown_command
+from bot.errors import CallRefused, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features.safety_numbers import phrases
-from bot.i18n.language import use_language
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient
 from store import Store
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
@@ -150,24 +146,6 @@ async def test_trust_alone_lists_whom_with_the_number_to_compare(store: Store, c
         assert await label_of(aldis, ALICE) in texts(transport, BOB)[-1]
 
 
-async def test_the_name_of_whoever_has_a_new_key_is_only_a_name(store: Store, clock: SetClock) -> None:
-    """Whoever took a number over chose it, and the admins read it: it is no formatting and no link."""
-    async with locked(store, clock) as (aldis, transport):
-        name = "*Alice*, checked: https://evil.example `/trust`"
-        transport.known_contacts = tuple(replace(one, name=name) for one in transport.known_contacts)
-        await greet(aldis, ALICE, BOB)
-        await hold(aldis, transport, ALICE)
-        await aldis.identities.look()
-        await aldis.transport.until(lambda: len(texts(transport, BOB)) == 2)
-        notice = [reply.content for reply in transport.sent if reply.chat == BOB.chat][1]
-        assert "*Alice*, checked: " in notice.text
-        assert "https://evil.example" not in notice.text
-        assert [notice.text[style.start : style.start + style.length] for style in notice.styles] == [
-            f"/trust {await label_of(aldis, ALICE)}",
-            "/trust",
-        ]
-
-
 async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
     """To everybody else the command does not exist; the help lists it for admins alone, and no group reads of it."""
     async with locked(store, clock) as (aldis, transport):
@@ -185,21 +163,6 @@ async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
         await aldis.deliver(message(f"/trust {label}", author=BOB, group=GROUP))
         await aldis.transport.until(lambda: transport.sent[-1].content.text == ONLY_DIRECTLY.text)
         assert (transport.trusted, await held(aldis)) == ([], 1)
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [("beef1234", phrases.NOT_SUSPECT.text), (BOB.uuid, phrases.NOT_SUSPECT.text), ("", phrases.NO_SUSPECTS.text)],
-)
-async def test_a_wrong_label_trusts_nobody(store: Store, clock: SetClock, name: str, told: str) -> None:
-    """Neither does one of somebody whose number has not changed."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE, BOB)
-        if name:
-            await hold(aldis, transport, ALICE)
-        await aldis.deliver(message(f"/trust {name}", author=BOB))
-        await aldis.transport.until(lambda: texts(transport, BOB)[-1] == plain(told))
-        assert transport.trusted == []
 
 
 async def test_a_second_change_while_held_has_to_be_looked_at_again(store: Store, clock: SetClock) -> None:
@@ -313,22 +276,6 @@ async def test_a_member_whom_a_group_message_missed(store: Store, clock: SetCloc
         assert sum(reply.chat == f"group:{GROUP}" for reply in transport.sent) == 1
 
 
-async def test_a_group_in_which_no_key_is_trusted_is_held(store: Store, clock: SetClock) -> None:
-    """As soon as one of them is trusted, it goes out to them."""
-    async with locked(store, clock) as (aldis, transport):
-        transport.change(ALICE, BOB, CAROL)
-        await aldis.deliver(message("hi all", author=ALICE, group=GROUP, mention=True))
-        await eventually_held(aldis, 1)
-        suspects = await aldis.identities.look()
-        assert {one.person for one in suspects} == {ALICE.uuid, BOB.uuid, CAROL.uuid}
-        clock.move(600)
-        await aldis.identities.look()
-        assert (await held(aldis), transport.sent) == (1, [])
-        await aldis.identities.trust(suspects[0].label)
-        await aldis.answered(1)
-        assert await held(aldis) == 0
-
-
 async def test_a_key_that_was_trusted_elsewhere_lets_go(store: Store, clock: SetClock) -> None:
     """An operator may have said so to signal-cli itself."""
     async with locked(store, clock) as (aldis, transport):
@@ -338,22 +285,6 @@ async def test_a_key_that_was_trusted_elsewhere_lets_go(store: Store, clock: Set
         transport.known_identities = [replace(one, is_trusted=True) for one in transport.known_identities]
         assert await aldis.identities.look() == ()
         await aldis.transport.until(lambda: len(texts(transport, ALICE)) == 2)
-
-
-async def test_a_key_that_the_bridge_calls_trusted_is_not_tried_again_at_once(store: Store, clock: SetClock) -> None:
-    """A bridge that refuses for a key and does not say which would else be asked without end."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE)
-        transport.sends = [Untrusted("odd"), Untrusted("odd")]
-        await aldis.deliver(message("and now?", author=ALICE))
-        await eventually_held(aldis, 1)
-        for _ in range(3):
-            assert await aldis.identities.look() == ()
-        assert (await held(aldis), len(transport.sends)) == (1, 1)
-        clock.move(300)
-        await aldis.identities.look()
-        await aldis.transport.until(lambda: not transport.sends)
-        await eventually_held(aldis, 1)
 
 
 async def test_what_is_held_survives_a_restart(store: Store, clock: SetClock) -> None:
@@ -371,43 +302,3 @@ async def test_what_is_held_survives_a_restart(store: Store, clock: SetClock) ->
         assert [reply.chat for reply in transport.sent] == [CAROL.chat]
         await aldis.identities.trust(suspect.label)
         await aldis.transport.until(lambda: texts(transport, ALICE) == ["re: and now?"])
-
-
-async def test_what_is_held_too_long_is_given_up(store: Store, clock: SetClock) -> None:
-    """After as long as signal-cli keeps what the person has written; what came since is kept."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE)
-        await hold(aldis, transport, ALICE)
-        clock.move(timedelta(days=10).total_seconds())
-        await aldis.deliver(message("still there?", author=ALICE, sent_at=int(clock.now().timestamp() * 1000)))
-        await aldis.quiet_but(2)
-        clock.move(timedelta(days=5).total_seconds())
-        await aldis.maintenance.tidy()
-        rows = await aldis.store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox ORDER BY id"))
-        assert rows == [("sent",), ("dead",), ("waiting",)]
-
-
-async def test_a_bridge_that_does_not_answer_is_told(store: Store, clock: SetClock) -> None:
-    """The admin tries again; what was noticed stays noticed."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE, BOB)
-        transport.directory_fails = Disconnected("down")
-        aldis.identities.notice(PersonId(ALICE.uuid))
-        await aldis.deliver(message("/trust", author=BOB))
-        await aldis.transport.until(lambda: texts(transport, BOB)[-1] == BRIDGE_SILENT.text)
-        assert aldis.identities.has_noticed
-
-
-async def test_an_admin_who_has_never_written_is_told_as_soon_as_they_do(store: Store, clock: SetClock) -> None:
-    """Aldis knows no chat with them before; and speaks their language then."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE)
-        await hold(aldis, transport, ALICE)
-        await aldis.identities.look()
-        await aldis.deliver(message("/language de", author=BOB))
-        await aldis.transport.until(lambda: len(texts(transport, BOB)) == 1)
-        await aldis.identities.look()
-        await aldis.transport.until(lambda: len(texts(transport, BOB)) == 2)
-        with use_language("de"):
-            begin = phrases.identity_changed("BOB", "label").partition("BOB")[0]
-        assert texts(transport, BOB)[1].startswith(begin)

@@ -1,8 +1,6 @@
 """Summaries: what the window cuts off is summed up, told to the model, and gone with what it was made of."""
 
 import asyncio
-from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +8,8 @@ import pytest
 
 from bot.chat.prompt import estimated_text_tokens, estimated_tokens
 from bot.clock import SetClock
-from bot.errors import ContextTooLong, ProviderError, Unavailable
-from bot.models.base import Attempt, Stop
+from bot.errors import ContextTooLong, Unavailable
+from bot.models.base import Stop
 from bot.settings import HistorySettings
 from store import Store
 from tests.bot.chat.test_edits import on_disk
@@ -19,7 +17,7 @@ from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.invariants import is_sendable
-from tests.servers.envelopes import BOB, GROUP, delete, edit, message
+from tests.servers.envelopes import delete, edit, message
 
 SMALL = HistorySettings(max_turns=4, max_tokens=10_000)
 
@@ -124,32 +122,6 @@ async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) ->
         assert "one apple" in await sum_up(aldis)
 
 
-@pytest.mark.parametrize("then", ["fails", "is too long", "is stopped", "answers"])
-async def test_what_its_tries_have_cost_is_paid(store: Store, clock: SetClock, then: str) -> None:
-    """Also where they come to nothing, and where Aldis is stopped in the middle of one."""
-    async with app_harness(store, clock, window=SMALL) as aldis:
-        await talk(aldis, *FIVE)
-        tried = Attempt(provider="p", model="m", error="Unavailable", latency_seconds=1.0, cost_usd=Decimal("0.25"))
-        failed: ProviderError = (ContextTooLong if then != "fails" else Unavailable)("no", provider="scripted")
-        failed.attempts = (tried,)
-        last = says("They spoke of apples.")
-        aldis.model.script = {"is too long": [failed] * 3, "answers": [failed, last]}.get(then, [failed])
-        if then == "is stopped":
-            asked, first = len(aldis.model.asked), asyncio.Event()
-            aldis.model.gates["one apple"] = first
-            summing_up = asyncio.create_task(aldis.summary_worker.attend_all())
-            await aldis.asked(asked + 1)
-            aldis.model.gates["one apple"] = asyncio.Event()
-            first.set()
-            await aldis.asked(asked + 2)
-            summing_up.cancel()
-            await asyncio.wait([summing_up])
-        else:
-            await aldis.summary_worker.attend_all()
-        paid = await aldis.count("SELECT count(*) FROM ledger WHERE outcome = 'Unavailable' AND cost_usd = '0.25'")
-        assert paid == (3 if then == "is too long" else 1)
-
-
 @pytest.mark.parametrize("how", ["delete", "edit", "/forget yes", "/forget everything yes"])
 async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
     store: Store, clock: SetClock, path: Path, how: str
@@ -171,20 +143,6 @@ async def test_it_goes_when_something_in_it_goes_and_is_made_anew(
         assert "canary-apples" not in shown
         assert "Person: [Sat 2026-11-21 12:00 UTC] one apple" not in shown
         assert "two pears" in shown
-
-
-async def test_it_expires_with_the_first_of_what_it_sums_up(store: Store, clock: SetClock, path: Path) -> None:
-    """At that moment it is told no more, and then it has left the disk."""
-    async with app_harness(store, clock, window=SMALL) as aldis:
-        await talk(aldis, FIVE[0], expires_in_seconds=60)
-        await talk(aldis, *FIVE[1:])
-        await sum_up(aldis, "canary-apples")
-        clock.move(60)
-        await talk(aldis, "six dates")
-        assert "canary-apples" not in seen(aldis)
-        await aldis.maintenance.expire()
-        assert await aldis.count("SELECT count(*) FROM summaries") == 0
-        assert b"canary-apples" not in on_disk(path)
 
 
 async def test_what_is_taken_back_while_the_model_writes_is_not_kept(store: Store, clock: SetClock) -> None:
@@ -216,31 +174,6 @@ async def test_new_begins_afresh(store: Store, clock: SetClock) -> None:
         assert "six dates" in shown
         assert "canary-apples" not in shown
         assert "four plums" not in shown
-
-
-async def test_a_group_has_its_own(store: Store, clock: SetClock) -> None:
-    """One conversation's summary is told in no other; forgetting one person's words makes it go there, too."""
-    async with app_harness(store, clock, window=SMALL) as aldis:
-        await talk(aldis, *(f"Aldis, {words}" for words in FIVE), group=GROUP)
-        await sum_up(aldis, "canary-apples")
-        await talk(aldis, "hello")
-        assert "canary-apples" not in seen(aldis)
-        await talk(aldis, "Aldis, hello", group=GROUP, author=BOB)
-        assert "canary-apples" in seen(aldis)
-        await told(aldis, "/forget everything yes")
-        assert await aldis.count("SELECT count(*) FROM summaries") == 0
-
-
-async def test_many_tokens_are_cut_as_well(store: Store, clock: SetClock) -> None:
-    """The window has two bounds; what one long message costs is estimated."""
-    async with app_harness(store, clock, window=HistorySettings(max_turns=20, max_tokens=1000)) as aldis:
-        await talk(aldis, "one " + "apple " * 300, "two " + "pear " * 40)
-        shown = await sum_up(aldis)
-        assert "one apple" in shown
-        assert "two pear" not in shown
-        clock.move(timedelta(minutes=1).total_seconds())
-        await talk(aldis, "three")
-        assert "They spoke of apples." in seen(aldis)
 
 
 @pytest.mark.parametrize("words", ["apple ", "яблоко "])

@@ -13,7 +13,7 @@ from store import Store
 from tests.bot.chat.turn_helpers import says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.servers.envelopes import BOB, CAROL, GROUP, message
+from tests.servers.envelopes import BOB, GROUP, message
 
 
 async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) -> None:
@@ -55,29 +55,6 @@ async def spend(aldis: Harness, days: int) -> None:
         if number:
             aldis.clock.move(86_400)
         await told(aldis, f"question {number}")
-
-
-async def test_usage_shows_the_days_of_the_month(store: Store, clock: SetClock) -> None:
-    """As a picture beside the sums, one row of bars for each whose sums are told; none for a single day."""
-    async with app_harness(store, clock, admins=frozenset({BOB.uuid}), budgets=BudgetSettings()) as aldis:
-        await spend(aldis, 1)
-        await told(aldis, "/usage")
-        assert aldis.transport.sent[-1].files == ()
-        aldis.clock.move(86_400)
-        await spend(aldis, 2)
-        own = await told(aldis, "/usage")
-        assert "You this month: US$0.03" in own
-        [file] = aldis.transport.sent[-1].files
-        assert (file.name, file.content_type) == ("spent-2026-11.png", "image/png")
-        assert Image.open(io.BytesIO(file.data)).size == (900, 316)
-        await told(aldis, "/usage", author=BOB)
-        [everybody] = aldis.transport.sent[-1].files
-        assert everybody.data != file.data
-        await told(aldis, "/usage", author=CAROL)
-        assert aldis.transport.sent[-1].files == ()
-        aldis.clock.move(9 * 86_400)
-        await told(aldis, "/usage")
-        assert aldis.transport.sent[-1].files == ()
 
 
 async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: SetClock) -> None:
