@@ -186,8 +186,8 @@ async def test_the_recipe_for_a_transport(tmp_path: Path) -> None:
         group.create_task(aldis.chat(stop))
         radio.heard.put_nowait("What is 17*23?")
         assert "391" in await radio.said.get()
-        radio.heard.put_nowait("/status")
-        assert "Aldis" in await radio.said.get()
+        radio.heard.put_nowait("/help")
+        assert "/remind" in await radio.said.get()
         stop.set()
     assert not radio.stream.is_open
 

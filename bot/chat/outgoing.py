@@ -9,6 +9,7 @@ All writes are part of the caller's transaction. Left to others: how a text is c
 the status itself (`bot.chat.status`), sending (`bot.loops.sender`).
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -16,39 +17,52 @@ from itertools import zip_longest
 
 from bot.chat import phrases
 from bot.chat.journal import Outcome, ToolRun, Turn
+from bot.chat.prompt import safe_name
 from bot.event_json import dump_value
 from bot.events import (
     WHOLE_ANSWER,
     ChatId,
     File,
     Incoming,
+    MentionRange,
+    NamedPerson,
     Outgoing,
+    PersonId,
     Removal,
     Reply,
     SentId,
+    Style,
     Styled,
+    utf16_offsets,
 )
+from bot.formatting.spans import overlapping
 from bot.formatting.split import MAX_RANGES, one_message, quoting
 from bot.i18n.catalogues import say
 from store import ConversationId, OutboxId, Repositories, SentMessage, TurnId
 from tools import ResultFile
 
 
-def replies_to(text: str, answered: Sequence[Incoming], *, ok: bool, files: tuple[File, ...] = ()) -> list[Reply]:
+def replies_to(
+    text: str, answered: Sequence[Incoming], *, ok: bool, talk: Sequence[Incoming] = (), files: tuple[File, ...] = ()
+) -> list[Reply]:
     """Returns a Markdown text as the message that answers these; none if it has no visible character.
 
     A text too long for one message is also attached in full as a file, with the other `files`. In a group the message
-    quotes the newest one.
+    quotes the newest one; anybody who asked, is mentioned in a question or took part in the preceding `talk` is
+    mentioned natively where the text names them.
     """
     content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))
     if content is None:
         return []
     newest = answered[-1]
+    people = _people((*talk, *answered)) if newest.chat.is_group else ()
+    mentions = find_mentions(content, people)[:MAX_RANGES]
     return [
         Reply(
             chat=newest.chat,
-            content=replace(content, styles=content.styles[:MAX_RANGES]),
+            content=replace(content, styles=content.styles[: MAX_RANGES - len(mentions)]),
             quote=quoting(newest),
+            mentions=mentions,
             files=files if is_whole else (text_file(WHOLE_ANSWER, text), *files),
             ok=ok,
             answers=tuple(message.sent_at for message in answered),
@@ -148,6 +162,46 @@ def clear_all(repos: Repositories, conversation: ConversationId, chat: ChatId, n
     """Does the same as `clear` for all turns of a conversation."""
     for turn in repos.statuses.turns(conversation):
         clear(repos, turn, chat, now)
+
+
+def find_mentions(content: Styled, people: Iterable[NamedPerson]) -> tuple[MentionRange, ...]:
+    """The places of an answer that name one of these people, in order: as native mentions, they notify people's phones.
+
+    A mention is `@` and a name exactly as in the question; the longest matching name wins. A name that two people share
+    is ambiguous and ignored, and so is anything in code.
+    """
+    known = _by_name(people)
+    if not known or "@" not in content.text:
+        return ()
+    names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
+    units = utf16_offsets(content.text)
+    places = [(*match.span(), known[match[1]]) for match in re.finditer(rf"(?<![\w@])@({names})(?!\w)", content.text)]
+    ranges = [
+        MentionRange(start=units[start], length=units[end] - units[start], person=person)
+        for start, end, person in places
+    ]
+    code = [(style.start, style.start + style.length) for style in content.styles if style.style is Style.MONOSPACE]
+    return tuple(one for one in ranges if overlapping(code, one.start, one.start + one.length) is None)
+
+
+def _by_name(people: Iterable[NamedPerson]) -> dict[str, PersonId]:
+    """The person behind each name, as it is and as the model sees it."""
+    holders: dict[str, set[PersonId]] = {}
+    for one in people:
+        for name in {one.name, safe_name(one.name)}:
+            holders.setdefault(name, set()).add(one.person)
+    return {name: persons.pop() for name, persons in holders.items() if name and len(persons) == 1}
+
+
+def _people(answered: Iterable[Incoming]) -> tuple[NamedPerson, ...]:
+    """The people who wrote these messages or are mentioned in them, by the names used there."""
+    people: list[NamedPerson] = []
+    for message in answered:
+        people += [
+            *message.mentioned,
+            *([NamedPerson(name=message.name, person=message.author)] if message.name else []),
+        ]
+    return tuple(people)
 
 
 def _removal(chat: ChatId, old: tuple[OutboxId, SentMessage | None] | None) -> Removal | None:

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.events import Attachment, Incoming, Quote
 from bot.labels import UNKNOWN, Labels, join_labels
-from bot.media.findings import TRANSCRIPT, FileDescription
+from bot.media.findings import FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
 from tools import clean_line, clean_text, shorten
 
@@ -194,23 +194,8 @@ def media_bytes(turn: Iterable[Message]) -> int:
     return sum(len(medium.data) for message in turn if isinstance(message, UserMessage) for medium in message.media)
 
 
-def transcripts(asked: UserMessage) -> tuple[str, ...]:
-    """The transcripts of the recordings in a question, in order; empty if there are none."""
-    found: list[str] = []
-    lines = iter(asked.text.split("\n"))
-    is_heard = False
-    for line in lines:
-        if line.startswith("> ") and is_heard:
-            found[-1] += f"\n{line[2:]}" if found[-1] else line[2:]
-            continue
-        is_heard = line.startswith(_CLIP) and line.endswith(TRANSCRIPT)
-        if is_heard:
-            found.append("")
-    return tuple(found)
-
-
 def words_of_question(asked: UserMessage) -> str:
-    """Returns what people wrote or said in a question, without the lines Aldis added; may be empty."""
+    """Returns what people wrote in a question, without the lines Aldis added; may be empty."""
     written: list[str] = []
     is_clipped = False
     for line in asked.text.split("\n"):
@@ -220,7 +205,7 @@ def words_of_question(asked: UserMessage) -> str:
         is_preface = stamped is not None and words.startswith(PREFACES)
         if not (is_clipped or is_preface or line.startswith(_ANSWERS)):
             written.append(words.removeprefix("\\") if words.startswith(("\\[", "\\📎")) else words)
-    return "\n".join(written).strip() or "\n".join(transcripts(asked))
+    return "\n".join(written).strip()
 
 
 def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:

@@ -398,7 +398,7 @@ class Turns:
 
     async def _replies(self, turn: Turn, outcome: Outcome) -> list[Reply]:
         text, asked = outcome.text, turn.incoming
-        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok)
+        replies = await work_out(text, outgoing.replies_to, text, asked, ok=outcome.ok, talk=turn.talk)
         return with_enclosures(replies, outcome)
 
 

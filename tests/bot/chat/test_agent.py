@@ -11,10 +11,8 @@ import pytest
 from bot.chat import phrases
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
-from bot.events import Attachment
 from bot.i18n import phrases as common_phrases
-from bot.i18n.language import Language, use_language
-from bot.messages import AssistantMessage, CallId, Message, Opaque, Text, ToolCall
+from bot.messages import CallId, Message, Opaque, Text, ToolCall
 from bot.models.base import Attempt, Completion, Stop
 from bot.signal.protocol import ModelAnswered, ToolEnded, ToolStarted
 from store import LedgerEntry, Store
@@ -22,7 +20,6 @@ from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, completion,
 from tests.invariants import is_sendable
 from tests.ledger_sums import ledger_sum, paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
-from tools import Result, ToolContext, ToolSpec
 
 
 def desk(
@@ -470,57 +467,3 @@ async def test_tools_that_ended_before_a_failure_are_in_the_ledger(store: Store,
     assert not outcome.ok
     spent = await store.read(ledger_sum)
     assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)
-
-
-READING = {"fetches": "word"}
-
-
-@pytest.mark.parametrize(
-    ("language", "line"),
-    [
-        ("en", "_(from the web, from your file)_"),
-        ("de", "_(aus dem Netz, aus deiner Datei)_"),
-        ("fr", "_(vient du web, vient de ton fichier)_"),
-        ("es", "_(de la web, de tu archivo)_"),
-    ],
-)
-async def test_people_see_what_an_answer_rests_on(store: Store, clock: SetClock, language: Language, line: str) -> None:
-    """Where the operator wants it: the page of this turn and the file of this question, not those of earlier ones; what
-    the model reads of it later is its answer alone.
-    """
-    page = Echo(name="page", flags=READING)
-    script = [calls(("page", {"word": "https://lamps.example/"})), says("It flashes."), says("As I said.")]
-    asking = desk(store, clock, *script, tools=(page,), shows_sources=True)
-    turn = await asking.loaded("Does it flash? https://lamps.example/")
-    clip = Attachment(id="1", content_type="text/plain", name="lamp.txt", size_bytes=1)
-    turn = replace(turn, incoming=tuple(replace(message, attachments=(clip,)) for message in turn.incoming))
-    with use_language(language):
-        outcome = await asking.answer(turn)
-        await asking.turns.keep(turn, outcome)
-        later = await asking.kept("And now?")
-    assert outcome.text == f"It flashes.\n\n{line}"
-    assert isinstance(outcome.messages[-1], AssistantMessage)
-    assert outcome.messages[-1].text == "It flashes."
-    assert later.text == "As I said."
-
-
-async def test_pages_that_an_answer_cites_are_not_named_twice(store: Store, clock: SetClock) -> None:
-    """Nor is anything named that was reckoned, or where the operator does not want it."""
-    searched = calls(("found", {"word": "lamps"}))
-    script = [searched, says("It flashes [1]."), searched, says("It does."), searched, says("It does.")]
-    asking = desk(store, clock, *script, tools=(Found(),), shows_sources=True)
-    assert (await asking.kept()).text == "It flashes [1].\n\n[1] https://lamps.example/"
-    assert (await asking.kept()).text == "It does.\n\n_(from the web)_"
-    asking.shows_sources = False
-    assert (await asking.kept()).text == "It does."
-
-
-class Found(Echo):
-    """A search that finds one page."""
-
-    @property
-    def spec(self) -> ToolSpec:
-        return replace(super().spec, name="found", label="pages")
-
-    async def run(self, arguments: Any, context: ToolContext) -> Result:
-        return Result(data={"results": [{"number": 1, "url": "https://lamps.example/", "title": "Lamps"}]})

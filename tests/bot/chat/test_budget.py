@@ -82,10 +82,6 @@ def purse(
     return Purse(store, clock, Scripted(list(script)), tools, limits=within)
 
 
-def remark(percent: int, scope: str = "person", span: str = "day") -> str:
-    return "\n\n" + phrases.budget_nearly_used_up(span, percent)
-
-
 @pytest.mark.parametrize(
     ("limit", "sentence"),
     [
@@ -211,20 +207,6 @@ async def test_what_is_stopped_or_killed_costs_its_estimate(store: Store, clock:
     assert Decimal("0.01") < Decimal(asked[2] or 0) < Decimal("0.011")
 
 
-async def test_people_are_told_once_that_it_is_nearly_used_up(store: Store, clock: SetClock) -> None:
-    """Below the answer that takes it there, not in the history, and not again after a restart."""
-    there = purse(store, clock, *[says("Hi.")] * 9, within=limits(person_day="0.05"))
-    said = [await there.told() for _ in range(4)]
-    assert [outcome.text for outcome in said] == ["Hi.", "Hi.", "Hi.", "Hi." + remark(80)]
-    assert all(outcome.ok for outcome in said)
-    assert "budget" not in str(said[3].messages)
-    del there.budget
-    assert (await there.told()).text == "Hi."
-    assert (await there.told()).text == USED_UP
-    clock.move(A_DAY_SECONDS)
-    assert (await there.told()).text == "Hi."
-
-
 @pytest.mark.parametrize("limit_usd", [{}, {"person_day": CENT}], ids=["unlimited", "limited"])
 async def test_an_unknown_cost_is_loud_and_does_not_block(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, limit_usd: dict[str, str]
@@ -269,16 +251,3 @@ async def test_what_a_server_does_not_count_is_paid_by_an_estimate(
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
         "the server does not tell how many tokens model model-1 used: its cost is counted by an estimate"
     ]
-
-
-@pytest.mark.parametrize(
-    ("span", "percent", "words"),
-    [
-        ("day", 80, "(80 % of today's budget is used.)"),
-        ("month", 99, "(99 % of this month's budget is used.)"),
-        ("day", 155, "(100 % of today's budget is used.)"),
-    ],
-)
-def test_the_remark_is_plain(span: str, percent: int, words: str) -> None:
-    """How much of the budget, for how long; never more than all of it."""
-    assert phrases.budget_nearly_used_up(span, percent) == words

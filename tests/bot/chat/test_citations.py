@@ -16,7 +16,6 @@ from bot.chat.citations import (
     cite,
     in_hosts,
     number_pages,
-    visible_beginning,
     visible_words,
 )
 from bot.clock import SetClock
@@ -207,14 +206,6 @@ def test_a_summary_reads_hosts() -> None:
     """It knows no numbers."""
     answer = answered("Flags [102], lamps [101][102].", (102, FLAGS), (101, LAMPS))
     assert in_hosts(answer) == "Flags (flags[.]example), lamps (www[.]lamps[.]example)(flags[.]example)."
-
-
-def test_words_that_are_still_being_written_are_shown_like_the_whole() -> None:
-    """At each character, up to a bracket that is not closed yet."""
-    whole = "Both [102, 101], `x[101]`; nothing [999]; lamps 【101】."
-    seen = [visible_beginning(whole[:end], searched().pages) for end in range(len(whole) + 1)]
-    assert seen[-1] == "Both [1][2], `x[101]`; nothing; lamps [2]."
-    assert not any("10" in text.replace("x[101]", "").replace("`x[10", "") for text in seen)
 
 
 PARTS = [*"[](),`\n <>.【】", "101", "102", "7", "https://made.example/x"]

@@ -324,7 +324,7 @@ async def test_group_talk_that_becomes_a_question_is_answered(store: Store, cloc
 
 async def test_group_talk_that_becomes_a_command_is_no_talk_any_more(store: Store, clock: SetClock) -> None:
     """Nor is it told to the model with the next question; what else was said is."""
-    async with app_harness(store, clock) as aldis:
+    async with app_harness(store, clock, settings={"groups": {"context_messages": 5}}) as aldis:
         await aldis.process(message("the tulips are fine", author=BOB, group=GROUP))
         said = await aldis.process(message("the roses are dead", group=GROUP))
         await aldis.process(edit("/whoami", said, group=GROUP))

@@ -8,7 +8,6 @@ import pytest
 from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
 from bot.errors import NotSent, SendUnknown
-from bot.events import Style
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
@@ -78,7 +77,7 @@ async def test_a_status_says_which_tool_runs(store: Store, clock: SetClock) -> N
         gate.set()
         await aldis.until(lambda: bool(aldis.transport.sent) and aldis.transport.sent[-1].last)
         texts = [text for text, _ in shown(aldis)]
-        assert texts[:2] == [THINKING, "Searching the web …"]
+        assert texts[:2] == [THINKING, "Web search …"]
         assert texts[-1] == "Found them."
         assert [edits for _, edits in shown(aldis)] == [None, *range(FIRST + 1, FIRST + len(texts))]
         assert {reply.quote and reply.quote.sent_at for reply in aldis.transport.sent} == {asked}
@@ -198,26 +197,3 @@ async def test_the_next_start_goes_on_with_the_status(store: Store, clock: SetCl
     async with app_harness(store, clock) as aldis:
         await aldis.answered(1)
         assert shown(aldis) == [("re: slow one", FIRST + 1)]
-
-
-async def test_few_edits_and_the_last_is_the_answer(store: Store, clock: SetClock) -> None:
-    """However long an answer is written: eight edits in all, each of the newest revision, with whole words in it."""
-    async with app_harness(store, clock, live="stream") as aldis:
-        await slowly(aldis)
-        told = aldis.model.on_text
-        assert told is not None
-        await aldis.answered(1)
-        for number in range(1, 20):
-            told("word **bold** " * number + "**ha")
-            seen = len(aldis.transport.sent)
-            if number < 8:
-                await aldis.transport.until(lambda seen=seen: len(aldis.transport.sent) > seen)
-        aldis.model.gates["slow"].set()
-        await aldis.until(lambda: aldis.transport.sent[-1].last)
-        await aldis.quiet()
-        assert len(aldis.transport.sent) == 9
-        assert [edits for _, edits in shown(aldis)] == [None, *range(FIRST + 1, FIRST + 9)]
-        middle = aldis.transport.sent[1]
-        assert middle.content.text == "word bold …"
-        assert [style.style for style in middle.content.styles] == [Style.BOLD]
-        assert aldis.transport.sent[-1].content.text == "re: slow one"

@@ -203,7 +203,6 @@ class Desk:
     max_calls_per_round: int = 8
     room: ContextRoom = field(default_factory=ContextRoom)
     max_history_tokens: int = 16_000
-    shows_sources: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     shown: list[Progress] = field(default_factory=list[Progress])
     arrivals: int = 0
@@ -231,7 +230,7 @@ class Desk:
             self.provider,
             toolbox(self.clock, *self.tools, **self.changes),
             self.budget,
-            settings=settings_with(settings, answers={"show_sources": self.shows_sources}),
+            settings=settings,
             room=self.room,
         )
 

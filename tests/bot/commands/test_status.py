@@ -6,56 +6,12 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from bot.i18n.catalogues import say
 from bot.signal.protocol import Group
-from bot.version import current_version, described_build
 from store import Erasure, Store
-from tests.bot.chat.turn_helpers import Echo, calls
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
 
 ADMINS = frozenset({BOB.uuid})
-
-ALDIS_NOW = f"Aldis {current_version()}"
-
-
-async def test_status_tells_what_is_under_way_and_what_is_set(store: Store, clock: SetClock) -> None:
-    """Here, not elsewhere; in an idle conversation it says so, and names model and version."""
-    async with app_harness(store, clock, tools=(Echo(),)) as aldis:
-        assert await told(aldis, "/status") == f"I'm not working on anything here.\nModel: model-1\n{ALDIS_NOW}"
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
-        await aldis.deliver(message("waits"))
-        await aldis.deliver(message("elsewhere", author=BOB))
-        await aldis.answered(2)
-        await told(aldis, "/tools off echo")
-        await told(aldis, "/persona Be short.")
-        shown = (await told(aldis, "/status")).splitlines()
-        assert shown == [
-            "I'm working on an answer here.",
-            "Waiting for an answer: 1",
-            "Model: model-1",
-            "Switched off: echo",
-            "A persona is set.",
-            ALDIS_NOW,
-        ]
-
-
-async def test_status_tells_admins_what_it_was_built_from(store: Store, clock: SetClock) -> None:
-    """A digest that they can compare with that of a working copy."""
-    async with app_harness(store, clock, admins=ADMINS) as aldis:
-        assert (await told(aldis, "/status", author=BOB)).splitlines()[-1] == f"Aldis {described_build()}"
-        assert (await told(aldis, "/status")).splitlines()[-1] == ALDIS_NOW
-
-
-async def test_status_tells_that_a_word_is_waited_for(store: Store, clock: SetClock) -> None:
-    """That is neither being answered nor waiting to be."""
-    async with app_harness(store, clock, tools=(Echo(name="page"), Echo(effects="once"))) as aldis:
-        aldis.model.script += [calls(("page", {"word": "x"})), calls(("echo", {"word": "y"}))]
-        await aldis.deliver(message("Do it."))
-        await aldis.answered(1)
-        shown = (await told(aldis, "/status")).splitlines()
-        assert shown[:2] == ["I'm not working on anything here.", "Waiting for your yes or no: 1"]
 
 
 async def test_whoami_tells_how_somebody_is_known(store: Store, clock: SetClock) -> None:

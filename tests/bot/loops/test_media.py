@@ -11,7 +11,6 @@ import pytest
 
 from bot.chat.prompt import transcripts
 from bot.clock import SetClock
-from bot.commands import phrases as command_phrases
 from bot.i18n import phrases
 from bot.media.speech import Speech
 from bot.messages import Document, Picture, UserMessage
@@ -23,7 +22,7 @@ from tests.bot.media.samples import adts, noise, pdf, picture, slow_pdf
 from tests.bot.media.voices import speech_at
 from tests.conftest import NOON
 from tests.servers.base import hang
-from tests.servers.envelopes import ALICE, BOB, GROUP, Frame, attachment, delete, message, quote_of
+from tests.servers.envelopes import BOB, GROUP, Frame, attachment, delete, message, quote_of
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
 from tools import Result, ResultFile, ToolContext
@@ -237,23 +236,6 @@ async def test_a_voice_note_is_understood(store: Store, clock: SetClock, service
         await aldis.quiet()
         assert ("whisper-1", "ok", Decimal("0.023219955")) in await costs(store)
         assert [reply.files for reply in aldis.transport.sent] == [()]
-
-
-async def test_a_transcript_is_shown_without_links(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """To whoever sent the voice note, who may have forwarded it; in a group to nobody else."""
-    service.says = ["Sign in at evil.example/now, please."]
-    async with app_harness(store, clock, speech=speech) as aldis:
-        await aldis.deliver(message(None, attachments=[voice_note(aldis)], group=GROUP, mention=True))
-        await aldis.answered(1)
-        for author, shown in (
-            (ALICE, "Sign in at evil[.]example/now, please."),
-            (BOB, command_phrases.NO_TRANSCRIPT.text),
-        ):
-            before = len(aldis.transport.sent)
-            await aldis.deliver(message("/transcript", group=GROUP, author=author))
-            assert (await aldis.answered(before + 1))[-1].content.text == shown
 
 
 async def test_a_voice_note_is_answered_by_one(

@@ -326,26 +326,6 @@ async def test_no_words_of_aldis_make_a_link_of_what_a_page_wants(store: Store, 
         assert not any("evil.example" in words for words in heard)
 
 
-async def test_what_is_shown_while_it_is_written_is_no_link_either(store: Store, clock: SetClock) -> None:
-    """The words so far are defanged like the answer."""
-    gate = asyncio.Event()
-    async with scene(store, clock, live="stream") as there:
-        await page(there)
-        there.port.model.gates["go on"] = gate
-        before = len(there.port.transport.sent)
-        asked = len(there.port.model.asked)
-        await there.port.deliver(message("go on"))
-        await there.port.asked(asked + 1)
-        assert there.port.model.on_text is not None
-        there.port.model.on_text("The page says: see evil.example/?d=4711 and so on. ")
-        await there.port.until(
-            lambda: any("The page says" in reply.content.text for reply in there.port.transport.sent[before:])
-        )
-        assert not any("evil.example" in reply.content.text for reply in there.port.transport.sent[before:])
-        gate.set()
-        await there.port.quiet()
-
-
 # What asks no one
 
 LEGITIMATE: dict[str, tuple[str, Any, bool]] = {

@@ -6,7 +6,6 @@ from decimal import Decimal
 import pytest
 
 from bot.money.budgets import (
-    NearlyUsedUp,
     Scope,
     ScopeSpending,
     Span,
@@ -14,7 +13,6 @@ from bot.money.budgets import (
     limits_anything,
     used_up,
 )
-from bot.money.budgets import nearly_used_up as nearly
 from bot.money.ledger import Periods, periods
 from bot.settings import BudgetSettings
 
@@ -40,7 +38,6 @@ def everything(usd: str) -> list[ScopeSpending]:
 def test_without_limits_any_amount_may_be_spent() -> None:
     """None is no limit; nothing is used up and there is nothing to tell."""
     assert used_up(BudgetSettings(), everything("1000000")) is None
-    assert nearly(BudgetSettings(), everything("1000000")) is None
 
 
 @pytest.mark.parametrize("span", SPANS)
@@ -60,41 +57,6 @@ def test_each_limit_counts_what_it_is_for(scope: Scope, span: Span) -> None:
 def test_a_limit_is_reached_exactly(usd: str, over: bool) -> None:
     """Not a fraction earlier, and at the limit itself."""
     assert (used_up(limits(person_day="2"), [spent(usd)]) is not None) == over
-
-
-@pytest.mark.parametrize(
-    ("usd", "percent"),
-    [("0", None), ("1.5999", None), ("1.6", 80), ("1.99", 99), ("1.9999", 99), ("2", 100), ("3.1", 155)],
-)
-def test_people_are_told_from_80_percent_on(usd: str, percent: int | None) -> None:
-    """The percentage is what is used, rounded down; also when one answer takes it beyond the limit."""
-    told = nearly(limits(person_day="2"), [spent(usd)])
-    assert (told and told.percent) == percent
-
-
-def test_people_are_told_once() -> None:
-    """What they were told of is not told again, but another limit is."""
-    two = limits(person_day="1", person_month="10")
-    assert nearly(two, [spent("0.9", warned=True), spent("7", span="month")]) is None
-    month = nearly(two, [spent("0.95", warned=True), spent("8", span="month")])
-    assert month == NearlyUsedUp(scope="person", span="month", period="2026-11", percent=80)
-
-
-@pytest.mark.parametrize(
-    ("amounts", "scope", "span"),
-    [
-        ([spent("0.8"), spent("9", span="month")], "person", "month"),
-        ([spent("0.95"), spent("9", span="month")], "person", "day"),
-        ([spent("0.8"), spent("8", "group"), spent("90", "all")], "all", "day"),
-        ([spent("0.8"), spent("8", "group"), spent("80", "all")], "person", "day"),
-    ],
-    ids=["month", "day", "everybody", "as much"],
-)
-def test_of_several_the_tightest_is_told(amounts: list[ScopeSpending], scope: Scope, span: Span) -> None:
-    """The one of which most is used; where it is as much, the narrowest."""
-    told = nearly(limits(person_day="1", person_month="10", group_day="10", all_day="100"), amounts)
-    assert told is not None
-    assert (told.scope, told.span) == (scope, span)
 
 
 @pytest.mark.parametrize(

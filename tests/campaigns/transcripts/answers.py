@@ -81,7 +81,7 @@ async def _live(stage: Stage) -> None:
     weather.faults += [weather._answer, gate]
     await stage.says(ALICE, "Aldis, do I need an umbrella in Utopia?", to_group=True)
     await stage.reaction()
-    await stage.status("Checking the weather")
+    await stage.status("Weather")
     assert stage.doubles.signal.typing
     gate.opened.set()
     await stage.answer()

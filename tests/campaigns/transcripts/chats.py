@@ -19,7 +19,7 @@ async def _settings(stage: Stage) -> None:
 
 
 async def _self(stage: Stage) -> None:
-    for text in ("/status", "/whoami", "/usage"):
+    for text in ("/whoami", "/usage"):
         await stage.says(ALICE, text)
         await stage.answer({ALICE.uuid: "‹id›", _LABEL: "‹label›"})
 

@@ -32,8 +32,6 @@ async def _voice(stage: Stage) -> None:
     await stage.answer()
     await stage.answer()
     stage.reads()
-    await stage.says(ALICE, "/transcript")
-    await stage.answer()
 
 
 async def _chart(stage: Stage) -> None:

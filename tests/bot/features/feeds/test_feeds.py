@@ -13,7 +13,6 @@ import pytest
 from aiohttp import web
 
 from bot import app
-from bot.chat.notices import Admins, Notices
 from bot.clock import SetClock
 from bot.features.feeds import phrases
 from bot.features.feeds.poller import FeedPoller
@@ -55,20 +54,14 @@ class Newsroom:
         urls = tuple(self.site.url + path for path in paths)
         news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=limit)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
-        admins = Admins(self.clock, listed=lambda: frozenset({BOB.uuid}), language=lambda *_: "en")
         return FeedPoller(
             store,
             self.clock,
             self.counts,
             reader,
             news=news,
-            notices=Notices(store, self.clock, admins),
-            contacts=self.contacts,
             chance=lambda: 0.5,
         )
-
-    async def contacts(self) -> None:
-        """The bridge is silent."""
 
 
 @pytest.fixture

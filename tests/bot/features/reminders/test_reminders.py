@@ -147,7 +147,7 @@ async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock:
             heard = await told(aldis, which)
             assert ("1: tomorrow at 09:00" in heard, heard.endswith(plain(phrases.WHICH_REMINDER.text))) == (True, True)
         assert await told(aldis, "/remind cancel", author=BOB) == common_phrases.NO_REMINDERS.text
-        assert await told(aldis, "/remind delete #1.") == "Cancelled: bins"
+        assert await told(aldis, "/remind delete #1.") == "Cancelled: bins."
         assert await told(aldis, "/remind cancel 1") == plain(say(phrases.NO_SUCH_REMINDER, number=1))
         assert len((await told(aldis, "/remind")).splitlines()) == 2
         await told(aldis, "/remind 18:00 hers", author=BOB)
@@ -223,7 +223,12 @@ def test_each_example_can_be_given_as_it_stands(language: Language) -> None:
 async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
     """The right form, or why not; nothing is planned."""
     async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/remind 2020-01-01 21:00 tea") == "It's already 12:00. When do you mean?"
+        assert await told(aldis, "/remind 2020-01-01 21:00 tea") == (
+            "That day is over: it's 21 November 2026 already. When do you mean?"
+        )
+        assert await told(aldis, "/remind every day at 8") == phrases.REMIND_WHAT.text
+        assert await told(aldis, "/timezone Atlantis") == phrases.NO_SUCH_ZONE.text
+        assert "Asia/Kolkata" in await told(aldis, "/timezone +5:30")
         assert await told(aldis, "/remind 2040-01-01 21:00 tea") == phrases.TIME_TOO_FAR.text
         assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
@@ -573,7 +578,7 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         open_ones = "SELECT count(*) FROM reminders WHERE settled_at IS NULL"
         await told(aldis, "/remind in 1h hers", group=GROUP)
         assert (await react("❌", BOB, GROUP), await aldis.count(open_ones)) == ([], 1)
-        assert (await react("❌", group=GROUP), await aldis.count(open_ones)) == (["Cancelled: hers"], 0)
+        assert (await react("❌", group=GROUP), await aldis.count(open_ones)) == (["Cancelled: hers."], 0)
         await told(aldis, "/remind in 1h tea")
         assert (await react("✅"), await aldis.count(open_ones)) == ([], 1)
         assert await react("⏰") == ["OK, at 14:00 (in 2 hours): tea"]
