@@ -11,7 +11,7 @@ from typing import Literal
 from babel.core import Locale
 from babel.dates import format_date, format_skeleton
 from babel.lists import format_list
-from babel.numbers import format_currency, format_decimal, get_decimal_symbol
+from babel.numbers import format_currency, format_decimal
 from babel.units import format_unit
 
 from bot.i18n.language import Language, current_language
@@ -64,11 +64,6 @@ def amount(count: Decimal | int, unit: str, *, is_long: bool = False) -> str:
     """A number of units, named by CLDR's code (`duration-hour`): `2 hrs`, or `2 hours`."""
     words = format_unit(count, unit, length="long" if is_long else "short", locale=_locale())
     return words.replace("\u202f", "\u00a0")
-
-
-def decimal_point() -> str:
-    """The decimal separator: a point or a comma."""
-    return get_decimal_symbol(_locale())
 
 
 def join_list(words: Sequence[str], last: Literal["and", "or"] = "and") -> str:

@@ -31,8 +31,6 @@ MAX_REPORTS = 24
 MAX_EXCERPT_CHARACTERS = 500
 TIMEOUT_SECONDS = 20.0
 
-_PAID = "reports"
-"""The name of the paid call: its cost goes straight into the ledger."""
 _OUTPUT_TOKENS = 200
 _OUTPUT_TOKENS_PER_REPORT = 60
 

@@ -41,7 +41,6 @@ _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_PAUSE_SECONDS = 1.0
 _MAX_TURNS = 200
 """How many of the newest turns a first summary can cover; earlier ones are left out."""
 _MEANWHILE = 100

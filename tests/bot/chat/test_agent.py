@@ -12,13 +12,13 @@ from bot.chat import phrases
 from bot.clock import SetClock
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.i18n import phrases as common_phrases
-from bot.messages import CallId, Message, Opaque, Text, ToolCall
+from bot.messages import CallId, Opaque, Text, ToolCall
 from bot.models.base import Attempt, Completion, Stop
 from bot.signal.protocol import ModelAnswered, ToolEnded, ToolStarted
-from store import LedgerEntry, Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, completion, contents, says, toolbox
+from store import Store
+from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, completion, contents, says
 from tests.invariants import is_sendable
-from tests.ledger_sums import ledger_sum, paid_rows
+from tests.ledger_sums import paid_rows
 from tests.waiting import DEADLINE_SECONDS, let_pass
 
 
@@ -45,16 +45,6 @@ async def test_calls_of_one_completion_run_side_by_side_and_are_answered_in_orde
     assert is_sendable(outcome.messages)
 
 
-async def test_of_thousands_of_calls_nothing_is_kept_beyond_a_hundred(store: Store, clock: SetClock) -> None:
-    """Each would be paid with its answer in every request that follows; those that are kept are answered."""
-    asked = calls(*(("echo", {"word": f"{number}"}) for number in range(3000)))
-    there = desk(store, clock, asked, says("Done."), tools=(Echo(),))
-    outcome = await there.kept()
-    assert outcome.text == "Done."
-    assert len(contents(there.provider.requests[1])) == 100
-    assert is_sendable(outcome.messages)
-
-
 async def test_vendor_blocks_stay_within_the_turn(store: Store, clock: SetClock) -> None:
     """Thinking goes back unchanged while the turn runs, and is gone when the next one begins."""
     thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
@@ -69,26 +59,6 @@ async def test_vendor_blocks_stay_within_the_turn(store: Store, clock: SetClock)
     assert not any(
         isinstance(part, Opaque) for message in kept if message.role == "assistant" for part in message.parts
     )
-
-
-async def test_vendor_blocks_do_not_outlive_the_request_that_they_are_bound_to(store: Store, clock: SetClock) -> None:
-    """After a crash, and where the history had to be cut within a turn, a vendor would refuse its own thinking."""
-    thought = Opaque(vendor="scripted", data={"thinking": "hm", "signature": "s"})
-    asked = completion(thought, ToolCall(id=CallId("x"), name="echo", arguments={"word": "a"}))
-    there = desk(store, clock, says("Hi."), says("Hi."), asked, tools=(Echo(),))
-    await there.kept()
-    await there.kept()
-    there.provider.script += [ContextTooLong("long", provider="p")]
-    with pytest.raises(IndexError):  # the script ends here, and with it this attempt
-        await there.kept("and now?")
-    there.provider.script = [says("Done.")]
-    assert (await there.answer(await there.again("and now?"))).text == "Done."
-    whole, cut, taken_up = ([*map(_has_opaque, request.messages)] for request in there.provider.requests[-3:])
-    assert (any(whole), any(cut), any(taken_up)) == (True, False, False)
-
-
-def _has_opaque(message: Message) -> bool:
-    return message.role == "assistant" and any(isinstance(part, Opaque) for part in message.parts)
 
 
 async def test_at_the_limit_the_model_answers_without_tools(store: Store, clock: SetClock) -> None:
@@ -269,15 +239,6 @@ async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Com
     assert "cut off here" not in str(outcome.messages)
 
 
-async def test_an_answer_without_its_end_is_not_asked_for_again(store: Store, clock: SetClock) -> None:
-    """Not even after a call: the time is over, and what was found is told instead."""
-    tool = Echo()
-    there = desk(store, clock, calls(("echo", {"word": "a"})), says("\u200b", Stop.UNFINISHED), tools=(tool,))
-    outcome = await there.kept()
-    assert (outcome.ok, len(there.provider.requests)) == (True, 2)
-    assert outcome.text.startswith(phrases.FOUND_ALONE.text)
-
-
 async def test_models_have_the_rest_of_the_turns_time(store: Store, clock: SetClock) -> None:
     """They may be silent for as long as the settings say, and for no longer than the turn still lasts."""
     tool = Echo(work=lambda _: let_pass(DEADLINE_SECONDS / 2))
@@ -322,18 +283,6 @@ async def test_a_context_too_long_is_cut_until_it_fits(store: Store, clock: SetC
 
 def _too_long(times: int) -> list[ContextTooLong]:
     return [ContextTooLong("long", provider="p") for _ in range(times)]
-
-
-async def test_the_tries_before_a_shorter_request_are_not_forgotten(store: Store, clock: SetClock) -> None:
-    """Whether it is answered or refused in the end: the ledger has every try, in order."""
-    there = desk(store, clock, says("Hi."))
-    await there.kept()
-    long, gone = ContextTooLong("long", provider="p"), Unavailable("gone", provider="p")
-    long.attempts = (Attempt(provider="p", model="m", error="ContextTooLong", latency_seconds=0.1),)
-    gone.attempts = (Attempt(provider="p", model="m", error="Unavailable", latency_seconds=0.1),)
-    there.provider.script = [long, says("Shorter."), long, gone]
-    assert [(await there.kept()).ok for _ in range(2)] == [True, False]
-    assert [row[1] for row in await paid_rows(store)] == ["ok", "ContextTooLong", "ok", "ContextTooLong", "Unavailable"]
 
 
 async def test_without_tools_none_are_offered_and_old_calls_are_left_out(store: Store, clock: SetClock) -> None:
@@ -383,31 +332,6 @@ async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: Se
     assert (tool.ran, len(there.provider.requests), outcome.text) == (["a"], 2, "A, at last.")
 
 
-async def test_after_a_crash_no_finished_tool_runs_again(store: Store, clock: SetClock) -> None:
-    """Of two calls the one that had ended keeps its answer, the other one runs."""
-    died = asyncio.Event()
-
-    async def work(word: str) -> None:
-        if word == "slow":
-            died.set()
-            await asyncio.Event().wait()
-
-    asked = calls(("echo", {"word": "quick"}), ("echo", {"word": "slow"}))
-    there = desk(store, clock, asked, tools=(Echo(work=work),))
-    turn = await there.loaded()
-    task = asyncio.create_task(there.answer(turn))
-    await died.wait()
-    while not any(isinstance(progress, ToolEnded) for progress in there.shown):
-        await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait([task])
-    there.tools = (tool := Echo(),)
-    there.provider.script = [says("Both.")]
-    await there.answer(await there.again())
-    assert tool.ran == ["slow"]
-    assert len(contents(there.provider.requests[-1])) == 2
-
-
 async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(store: Store, clock: SetClock) -> None:
     """Nothing is written until it has answered; then both are, and a call answered from memory is written down too."""
     written: list[int] = []
@@ -424,19 +348,6 @@ async def test_a_tool_that_only_computes_shares_a_commit_with_its_completion(sto
     assert written == [0]
     steps = [type(step).__name__ for step in (await there.again()).steps]
     assert steps == ["Asked", "Completed", "ToolRun", "Completed"]
-
-
-async def test_a_journaled_answer_is_for_the_call_it_was_given_to(store: Store, clock: SetClock) -> None:
-    """Should a completion be lost and its answer not, the answer is not taken for that of another call."""
-    there = desk(store, clock, calls(("echo", {"word": "b"})), says("B."), tools=(tool := Echo(),))
-    turn = await there.loaded()
-    lost = await toolbox(clock, Echo()).run(
-        ToolCall(id=CallId(f"call_{turn.id}_0_0"), name="echo", arguments={"word": "a"}), turn.person
-    )
-    row = LedgerEntry(kind="tool", name="echo", outcome="ok", latency_seconds=0)
-    await there.turns.journal(turn).keep_run(lost, row)
-    outcome = await there.answer(await there.again())
-    assert (tool.ran, outcome.text) == (["b"], "B.")
 
 
 async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clock: SetClock) -> None:
@@ -458,12 +369,3 @@ async def test_a_tool_that_must_not_run_twice_is_not_run_again(store: Store, clo
     await there.answer(await there.again())
     assert tool.ran == []
     assert json.loads(contents(there.provider.requests[-1])[0])["error"] == "unknown_outcome"
-
-
-async def test_tools_that_ended_before_a_failure_are_in_the_ledger(store: Store, clock: SetClock) -> None:
-    """What was paid is counted, also when the turn fails afterwards."""
-    there = desk(store, clock, calls(("echo", {"word": "a"})), Unavailable("gone", provider="p"), tools=(Echo(),))
-    outcome = await there.kept()
-    assert not outcome.ok
-    spent = await store.read(ledger_sum)
-    assert (str(spent.cost_usd), spent.calls) == ("0.012", 2)

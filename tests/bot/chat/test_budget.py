@@ -1,7 +1,6 @@
 """Money: no call to a model that nobody may pay for, every call counted once, and people told in time, once."""
 
 import asyncio
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -16,7 +15,7 @@ from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import PersonId
-from bot.models.base import Attempt, Completion, Usage
+from bot.models.base import Attempt, Completion
 from bot.models.prices import Price, PricedModel
 from bot.money.budgets import Budget
 from bot.money.ledger import RESERVED
@@ -205,49 +204,3 @@ async def test_what_is_stopped_or_killed_costs_its_estimate(store: Store, clock:
     assert (ran, asked[:2]) == (("echo", "ok", "0.002"), ("m", RESERVED))
     # A thousand tokens of answer at most.
     assert Decimal("0.01") < Decimal(asked[2] or 0) < Decimal("0.011")
-
-
-@pytest.mark.parametrize("limit_usd", [{}, {"person_day": CENT}], ids=["unlimited", "limited"])
-async def test_an_unknown_cost_is_loud_and_does_not_block(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, limit_usd: dict[str, str]
-) -> None:
-    """One warning for each model, however often it is asked, also where there is no limit; people are answered."""
-    unpriced = replace(says("Hi."), cost_usd=None)
-    there = purse(
-        store, clock, unpriced, unpriced, replace(unpriced, model="model-2"), unpriced, within=limits(**limit_usd)
-    )
-    assert [(await there.told()).ok for _ in range(4)] == [True] * 4
-    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert len(warnings) == 2
-    assert "model-1 is unknown" in warnings[0]
-    assert "BUDGET__PRICES=model-2=input/output" in warnings[1]
-    [total, *_] = await store.read(lambda repos: repos.ledger.totals("alice", None, ("2026-11-21",)))
-    assert (total.spending.cost_usd, total.spending.unknown_costs) == (Decimal(0), 4)
-
-
-@pytest.mark.parametrize(
-    ("usage", "cost"),
-    [
-        (Usage(), "0"),
-        (Usage(input_tokens=1_000_000), "2"),
-        (Usage(output_tokens=1_000_000), "10"),
-    ],
-    ids=["nothing told", "no answer counted", "no question counted"],
-)
-async def test_what_a_server_does_not_count_is_paid_by_an_estimate(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture, usage: Usage, cost: str
-) -> None:
-    """By the length of the question and of the answer; the ledger says so, the log once."""
-    uncounted = replace(says("Hi."), cost_usd=None, usage=usage)
-    there = purse(store, clock, uncounted, uncounted, uncounted, within=limits(person_day="0.0001"))
-    known = PricedModel(provider="p", name="model-1", price=Price(input=Decimal(2), output=Decimal(10)))
-    there.priced = lambda model: known if model == "scripted/model-1" else None
-    assert (await there.told()).ok
-    [(_, outcome, paid)] = await paid_rows(store)
-    # The question is some dozens of tokens.
-    assert Decimal(cost) <= Decimal(paid or 0) < Decimal(cost) + Decimal("0.001")
-    assert outcome == "estimated"
-    assert (await there.told()).text == USED_UP
-    assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
-        "the server does not tell how many tokens model model-1 used: its cost is counted by an estimate"
-    ]

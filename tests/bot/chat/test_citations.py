@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot import messages
 from bot.chat.citations import (
@@ -208,19 +206,6 @@ def test_a_summary_reads_hosts() -> None:
     assert in_hosts(answer) == "Flags (flags[.]example), lamps (www[.]lamps[.]example)(flags[.]example)."
 
 
-PARTS = [*"[](),`\n <>.【】", "101", "102", "7", "https://made.example/x"]
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.sampled_from(PARTS), max_size=30))
-def test_what_is_kept_is_kept_when_it_is_said_again(parts: list[str]) -> None:
-    """Neither citing nor showing changes what they have made themselves."""
-    there = searched()
-    answer = there.answer("".join(parts))
-    if answer is not None:
-        assert there.answer(answer.text) == answer
-
-
 @dataclass
 class Finding:
     """A search that finds a page for each word; others it repeats."""
@@ -289,14 +274,6 @@ async def test_numbers_of_a_turn_that_died_hold(store: Store, clock: SetClock) -
     desk.provider.script = [look("bells"), says("Lamps [102], bells [103].")]
     outcome = await desk.answer(await desk.again("What of lamps?"))
     assert outcome.text == f"Lamps [1], bells [2].\n\n[1] {GOOD}\n[2] {BELLS}"
-
-
-async def test_a_source_is_still_shown_when_its_search_is_gone(store: Store, clock: SetClock) -> None:
-    """The tool is switched off since, so its answer is in no request: the page is known by the answer that cited it."""
-    desk = Desk(store, clock, Scripted([look("lamps good"), says("Lamps [102].")]), tools=(Finding(),))
-    await desk.kept("What of lamps?")
-    desk.tools, desk.provider.script = (), [says("As I said [102], not [101].")]
-    assert (await desk.kept("Sure?")).text == f"As I said [1], not.\n\n[1] {GOOD}"
 
 
 async def test_an_export_tells_what_people_saw(store: Store, clock: SetClock) -> None:

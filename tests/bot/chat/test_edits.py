@@ -97,21 +97,6 @@ async def test_the_answer_is_deleted_too_where_the_operator_wants_it(store: Stor
         assert await open_words(aldis) == 0
 
 
-async def test_deleting_a_message_stops_its_turn(store: Store, clock: SetClock) -> None:
-    """The model call is cancelled, nothing is said, nothing is left; the next message works."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        asked = await aldis.deliver(message("slow one"))
-        await aldis.asked(1)
-        await aldis.deliver(delete(asked))
-        await aldis.quiet()
-        await aldis.deliver(message("next"))
-        [reply] = await aldis.answered(1)
-        assert reply.content.text == "re: next"
-        assert "slow" not in words(aldis.model.requests[-1])
-        assert len(aldis.model.asked) == 2
-
-
 async def test_what_was_asked_with_a_deleted_message_is_asked_again_without_it(store: Store, clock: SetClock) -> None:
     """Of two messages that were taken together one is deleted: the other has its answer."""
     async with app_harness(store, clock) as aldis:
@@ -216,20 +201,6 @@ async def test_editing_the_newest_question_edits_the_answer(store: Store, clock:
         assert "red rose" in history
         assert "teh" not in history
         assert history.count("How is") == 2  # the question and its answer, once each
-
-
-async def test_an_edit_stops_the_turn_that_runs(store: Store, clock: SetClock) -> None:
-    """One answer comes, to the new words."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["slow"] = asyncio.Event()
-        asked = await aldis.deliver(message("slow"))
-        await aldis.asked(1)
-        await aldis.deliver(edit("quick", asked))
-        [reply] = await aldis.answered(1)
-        await aldis.quiet()
-        assert (reply.content.text, reply.edits) == ("re: quick", None)
-        assert len(aldis.transport.sent) == 1
-        assert await aldis.count("SELECT count(*) FROM history") == 2
 
 
 async def test_editing_an_older_message_corrects_the_history_alone(store: Store, clock: SetClock) -> None:

@@ -3,11 +3,10 @@
 from collections.abc import AsyncGenerator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
-from bot.chat.journal import Asked, Opened, Outcome, Spoken, Turn, dump_step, load_step
+from bot.chat.journal import Outcome, Turn
 from bot.chat.multimodal import MultimodalAgent
 from bot.clock import SetClock
 from bot.events import Attachment
@@ -133,16 +132,3 @@ async def test_without_money_nothing_is_listened_to(
     transport = FakeTransport(files={"v": adts()})
     await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech))
     assert service.requests == []
-
-
-async def test_every_step_survives_the_journal(store: Store, clock: SetClock, speech: Speech) -> None:
-    """Bytes included."""
-    desk = Desk(store, clock, Scripted([says("Cold.")]))
-    transport = FakeTransport(files={"v": adts()})
-    await answered(desk, attaching(await desk.loaded(), VOICE), multimodal(desk, transport, speech, seconds=60))
-    steps = (await desk.again()).steps
-    kinds: list[Any] = [type(step) for step in steps]
-    assert kinds[0] is Opened
-    assert kinds[1] is Asked
-    assert kinds[-1] is Spoken
-    assert tuple(load_step(dump_step(step)) for step in steps) == steps

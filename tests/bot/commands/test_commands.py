@@ -337,22 +337,6 @@ async def test_what_was_said_after_forget_is_not_forgotten(store: Store, clock: 
         assert sorted(texts) == sorted(["re: one", phrases.forget_reply(Erasure(turns=1)), "re: two", "re: three"])
 
 
-async def test_forget_everything_reaches_the_groups(store: Store, clock: SetClock) -> None:
-    """The person's own chat goes, and in groups what they asked; what others asked there stays."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("direct words"))
-        await aldis.process(message("Aldis, alice's words", group=GROUP))
-        await aldis.process(message("Aldis, bob's words", group=GROUP, author=BOB))
-        assert await told(aldis, "/forget everything yes") == phrases.forget_reply(Erasure(turns=2), everywhere=True)
-        await aldis.process(message("Aldis, and now?", group=GROUP, author=BOB))
-        history = words(aldis.model.requests[-1])
-        assert "bob's words" in history
-        assert "alice's words" not in history
-        assert await told(aldis, "/forget alles") == plain(
-            phrases.wrong_form("forget", ("/forget", "/forget everything"))
-        )
-
-
 def pairing_harness(store: Store, clock: SetClock) -> AbstractAsyncContextManager[Harness]:
     """Only Alice and Bob may write, who is an admin; strangers get codes."""
     listed = AccessList(persons=frozenset({ALICE.uuid, BOB.uuid}), groups=frozenset(), admins=frozenset({BOB.uuid}))

@@ -12,19 +12,16 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from bot import app
 from bot.clock import SetClock
 from bot.features.feeds import phrases
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds, FeedService
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
-from bot.settings import load_settings
-from store import Article, Feed, Store, open_store
+from store import Feed, Store, open_store
 from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
-from tests.bot.loops.fake_transport import FakeTransport
 from tests.cells import sandbox
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, message
@@ -32,7 +29,7 @@ from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
-from tools import Fetcher, NewsOptions, NotFound
+from tools import Fetcher, NewsOptions
 from tools.news.tool import IntelRecent, IntelSearch
 
 HOUR = 3600
@@ -71,11 +68,6 @@ async def room(clock: SetClock) -> AsyncGenerator[Newsroom]:
         Fetcher(USER_AGENT, reach=only_here(site.port)) as fetcher,
     ):
         yield Newsroom(site, fetcher, clock)
-
-
-async def troubles(store: Store) -> list[str]:
-    """What is wrong with feeds, where something is."""
-    return [feed.trouble for feed in await feeds_of(store) if feed.trouble]
 
 
 async def have_been_read(store: Store) -> bool:
@@ -200,41 +192,6 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
     assert (feed.trouble, feed.due_at) == ("gone", None)
 
 
-async def test_nothing_comes_from_the_future_and_nothing_old_comes_back(store: Store, room: Newsroom) -> None:
-    """What claims to be of tomorrow is of when it was seen; what has no date is new once, however long it is listed."""
-    ahead = Item(title="Of tomorrow", link="/ahead", at=NOON + timedelta(days=1))
-    undated = Item(title="Undated", link="/undated")
-    room.site.feeds["/feed"] = rss(ahead, undated)
-    feed_poller = room.feed_poller(store, "/feed")
-    await feed_poller.attend_all()
-    stories = await Feeds(store, room.clock).recent(since=NOON, limit=9)
-    assert {(story.title, story.at, story.is_dated) for story in stories} == {
-        ("Of tomorrow", NOON, False),
-        ("Undated", NOON, False),
-    }
-    room.clock.move(31 * 24 * HOUR)
-    room.site.feeds["/feed"] = rss(Item(title="Fresh", link="/fresh"), undated)
-    for _ in range(2):
-        await feed_poller.attend_all()
-        room.clock.move(2 * HOUR)
-    assert await titles(store, room.clock) == ["Fresh", "Undated"]
-    fresh = await Feeds(store, room.clock).recent(since=NOON + timedelta(days=1), limit=9)
-    assert [story.title for story in fresh] == ["Fresh"]
-
-
-async def test_aldis_reads_feeds_beside_all_else(path: Path) -> None:
-    """As it is put together from the settings; a feed on this very machine is refused, and that is told."""
-    environ = {"STORE__PATH": str(path), "TOOLS__NEWS__FEEDS": "http://127.0.0.1/feed"}
-    stop = asyncio.Event()
-    async with app.build_service(load_settings(environ, None), FakeTransport(), realm="signal") as aldis:
-        running = asyncio.create_task(aldis.chat(stop))
-        store = aldis.feed_poller._store
-        await eventually_found(lambda: troubles(store))
-        assert await troubles(store) == ["denied"]
-        stop.set()
-        await running
-
-
 # In the chat
 
 
@@ -321,21 +278,3 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:
     changed = replace(feed, trouble=trouble, read_at=NOON if read else None)
     await store.transaction(lambda repos: repos.feeds.note(changed))
-
-
-async def test_a_feed_is_chosen_by_a_part_of_its_name(store: Store, clock: SetClock) -> None:
-    """Its title or its host; where none fits, those that there are stand beside our own words: they name themselves."""
-    feeds = Feeds(store, clock)
-    for url in ("https://lamps.example/", "https://ships.example/"):
-        await store.transaction(lambda repos, url=url: repos.feeds.add(url, now=NOON))
-    ships = (await feeds_of(store))[1]
-    article = Article(key="1", url=None, title="Afloat", summary="", published_at=NOON, is_dated=True)
-    await store.transaction(lambda repos: repos.feeds.note(replace(ships, title="The Harbour")))
-    await store.transaction(lambda repos: repos.feeds.keep(ships.id, [article]))
-    for part in ("harbour", "SHIPS.ex"):
-        assert [story.title for story in await feeds.recent(since=NOON, limit=3, feed=part)] == ["Afloat"]
-    assert await feeds.recent(since=NOON, limit=3, feed="lamps") == ()
-    with pytest.raises(NotFound) as caught:
-        await feeds.recent(since=NOON, limit=3, feed="rockets")
-    assert caught.value.quoted == "lamps.example; The Harbour"
-    assert "Harbour" not in str(caught.value)

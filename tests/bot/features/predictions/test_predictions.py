@@ -119,19 +119,6 @@ async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock
         assert await aldis.count("SELECT count(*) FROM predictions WHERE outcome IS NULL AND words IS NOT NULL") == 1
 
 
-async def test_only_so_many_are_kept_of_one_person(store: Store, clock: SetClock) -> None:
-    """Everywhere together; one that is struck off makes room, and its number is not given again."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting())
-        here = await aldis.count("SELECT conversation_id FROM predictions")
-        turn = await aldis.count("SELECT turn_id FROM predictions")
-        await store.transaction(lambda repos: fill(repos, ConversationId(here), TurnId(turn)))
-        assert (await answer(aldis, predicting(), group=GROUP))["error"] == "rate_limited"
-        assert "number" in (await answer(aldis, predicting(), author=BOB))["untrusted_data"]
-        assert "struck" in (await answer(aldis, resolving(MAX_KEPT, "struck")))["untrusted_data"]
-        assert (await answer(aldis, predicting()))["untrusted_data"]["number"] == MAX_KEPT + 1
-
-
 async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store: Store, clock: SetClock) -> None:
     """It gives what the first one gave, also when the day is over meanwhile or as many are kept as may be."""
     kept = Predictions(store, clock)

@@ -1,6 +1,5 @@
 """Reminders: planned by a command or the model, come once, also over restarts, and go when they have to."""
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -160,27 +159,6 @@ async def test_reminders_are_listed_and_cancelled_by_number(store: Store, clock:
         assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
-async def test_the_time_zone_is_asked_once_and_kept(store: Store, clock: SetClock) -> None:
-    """Kept for all of the person's conversations; the model's dates and their reminders are reckoned by it."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        assert await told(aldis, "/timezone") == "It's 12:00 where you are (UTC)."
-        assert await told(aldis, "/timezone Europe/Atlantis") == phrases.NO_SUCH_ZONE.text
-        assert "Europe/Dublin" in await told(aldis, "/timezone IST")
-        assert "(UTC)" in await told(aldis, "/timezone")
-        assert "(Europe/Berlin)" in await told(aldis, "/timezone MEZ")
-        heard = await told(aldis, "/timezone tokio")
-        assert heard == "It's 21:00 where you are (Asia/Tokyo)."
-        heard = await told(aldis, "/remind 22:00 tea", group=GROUP)
-        assert heard.startswith("OK, at 22:00 (in 1 hour): tea.")
-        assert "/timezone" not in heard
-        await told(aldis, "what time is it?")
-        assert "[Sat 2026-11-21 21:00 Asia/Tokyo" in aldis.model.asked[-1]
-        await told(aldis, "and for me?", author=BOB)
-        assert "[Sat 2026-11-21 12:00 UTC" in aldis.model.asked[-1]
-        await told(aldis, "/forget everything yes")
-        assert "UTC" in await told(aldis, "/timezone")
-
-
 async def test_what_was_planned_before_the_zone_was_told_comes_by_its_clock(store: Store, clock: SetClock) -> None:
     """Once: a length stays that long, what would be over comes as it was told, and who moves house moves nothing."""
     async with app_harness(store, clock) as aldis:
@@ -249,20 +227,6 @@ async def test_a_person_has_only_so_many(store: Store, clock: SetClock) -> None:
         await told(aldis, "/remind cancel 1")
         assert "one more" in await told(aldis, "/remind in 1h one more")
         assert "hers" in await told(aldis, "/remind in 1h hers", author=BOB)
-
-
-async def test_in_a_group_it_quotes_the_message_that_wished_for_it(store: Store, clock: SetClock) -> None:
-    """So whoever wished for it is notified; a list shows one's own."""
-    async with app_harness(store, clock) as aldis:
-        asked = await aldis.deliver(message("/remind in 1h tea", group=GROUP))
-        await aldis.answered(1)
-        assert await told(aldis, "/remind", group=GROUP, author=BOB) == common_phrases.NO_REMINDERS.text
-        clock.move(HOUR)
-        await come(aldis)
-        reply = aldis.transport.sent[-1]
-        assert reply.content.text == "⏰ tea"
-        assert reply.quote is not None
-        assert (reply.quote.author, reply.quote.sent_at) == (ALICE.uuid, asked)
 
 
 # Over time
@@ -529,30 +493,6 @@ async def test_a_reminder_that_waits_to_be_sent_goes_with_its_message(
         await back(aldis, clock)
         assert "⏰ secret tulips" not in texts(aldis)
     assert b"tulips" not in on_disk(path)
-
-
-@pytest.mark.parametrize("takes_back", ["delete", "undo"])
-async def test_a_planned_question_stops_with_its_message_and_is_paid(
-    store: Store, clock: SetClock, takes_back: str
-) -> None:
-    """While it is being answered: the tools that it would have used are not run, and what it cost is written down."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        aldis.model.script = [remind(prompt="slow tulips", text="tulips", delay_seconds=60), says("Done.")]
-        planned = await aldis.process(message("each day the tulips"))
-        aldis.model.gates["slow"] = asyncio.Event()
-        aldis.model.script = [remind(action="list")]
-        before = len(aldis.model.asked)
-        clock.move(60)
-        await aldis.reminder_scheduler.attend_all()
-        await aldis.asked(before + 1)
-        paid = "SELECT count(*) FROM ledger WHERE kind = 'model' AND outcome = 'ok'"
-        known = await aldis.count(paid)
-        aldis.model.gates["slow"].set()
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.asked(before + 2)
-        await aldis.process(delete(planned) if takes_back == "delete" else message("/undo"))
-        assert await aldis.count(paid) == known + 1
-        assert not [text for text in texts(aldis) if "slow" in text]
 
 
 # By reaction

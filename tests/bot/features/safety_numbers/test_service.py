@@ -261,21 +261,6 @@ async def test_what_the_bridge_does_not_know_yet_is_asked_for_again_but_not_for_
         assert not aldis.identities.has_noticed
 
 
-async def test_a_member_whom_a_group_message_missed(store: Store, clock: SetClock) -> None:
-    """The others read it once; who did not is told of, and does not get it later."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, BOB)
-        transport.change(CAROL)
-        await aldis.deliver(message("hi all", author=ALICE, group=GROUP, mention=True))
-        await aldis.answered(2)
-        await aldis.quiet()
-        [suspect] = await aldis.identities.look()
-        assert (suspect.person, await held(aldis)) == (CAROL.uuid, 0)
-        await aldis.identities.trust(suspect.label)
-        await aldis.quiet()
-        assert sum(reply.chat == f"group:{GROUP}" for reply in transport.sent) == 1
-
-
 async def test_a_key_that_was_trusted_elsewhere_lets_go(store: Store, clock: SetClock) -> None:
     """An operator may have said so to signal-cli itself."""
     async with locked(store, clock) as (aldis, transport):
@@ -285,20 +270,3 @@ async def test_a_key_that_was_trusted_elsewhere_lets_go(store: Store, clock: Set
         transport.known_identities = [replace(one, is_trusted=True) for one in transport.known_identities]
         assert await aldis.identities.look() == ()
         await aldis.transport.until(lambda: len(texts(transport, ALICE)) == 2)
-
-
-async def test_what_is_held_survives_a_restart(store: Store, clock: SetClock) -> None:
-    """Nothing is sent at the start; the admins are not told again; trusting lets it go."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE, BOB)
-        await hold(aldis, transport, ALICE)
-        await aldis.identities.look()
-        await aldis.transport.until(lambda: len(texts(transport, BOB)) == 2)
-        await aldis.quiet_but(1)
-    async with locked(store, clock) as (aldis, transport):
-        transport.change(ALICE)
-        [suspect] = await aldis.identities.look()
-        await greet(aldis, CAROL)
-        assert [reply.chat for reply in transport.sent] == [CAROL.chat]
-        await aldis.identities.trust(suspect.label)
-        await aldis.transport.until(lambda: texts(transport, ALICE) == ["re: and now?"])
