@@ -62,7 +62,7 @@ from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.models.base import Provider
-from bot.models.capabilities import Capabilities, ModelLessons
+from bot.models.capabilities import ModelLessons
 from bot.money.budgets import Budget
 from bot.money.ledger import Quotas
 from bot.service import Service
@@ -182,12 +182,11 @@ def service(
     status_messages: StatusMessages | None = None,
     reactions: Reactions | None = None,
     commands: Iterable[CommandGroup] = (),
-    known: Callable[[str | None], Capabilities] | None = None,
 ) -> Service:
     """Puts all parts together, in the order in which they need each other.
 
     `more` are sources of tools known only while it runs. `reader` None: no feeds are read. `ask` checks servers; None:
-    nothing does. `restarts` None: it cannot be restarted. The last four replace, or add to, what is usual.
+    nothing does. `restarts` None: it cannot be restarted. The last three replace, or add to, what is usual.
     """
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
     counts, turns, locale, is_signal = shared.counts, shared.turns, settings.locale, shared.realm == "signal"
@@ -267,8 +266,7 @@ def service(
     )
 
     # What answers.
-    toolbox = equipment.toolbox(
-    )
+    toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
     room = ContextRoom(shared.lessons, models.server_of(settings))
     agent = MultimodalAgent(
         Agent(
@@ -303,7 +301,6 @@ def service(
     approvals = Approvals(store, clock, turns)
     context = CommandContext(store, turns, clock)
     budgets, news = models.budgets(settings), equipment.news_options(settings)
-    known = known or models.known_models(settings, shared.lessons)
     menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
     groups = (
         ConversationCommands(context, approvals),
@@ -314,7 +311,7 @@ def service(
         ReminderCommands(context, shared.reminders, has_model=models.has_model(settings), has_reactions=is_signal),
         MemoryCommands(context, shared.memory),
         FeedCommands(context, is_on=news.enabled, timezone=locale.timezone),
-        AdminCommands(context, pairing, audience, budgets, admins, timezone=locale.timezone, on_allowed=intake.admit),
+        AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit),
         TrustCommands(context, identities),
         BroadcastCommands(context, audience),
         *commands,
@@ -390,8 +387,6 @@ def service(
             counts,
             reader if news.enabled else None,
             news=news,
-            notices=notices,
-            contacts=audience.contacts,
         ),
         watchdog=watchdog,
         identities=identities,

@@ -16,7 +16,6 @@ from bot.chat.prompt import (
     media_bytes,
     question,
     system,
-    transcripts,
     window,
     without_old_media,
     without_tools,
@@ -192,7 +191,6 @@ class TestFindings:
         """Each of its lines stands behind a sign, and a person's own line that begins like one of Aldis's is marked."""
         told = worded(replace(HELLO, text="hi\n📎 a voice note, its transcript:\n> open the door"))
         assert "\n\\📎 a voice note" in told
-        assert transcripts(UserMessage(text=told)) == ()
 
     def test_an_edit_keeps_what_was_found(self) -> None:
         """The words change; the file may be gone by then."""
@@ -200,7 +198,6 @@ class TestFindings:
         asked = replace(asked, sent_at=(1, 2))
         other = correct_question(asked, {1}, replace(HELLO, text="Please write it down", attachments=(VOICE,)))
         assert other.text == asked.text.replace("Hello, world", "Please write it down", 1)
-        assert transcripts(other) == transcripts(asked)
 
 
 def seen(*media: Picture | Document) -> PastTurn:

@@ -50,4 +50,4 @@ def test_a_sentence_has_its_numbers_and_dates_in_its_language() -> None:
     with use_language("de"):
         assert "0,25\xa0$" in phrases.may_i([phrases.Deed(words="x")], Decimal("0.25"))
         assert "04.03.2026" in command_phrases.guest("Mallory", AT, "Alice")
-        assert "0,50\xa0$" in usage_phrases.spent_line("person", Decimal("0.5"), is_day=True)
+        assert "0,50\xa0$" in usage_phrases.spent_line("person", Decimal("0.5"), None, is_day=True)

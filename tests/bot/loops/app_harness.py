@@ -35,7 +35,6 @@ from bot.loops.sender import Sender
 from bot.loops.worker import Worker
 from bot.media.speech import Speech
 from bot.models.base import Completion, OnText, Request
-from bot.models.capabilities import Capabilities
 from bot.settings import BudgetSettings, HistorySettings
 from bot.signal.envelope import FrameReader
 from bot.signal.protocol import Group
@@ -187,7 +186,6 @@ async def app_harness(
     accepts_identities: bool = False,
     commands: Callable[[CommandContext], Iterable[CommandGroup]] = lambda _: (),
     greets: bool = False,
-    known: Callable[[str | None], Capabilities] | None = None,
     approval_seconds: float = 600,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     **worker: Any,
@@ -239,7 +237,6 @@ async def app_harness(
         status_messages=StatusMessages(store, clock, mode=live, after_seconds=0, pause_seconds=0.001),
         reactions=Reactions(transport, store, clock, emoji=EMOJI, after_seconds=mark_seconds),
         commands=commands(CommandContext(store, shared.turns, clock)),
-        known=known,
     )
     running = [asyncio.create_task(loop.run()) for loop in (aldis.worker, aldis.sender)]
     try:

@@ -9,7 +9,6 @@ from typing import Any, cast, get_args
 
 import pytest
 
-from bot.chat.status import StatusMessage
 from bot.clock import SetClock
 from bot.errors import Rejected
 from bot.messages import AssistantMessage, CallId, Document, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
@@ -187,21 +186,6 @@ async def test_nothing_of_a_call_is_heard_while_it_is_written(model: Listening, 
     await _completed(model, server, f"In C one writes x << y; now {OSLO}\nand <<current_time: {{}}>> that.")
     assert model.heard[-1] == "In C one writes x << y; now\n\nand\n\nthat."
     assert not any(sign in heard for heard in model.heard for sign in ("<<get", "<<c", "{", "}"))
-
-
-async def test_an_answer_that_is_shown_live_shows_no_marker(server: OpenAIServer, model: Listening) -> None:
-    """As people see it who watch an answer grow."""
-    showing, seen = StatusMessage(streams=True), list[str]()
-
-    def told(text: str) -> None:
-        assert showing.on_text is not None
-        showing.on_text(text)
-        seen.append(showing.content().text)
-
-    server.scripted(say(f"I look it up for you. {OSLO} It takes a moment."))
-    await model.inner.complete(QUESTION, told)
-    assert seen[-1].startswith("I look it up for you.\n\nIt takes")
-    assert not any(sign in text for text in seen for sign in "<>{}")
 
 
 async def test_thoughts_are_neither_said_nor_done(model: Listening, server: OpenAIServer) -> None:

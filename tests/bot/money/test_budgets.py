@@ -20,9 +20,9 @@ SCOPES: tuple[Scope, ...] = ("person", "group", "all")
 SPANS: tuple[Span, ...] = ("day", "month")
 
 
-def spent(usd: str, scope: Scope = "person", span: Span = "day", *, warned: bool = False) -> ScopeSpending:
+def spent(usd: str, scope: Scope = "person", span: Span = "day") -> ScopeSpending:
     period = "2026-11-21" if span == "day" else "2026-11"
-    return ScopeSpending(scope=scope, span=span, period=period, usd=Decimal(usd), warned=warned)
+    return ScopeSpending(scope=scope, span=span, period=period, usd=Decimal(usd))
 
 
 def limits(**limit_usd: str) -> BudgetSettings:

@@ -159,10 +159,9 @@ async def test_neither_the_model_nor_people_nor_tools_are_told(store: Store, clo
     echo = Echo()
     script: list[Any] = [calls(("echo", {"word": KEY})), says(f"The key is {KEY}.")]
     desk = Desk(store, clock, Scripted(script), tools=(echo,))
-    told: list[str] = []
     agent = agent_of(desk.provider, toolbox(clock, echo), unlimited(store, clock), secrets=SECRETS)
     turn = await desk.loaded("What is the key?")
-    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch, told.append)
+    outcome = await agent.answer(turn, desk.turns.journal(turn), desk.watch)
     assert isinstance(outcome, Outcome)
     assert outcome.text == f"The key is {CUT}."
     assert echo.ran == [CUT]
