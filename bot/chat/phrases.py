@@ -210,10 +210,10 @@ _BY_ERROR: tuple[tuple[type[ProviderError], Sentence], ...] = (
     (NoSuchModel, NO_SUCH_MODEL),
     (Rejected, REJECTED),
 )
-_PREDICTIONS = Sentence("TOOL_PREDICTIONS", "Predictions")
-_FEEDS = Sentence("TOOL_FEEDS", "News feeds")
-_MARKETS = Sentence("TOOL_MARKETS", "Prediction markets")
-_DATABASES = Sentence("TOOL_DATABASES", "Databases")
+_TOOL_PREDICTIONS = Sentence("TOOL_PREDICTIONS", "Predictions")
+_TOOL_FEEDS = Sentence("TOOL_FEEDS", "News feeds")
+_TOOL_MARKETS = Sentence("TOOL_MARKETS", "Prediction markets")
+_TOOL_DATABASES = Sentence("TOOL_DATABASES", "Databases")
 _TOOLS: Mapping[str, Sentence] = {
     "calculate": Sentence("TOOL_CALCULATE", "Calculator"),
     "get_weather": Sentence("TOOL_WEATHER", "Weather"),
@@ -225,10 +225,10 @@ _TOOLS: Mapping[str, Sentence] = {
     "image_generate": Sentence("TOOL_IMAGES", "Pictures"),
     "remind": Sentence("TOOL_REMINDERS", "Reminders"),
     "remember": Sentence("TOOL_MEMORY", "Memory"),
-    **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _PREDICTIONS),
-    **dict.fromkeys(("intel_search", "intel_recent"), _FEEDS),
-    **dict.fromkeys(("market_search", "market_get"), _MARKETS),
-    **dict.fromkeys(("db_query", "db_describe"), _DATABASES),
+    **dict.fromkeys(("predict", "resolve_prediction", "list_predictions", "calibration_stats"), _TOOL_PREDICTIONS),
+    **dict.fromkeys(("intel_search", "intel_recent"), _TOOL_FEEDS),
+    **dict.fromkeys(("market_search", "market_get"), _TOOL_MARKETS),
+    **dict.fromkeys(("db_query", "db_describe"), _TOOL_DATABASES),
 }
 """What people call a tool, everywhere they read of one; those that belong together are one to them."""
 _NAMES = {"wikipedia": "Wikipedia", "twitter_search": "X"}

@@ -521,8 +521,8 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         assert (await react("❌", group=GROUP), await aldis.count(open_ones)) == (["Cancelled: hers."], 0)
         await told(aldis, "/remind in 1h tea")
         assert (await react("✅"), await aldis.count(open_ones)) == ([], 1)
-        assert await react("⏰") == ["OK, at 14:00 (in 2 hours): tea"]
-        assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: tea"], 0)
+        assert await react("⏰") == ["OK, at 14:00 (in 2 hours): tea."]
+        assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: tea."], 0)
         assert await react("❌") == []
         aldis.model.script = [remind(text="bins", delay_seconds=HOUR), says("OK.")]
         await told(aldis, "remind me of the bins in an hour")
