@@ -25,8 +25,9 @@ _SPENDERS: Mapping[str, Sentence] = {
 
 def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_day: bool) -> str:
     """A line of `/usage`: what was spent and, if there is a limit, what is left of it."""
-    amount = money(cost_usd)
-    if limit_usd is not None:
+    if limit_usd is None:
+        amount = money(cost_usd or Decimal("0.001"))  # nothing is less than a cent, too
+    else:
         left = money(max(limit_usd - cost_usd, Decimal(0)))
-        amount = say(_SPENT_OF, cost=amount, limit=dollars(limit_usd), left=left)
+        amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)
     return say(_SPENT_DAY if is_day else _SPENT_MONTH, who=say(_SPENDERS[scope]), amount=amount)

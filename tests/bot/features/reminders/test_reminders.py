@@ -529,7 +529,7 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         clock.move(HOUR)
         await come(aldis)
         assert texts(aldis)[-1] == "⏰ bins"
-        assert await react("⏰") == ["OK, at 14:00 (in 1 hour): bins"]
+        assert await react("⏰") == ["OK, at 14:00 (in 1 hour): bins."]
         clock.move(HOUR)
         await come(aldis)
         assert texts(aldis)[-1] == "⏰ bins"
@@ -539,14 +539,14 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         clock.move(HOUR / 2)
         await come(aldis)
         assert texts(aldis)[-1] == "⏰ pills"
-        assert await react("⏰") == ["OK, at 15:30 (in 1 hour): pills"]
+        assert await react("⏰") == ["OK, at 15:30 (in 1 hour): pills."]
         clock.move(HOUR)
         await come(aldis)
         assert texts(aldis)[-1] == "⏰ pills"
         assert await aldis.store.read(lambda repos: repos.reminders.next_due_at()) == NOON + timedelta(
             days=1, hours=2.5
         )
-        assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: pills"], 0)
+        assert (await react("❌"), await aldis.count(open_ones)) == (["Cancelled: pills."], 0)
         await told(aldis, "/remind in 1h tea")
         clock.move(HOUR)
         await come(aldis)
