@@ -47,6 +47,7 @@ FOUND = [
     ("Portland, Maine", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Portland, OR", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
     ("Vancouver, WA", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
+    ("Spokane, WA", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
     ("Perth, WA", "Australia/Perth", "2026-11-21T22:30:15+08:00"),
     ("Adelaide, SA", "Australia/Adelaide", "2026-11-22T01:00:15+10:30"),
     ("Springfield, Illinois, USA", "America/Chicago", "2026-11-21T08:30:15-06:00"),

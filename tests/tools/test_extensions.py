@@ -143,14 +143,3 @@ def test_what_is_switched_off_is_not_imported(tmp_path: Path) -> None:
     assert extensions == Extensions(switched_off=("knots",))
     with found(tmp_path):
         assert import_extensions(find_entry_points(), off=None, taken=()) == extensions
-
-
-def test_one_that_misses_something_is_not_built(tmp_path: Path) -> None:
-    """And is no failure: its options say what has to be set."""
-    module = (
-        "class Mine(Options):\n    def missing_settings(self): return 'KEY'\n"
-        "def Made(options: Mine): raise AssertionError"
-    )
-    extensions = read(tmp_path, {"knots": "theirs:Made"}, SPEC + module)
-    assert built(extensions) == ExtensionTools(by_name={}, failures=())
-    assert built(extensions, knots=Options(enabled=False)) == ExtensionTools(by_name={}, failures=())

@@ -34,6 +34,7 @@ SCHEMA = (
           '50%', 'hidden'),
          (4, NULL, 'Husum', 2, -1, 1, false, '0001-01-01 BC', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
           'axb', 'hidden')""",
+    "CREATE TABLE towns AS SELECT '01067' AS code",
     "CREATE SCHEMA sales",
     'CREATE TABLE sales."Odd.Name" (n int)',
     'INSERT INTO sales."Odd.Name" SELECT generate_series(1, 30)',
@@ -212,6 +213,7 @@ async def test_what_is_large_is_cut_by_the_server(server: PostgresServer) -> Non
     assert size.startswith("\\x0000")
     assert numbers.startswith("{1,2,3")
     assert document.startswith("[1, 2, 3")
+    assert await Asked(server.address(), {"towns": ["code"]}).rows("towns") == [["01067"]]
     data = await shop.query("sales.odd", order_by=["n desc"], limit=20, offset=1)
     assert [row for [row] in data["rows"]] == list(range(29, 19, -1))
     assert (data["truncated"], data["next_offset"]) == (True, 11)

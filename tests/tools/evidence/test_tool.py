@@ -26,7 +26,6 @@ from tools import (
     ToolContext,
     ToolError,
     Unavailable,
-    fit_json,
 )
 from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.tool import NOTE_UNREAD, VerifyNews, VerifyNewsArguments
@@ -324,25 +323,3 @@ async def test_when_time_is_up_it_answers_with_what_it_has(newsroom: Newsroom, p
     data = await with_enough_time(checked, is_enough=lambda data: data["results"])
     assert (data["data_incomplete"], data["incomplete_because"]) == (True, ["time_ran_out"])
     assert (len(data["results"]), data["evidence"]["confidence"]) == (3, 0.5)
-
-
-async def test_of_many_pages_the_weightiest_are_told_whole(newsroom: Newsroom, press: Press) -> None:
-    """All are counted; what is told fits the result's bound with every address uncut."""
-    long = " and so on" * 40
-    pages = [
-        page(
-            f"Larkhaven bridge collapse: 43 people dead {n}{n}",
-            f"https://p{n}.example/{'x' * 300}",
-            f"{n} the {n}{long}",
-        )
-        for n in range(30)
-    ]
-    press.findings, press.news = {"": [DENIAL, *pages[:9]]}, pages[10:20]
-    result = await newsroom.check()
-    data: Any = result.data
-    assert (len(data["results"]), data["more_pages"]) == (10, 10)
-    assert data["results"][0]["site"] == "snopes.com"
-    spec = VerifyNews(VerifyNewsOptions(), newsroom.search, newsroom.reading).spec
-    told = fit_json(data, spec.max_result_chars or 0)
-    assert all(row["url"] in told for row in data["results"])
-    assert "cut:" not in told

@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
-from tests.servers.base import Answer, Seen, hang
+from tests.servers.base import Answer, hang
 from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
@@ -32,7 +31,7 @@ from tests.tools.sites import (
 )
 from tools import BadArguments, Denied, Fetcher, TimedOut, TooLarge, Unavailable
 from tools.web.addresses import FetchReach
-from tools.web.fetch import MAX_AT_ONCE, MAX_REDIRECTS
+from tools.web.fetch import MAX_REDIRECTS
 
 SITE = "site.example"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -293,24 +292,6 @@ async def test_a_refused_connection_is_told_without_the_address(fetcher: Fetcher
     with pytest.raises(Unavailable) as caught:
         await fetch(fetcher, url)
     assert str(caught.value) == "The page cannot be reached: nothing listens there."
-
-
-async def test_fetches_run_side_by_side_and_no_more_than_there_are_slots(fetcher: Fetcher, site: Site) -> None:
-    """Three times as many are asked for: they come as many as there are slots, and each waits for its company."""
-    company, inside, most = asyncio.Barrier(MAX_AT_ONCE), 0, 0
-
-    async def together(_: Seen) -> web.StreamResponse:
-        nonlocal inside, most
-        inside += 1
-        most = max(most, inside)
-        await company.wait()
-        inside -= 1
-        return web.Response(text="page", content_type="text/html")
-
-    wanted = 3 * MAX_AT_ONCE
-    site.faults += [together] * wanted
-    pages = await asyncio.gather(*(fetch(fetcher, url_of(site, f"/{number}")) for number in range(wanted)))
-    assert (len(pages), most) == (wanted, MAX_AT_ONCE)
 
 
 async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:

@@ -94,6 +94,13 @@ async def test_posts_come_with_author_time_counts_and_address(ask: Asked, x: X, 
     assert not brave.requests
 
 
+async def test_what_was_read_is_what_it_cost(ask: Asked) -> None:
+    """Three posts and their two authors; nothing found costs nothing; a usual search of ten is told beforehand."""
+    assert (await ask.result("lamp")).cost_usd == Decimal("0.035")
+    assert (await ask.result("xyzzy")).cost_usd == 0
+    assert ask.tool.spec.cost_usd == Decimal("0.15")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sent"),
     [
