@@ -15,8 +15,8 @@ from typing import Any, cast
 
 from bot.app.models import server_of
 from bot.clock import Clock
-from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.models import checked_server
+from bot.doctor.servers import ask_capabilities
 from bot.models.base import Completion
 from bot.models.capabilities import LESSON, NOTHING, ModelLessons
 from bot.settings import Settings

@@ -9,10 +9,17 @@ Left to others: making providers (`bot.app` hands over how).
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 
-from bot.doctor.capabilities import ask_capabilities
 from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, hint, ok, problem, warning
-from bot.doctor.servers import CheckedServer, ServerProbe, look_at, look_for, with_other_name, without_password
+from bot.doctor.servers import (
+    CheckedServer,
+    ServerProbe,
+    ask_capabilities,
+    look_at,
+    look_for,
+    with_other_name,
+    without_password,
+)
 from bot.errors import ConfigError, ProviderError
 from bot.messages import UserMessage
 from bot.models.base import Provider, Request, ToolOffer

@@ -5,10 +5,15 @@
                       |-> nothing of that kind    --> the same with /v1 behind it, or without --> "set it to ..."
                       '-> no answer               --> unreachable; in a container loopback is the container itself
 
-No model is asked, and no key is shown. Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API
+What one of its models can do is asked in the same way: Anthropic tells it at /v1/models/NAME, OpenAI itself tells names
+alone, all others what their list says and, if that says nothing of window or pictures, what llama.cpp, LM Studio and
+Ollama know besides. No model is asked, and no key is shown.
+
+Source: platform.claude.com, "List Models" and "Get a Model"; OpenAI's API
 reference, "Models" (2026-11-22). Servers compatible with OpenAI's know at least the list; some show it without a key.
 """
 
+import asyncio
 import difflib
 import ipaddress
 from collections.abc import Mapping
@@ -21,13 +26,13 @@ from bot.chat.notices import Notice
 from bot.doctor.findings import Finding, ok, problem, warning
 from bot.invocation import command_line
 from bot.models import capabilities
-from bot.models.capabilities import Capabilities
+from bot.models.capabilities import NOTHING, Capabilities
 from bot.settings import ALSO
 from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
 from tools import TimedOut as TimedOutError
 
 TIMEOUT_SECONDS = 8.0
-"""For one question, retry included."""
+"""For one question, retry included, and for all questions about a model."""
 REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 _LIKENESS = 0.4
 _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
@@ -223,3 +228,57 @@ def _told(answer: JsonAnswer, names: tuple[str, ...], server: CheckedServer) -> 
     read = capabilities.of_anthropic if server.path else capabilities.of_listed
     entries = {entry.get("id"): entry for entry in capabilities.entries(answer.body)}
     return {name: read(entries[name]) for name in names}
+
+
+async def ask_capabilities(
+    server: CheckedServer, model: str, http: Http, *, timeout_seconds: float = TIMEOUT_SECONDS
+) -> tuple[str, Capabilities]:
+    """Returns the name of the model and what the server says of it; `model` empty means the first of its list."""
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            if server.path:  # Anthropic's
+                url = f"{server.models_url}/{quote(model, safe='')}"
+                return model, capabilities.of_anthropic(await _answer(server, http, url))
+            return (model, NOTHING) if server.is_vendor else await _ask_compatible(server, model, http)
+    except TimeoutError:
+        return model, NOTHING
+
+
+async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tuple[str, Capabilities]:
+    answer = await _answer(server, http, server.models_url)
+    listed = {name: entry for entry in capabilities.entries(answer) if isinstance(name := entry.get("id"), str)}
+    model = model or next(iter(capabilities.chat_models(listed)), "")
+    entry = listed.get(model) or listed.get(f"{model}:latest") or {}
+    told = capabilities.of_listed(entry)
+    if not model or (told.window_tokens and told.pictures is not None) or not server.base_url.endswith("/v1"):
+        return model, told.or_else(capabilities.of_training(entry))
+    root, name = server.base_url.removesuffix("/v1"), str(entry.get("id") or model)
+    props, studio, shown, running = await asyncio.gather(
+        _answer(server, http, f"{root}/props"),
+        _answer(server, http, f"{root}/api/v0/models"),
+        _answer(server, http, f"{root}/api/show", body={"model": name}),
+        _answer(server, http, f"{root}/api/ps"),
+    )
+    natively = (
+        capabilities.of_llama_cpp(props),
+        capabilities.of_lm_studio(studio, name),
+        capabilities.of_ollama(shown, running, name),
+        capabilities.of_training(entry),
+    )
+    for one in natively:
+        told = told.or_else(one)
+    return model, told
+
+
+async def _answer(server: CheckedServer, http: Http, url: str, *, body: Mapping[str, Any] | None = None) -> object:
+    """The JSON of an answer; None where there is none."""
+    bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
+    headers = {**server.headers, **server.key_headers}
+    try:
+        if body is None:
+            answer = await http.get_json(url, params={}, headers=headers, **bounds)
+        else:
+            answer = await http.ask_json(url, body=body, headers=headers, **bounds)
+    except ToolError:
+        return None
+    return answer.body if answer.ok else None

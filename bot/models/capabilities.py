@@ -8,7 +8,7 @@
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
 Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
-requests smaller. Left to others: asking (`bot.doctor.capabilities`), storing what was learnt
+requests smaller. Left to others: asking (`bot.doctor.servers`), storing what was learnt
 (`bot.app.learning`), what follows from it (the adapters, `bot.chat.room`).
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/

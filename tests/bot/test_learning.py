@@ -10,8 +10,8 @@ import pytest
 from bot.app.learning import CapabilityProbe
 from bot.app.models import known_models, server_of
 from bot.chat.room import ContextRoom
-from bot.doctor.capabilities import TIMEOUT_SECONDS, ask_capabilities
 from bot.doctor.models import checked_server
+from bot.doctor.servers import TIMEOUT_SECONDS, ask_capabilities
 from bot.models.base import Completion, Stop, Usage
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, told_of
 from bot.models.prices import Price
