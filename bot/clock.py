@@ -21,8 +21,7 @@ continues across restarts (`KeptTime`). Nobody can know what a step of the clock
  * A time before this module was written is never believed.
 
 Daylight saving does not move a machine's clock, which runs in UTC; see `bot.features.reminders.schedules`.
-Left to others: believing a settled step and storing own time (`bot.loops.maintenance`), moving deadlines closer that an
-older Aldis set too far ahead (the loops, when they start).
+Left to others: believing a settled step and storing own time (`bot.loops.maintenance`).
 """
 
 import asyncio

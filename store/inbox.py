@@ -170,13 +170,6 @@ class Inbox(Repository):
             (round(seconds * 1000),),
         )
 
-    def pull_in(self, *, until: datetime) -> int:
-        """At start: lets no turn wait for a word beyond `until`; returns how many messages would have."""
-        return self.execute(
-            "UPDATE inbox SET put_off_until = ?1 WHERE state IN ('waiting', 'claimed') AND put_off_until > ?1",
-            (millis(until),),
-        ).rowcount
-
     def take_up(self, turn: TurnId) -> None:
         """Lets the turn go on, since the word has come."""
         self.execute(

@@ -1,5 +1,5 @@
-"""The ledger: one row per call, with its cost. The arguments and results of tools are sealed in it. Beside it quotas of
-services, and what models were found to accept.
+"""The ledger: one row per call, with its cost and none of its words. Beside it quotas of services, and what
+models were found to accept.
 
 Sums by day and month are kept beside the rows, per person, per group and for all. A budget is checked before each model
 call, and adding up the rows of a month would take too long. The sums outlive the rows.
@@ -74,8 +74,8 @@ class Ledger(Repository):
         kept. `warned` are the scopes and periods whose budget the turn said is nearly used up.
         """
         handle = self.keyring.handle(person) if isinstance(person, str) else person
-        for position, entry in enumerate(entries):
-            self._add(conversation, turn, handle, position, entry, now)
+        for entry in entries:
+            self._add(conversation, turn, handle, entry, now)
         scopes = _scopes(handle, self.chat_handle(group) if isinstance(group, str) else group)
         if entries:
             self._sum_up(_spending(entries), [(scope, period) for scope in scopes.values() for period in periods])
@@ -113,15 +113,6 @@ class Ledger(Repository):
             "AND (outcome = 'estimated' OR (outcome NOT IN ('ok', 'empty', 'Lost') AND CAST(cost_usd AS REAL) > 0))",
             (conversation, millis(since)),
         )
-
-    def last_model(self, conversation: ConversationId) -> str | None:
-        """Returns the model that last answered in a conversation, as `provider/model`; None if unknown."""
-        rows = self.rows(
-            "SELECT provider, name FROM ledger WHERE conversation_id = ? AND kind = 'model' AND outcome = 'ok' "
-            "AND input_tokens > 0 ORDER BY id DESC LIMIT 1",
-            (conversation,),
-        )
-        return f"{rows[0][0]}/{rows[0][1]}" if rows else None
 
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
         """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""
@@ -207,20 +198,15 @@ class Ledger(Repository):
         conversation: ConversationId | None,
         turn: TurnId,
         person: bytes | None,
-        position: int,
         entry: LedgerEntry,
         now: datetime,
     ) -> None:
-        details = entry.details
-        if details is not None:
-            place = f"ledger.details|{turn}|{position}"
-            details = None if conversation is None else self.keyring.seal(conversation, place, details)
         self.execute(
             "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, input_tokens, "
-            "cached_input_tokens, output_tokens, latency_ms, cost_usd, details) "
+            "cached_input_tokens, output_tokens, latency_ms, cost_usd) "
             # A conversation or turn that was forgotten meanwhile has its cost recorded all the same.
             "VALUES ((SELECT id FROM conversations WHERE id = ?), (SELECT id FROM turns WHERE id = ?), "
-            "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 conversation,
                 turn,
@@ -235,7 +221,6 @@ class Ledger(Repository):
                 entry.output_tokens,
                 round(entry.latency_seconds * 1000),
                 None if entry.cost_usd is None else str(entry.cost_usd),
-                details,
             ),
         )
 

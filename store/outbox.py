@@ -194,7 +194,6 @@ class Outbox(Repository):
 
         Returns whether it has to be removed, being a status that was taken back while it was sent.
         """
-        copies = self._attempts.possible_copies(item, now)
         self._attempts.name_last(item, sent_at)
         rows = self.rows(
             "SELECT position < 0 AND state = 'sending' AND reply IS NULL, state = 'sent' AND sent_at IN "
@@ -212,8 +211,6 @@ class Outbox(Repository):
         if edited is not None or not is_there_already:
             # A receipt may have proved it before, but the bridge knows its name better.
             self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
-        if copies is not None:
-            self._attempts.note_copies(item, copies - {sent_at})
         if self.exists("SELECT 1 FROM receipts LIMIT 1"):
             self._attempts.reconcile(now=now)
         return bool(is_taken_back)
@@ -295,21 +292,6 @@ class Outbox(Repository):
             (round(seconds * 1000),),
         )
         self._attempts.put_off(seconds)
-
-    def pull_in(self, *, now: datetime, until: datetime, longest: datetime) -> int:
-        """At start: makes every waiting item due at `until` at the latest; returns how many would have been later.
-
-        Items that were attempted before now can wait until `longest`, as Signal may have asked for that. An attempt
-        later than now means that the clock was set back, so its time is worthless. Items in doubt are left to
-        `mark_all_unknown`.
-        """
-        return self.execute(
-            "UPDATE outbox SET due_at = CASE WHEN attempted_at <= ?1 THEN ?3 ELSE ?2 END "
-            "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'waiting' "
-            "AND due_at > CASE WHEN attempted_at <= ?1 THEN ?3 ELSE ?2 END "
-            "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?4)",
-            (millis(now), millis(until), millis(longest), self.realm),
-        ).rowcount
 
     def give_up(self, item: OutboxId, *, now: datetime, doubted_until: datetime | None = None) -> None:
         """Marks an item as dead and deletes its words: it will never go out.

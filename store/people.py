@@ -7,7 +7,7 @@ has not written counts as missing, and forbids what a missing row would allow.
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from store.records import ConversationId
@@ -355,11 +355,6 @@ MAX_MEMBERS = 5000
 
 Signal's groups have at most 1,000. Source: Signal Support, "Group chats" (2026-11)."""
 
-_PATIENCE = timedelta(seconds=5)
-"""How long a send may take before the members of its group are wanted; nearly all are answered sooner."""
-_AHEAD = timedelta(minutes=1)
-"""How long before a reminder in a group the members are wanted, to leave time for a slow bridge."""
-
 
 class Members(Repository):
     """The members of groups, as the bridge last listed them.
@@ -423,38 +418,6 @@ class Members(Repository):
             "WHERE handle = ?1 AND listed_at > ?2 AND NOT EXISTS (SELECT 1 FROM members "
             "WHERE members.conversation_id = rosters.conversation_id AND person = ?3 AND left_at IS NULL)",
             (self.chat_handle(group), millis(since), self.chat_handle(person)),
-        )
-
-    def wanted_at(self) -> datetime | None:
-        """Returns when the bridge should be asked for the members of groups; None: nothing needs them now.
-
-        They are needed for a kept receipt that may mean a send to a group without a newer list, and for a reminder that
-        is about to be due.
-        """
-        wanted = [at for at in (self._wanted_by_receipts(), self._wanted_by_reminders()) if at is not None]
-        return min(wanted, default=None)
-
-    def _wanted_by_reminders(self) -> datetime | None:
-        return moment_if(
-            self.value(
-                "SELECT min(due_at) - ?1 FROM reminders JOIN rosters USING (conversation_id) "
-                "JOIN conversations ON conversations.id = conversation_id "
-                "WHERE settled_at IS NULL AND realm = ?2 AND listed_at < due_at - ?1",
-                (_AHEAD // timedelta(milliseconds=1), self.realm),
-            )
-        )
-
-    def _wanted_by_receipts(self) -> datetime | None:
-        return moment_if(
-            self.value(
-                "SELECT min(begun_at + CASE WHEN state = 'sending' THEN ?1 ELSE 0 END) "
-                "FROM outbox JOIN conversations ON conversations.id = outbox.conversation_id "
-                "JOIN attempts ON outbox_id = outbox.id LEFT JOIN rosters USING (conversation_id) "
-                "WHERE (settled_at IS NULL OR open_until >= (SELECT max(target + ahead_ms) FROM receipts)) "
-                "AND in_group AND realm = ?2 AND attempts.sent_at IS NULL "
-                "AND coalesce(listed_at, -1) < (SELECT max(target + ahead_ms) FROM receipts)",
-                (int(_PATIENCE.total_seconds() * 1000), self.realm),
-            )
         )
 
     def listed_at(self) -> datetime | None:

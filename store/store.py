@@ -40,7 +40,7 @@ from store.reminders import Reminders
 from store.restored import Restored, count_opening
 from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
-from store.sent import Copies, SentMessages, Statuses
+from store.sent import SentMessages, Statuses
 from store.summaries import Summaries
 from store.turns import Journal, Turns
 from store.upgrade import carry_over
@@ -72,7 +72,6 @@ class Repositories:
         self.sent_messages = SentMessages(keyring, notified, realm)
         self.statuses = Statuses(keyring, notified, realm)
         self.attempts = Attempts(keyring, notified, realm)
-        self.copies = Copies(keyring, notified, realm)
         self.members = Members(keyring, notified, realm)
         self.ledger = Ledger(keyring, notified, realm)
         self.accounts = Accounts(keyring, notified, realm)

@@ -367,7 +367,6 @@ def service(
         clock,
         shared.revisions,
         retention=None if days is None else timedelta(days=days),
-        max_wait=timedelta(seconds=settings.approvals.timeout),
         nightly=_nightly(shared),
     )
     return Service(

@@ -31,7 +31,6 @@ _EXPIRY_EVERY_SECONDS = 5.0
 _REMEMBERED = timedelta(days=45)
 """How long the ids of settled messages are kept to recognise a redelivery. A linked device that has not fetched for a
 month is unlinked, so nothing older arrives. Source: signal-cli-rest-api, issue 552 (2026)."""
-_MAX_WAIT = timedelta(days=1)
 _GROUPS_EVERY_SECONDS = 600.0
 """Between two looks at the groups if none seems to have changed: the message that says so may have been lost."""
 _PAUSE_SECONDS = 5.0
@@ -54,12 +53,10 @@ class Maintenance:
         *,
         retention: timedelta | None = None,
         nightly: Callable[[], Awaitable[None]] | None = None,
-        max_wait: timedelta = _MAX_WAIT,
         every_seconds: float = _EVERY_SECONDS,
         expiry_every_seconds: float = _EXPIRY_EVERY_SECONDS,
     ) -> None:
-        """`max_wait`: how long a turn waits for an approval; `nightly` makes last night's copy, if it is missing."""
-        self._max_wait = max_wait
+        """`nightly` makes last night's copy, if it is missing."""
         self._store = store
         self._clock = clock
         self._revisions = revisions
@@ -76,7 +73,6 @@ class Maintenance:
 
         def transact(repos: Repositories) -> int:
             repos.own_time.keep(self._clock.snapshot())
-            repos.inbox.pull_in(until=self._clock.now() + self._max_wait)
             return repos.inbox.recover()
 
         count = await self._store.transaction(transact)
