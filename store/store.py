@@ -47,10 +47,6 @@ from store.upgrade import carry_over
 
 T = TypeVar("T")
 
-_Noted = tuple[T, frozenset[str]]
-"""The result of a unit, and the loops to wake."""
-_Noting = Callable[[sqlite3.Connection], _Noted[T]]
-
 _log = logging.getLogger(__name__)
 
 WakeupName = Literal["inbox", "urgent", "outbox", "members", "reminders", "feeds", "identities"]
@@ -104,10 +100,8 @@ class Store:
         self._database = database
         self._master, self._keyring = keys
         self._reserve = reserve
-        """The work and the paid calls under way, and those of the previous process when it died."""
         self._notified: set[str] = set()
         self._repos = Repositories(self._keyring, self._notified, realm)
-        self._conversations: dict[str, ConversationId] = {}
         self._forgetting = asyncio.Lock()
         self.wakeups: dict[str, asyncio.Event] = {name: asyncio.Event() for name in get_args(WakeupName)}
         """Set when a loop should look again; each loop clears its own."""
@@ -118,7 +112,9 @@ class Store:
         Raises:
             StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
         """
-        return await self._transaction(work, lambda _: None)
+        # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
+        result, _ = await self._database.transaction(partial(self._run, work), kept=self._wake)
+        return result
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
         """Like `transaction`, for work that only deletes: on a full disk it can use the space of the reserve.
@@ -126,7 +122,13 @@ class Store:
         Raises:
             StoreError: nothing was kept, not even so. Errors that `work` raises itself come through unchanged.
         """
-        return await self._erase(work, lambda _: None)
+        try:
+            return await self.transaction(work)
+        except StoreFull:
+            if not self._reserve.release():
+                raise
+            _log.warning("the disk is full; the disk reserve was deleted so that deletions can go through")
+            return await self.transaction(work)
 
     async def read(self, work: Callable[[Repositories], T]) -> T:
         """Runs `work`, which must not write, without waiting for a commit.
@@ -142,13 +144,10 @@ class Store:
         Raises:
             StoreError: a new one could not be kept.
         """
-        known = self._conversations.get(address)
+        known = await self.read(lambda repos: repos.conversations.at(address))
         if known is None:
             await self.transaction(lambda repos: repos.conversations.key(address))
-            known = await self._transaction(
-                lambda repos: repos.conversations.add(address, now=now),
-                lambda added: self._conversations.update({address: added}),
-            )
+            known = await self.transaction(lambda repos: repos.conversations.add(address, now=now))
         return known
 
     async def forget(
@@ -159,49 +158,41 @@ class Store:
         now: datetime,
         then: Callable[[Repositories, ConversationId, Erasure], None],
         first: Callable[[Repositories], None] = lambda _: None,
+        person: str | None = None,
     ) -> Erasure:
         """Destroys the conversation at this address with its data key; messages from `before` on wait again.
+
+        With a `person` (the author, as of an `Arrival`), whose direct conversation it is, everything that they said and
+        were told in other conversations goes as well: the turns in which they asked.
 
         `before` is the message that asked for it. `first` and `then` run in the same transaction: `first` while
         unfinished work is still there, `then` after everything is gone. `then` has to answer and settle the message;
         it gets the conversation that the message is in now (with a new id, unless the message came from elsewhere) and
         what was destroyed. The old id of the conversation is not valid any more.
 
-        A long conversation is destroyed in batches; the last one and `then` share a transaction.
-
         Raises:
-            StoreError: the message is not settled, and nothing or only part of a long conversation was destroyed; ask
-                again. The same holds for errors that `then` raises itself, which come through unchanged.
+            StoreError: the message is not settled, and nothing was destroyed; ask again. The same holds for errors that
+                `then` raises itself, which come through unchanged.
         """
 
-        def erase(repos: Repositories, successor: ConversationId | None) -> Erasure:
-            return repos.forgetting.conversation(address, before=before, now=now, successor=successor)
+        def erase(repos: Repositories) -> Erasure:
+            erased = repos.forgetting.conversation(address, before=before, now=now)
+            return erased if person is None else erased + repos.forgetting.person(person, before=before, now=now)
 
-        return await self._forget(address, erase, before, (first, then), now=now)
+        def whole(repos: Repositories) -> Erasure:
+            first(repos)
+            erased = repos.forgetting.counting(lambda: erase(repos))
+            then(repos, repos.forgetting.place(before), erased)
+            return erased
 
-    async def forget_person(
-        self,
-        person: str,
-        *,
-        direct_address: str,
-        before: InboxId,
-        now: datetime,
-        then: Callable[[Repositories, ConversationId, Erasure], None],
-        first: Callable[[Repositories], None] = lambda _: None,
-    ) -> Erasure:
-        """Destroys everything that a person (the author, as of an `Arrival`) said and was told.
-
-        The direct conversation goes as in `forget`; in all others, the turns in which the person asked.
-
-        Raises:
-            StoreError: as `forget`.
-        """
-
-        def erase(repos: Repositories, successor: ConversationId | None) -> Erasure:
-            direct = repos.forgetting.conversation(direct_address, before=before, now=now, successor=successor)
-            return direct + repos.forgetting.person(person, before=before, now=now)
-
-        return await self._forget(direct_address, erase, before, (first, then), now=now, person=person)
+        async with self._forgetting:
+            await self.erase(lambda repos: repos.forgetting.prepare(address))
+            erased = await self.erase(whole)
+        try:
+            await self.checkpoint()
+        except StoreError as error:
+            _log.error("what was forgotten leaves the files only at the next checkpoint: %s", error)
+        return erased
 
     async def rotate_key(self) -> int:
         """Replaces the master key in its file; returns how many keys were wrapped again.
@@ -250,76 +241,15 @@ class Store:
         await self._database.checkpoint()
         await self._database.alone(lambda _: self._reserve.create())
 
-    async def _forget(
-        self,
-        address: str,
-        work: Callable[[Repositories, ConversationId | None], Erasure],
-        before: InboxId,
-        around: tuple[Callable[[Repositories], None], Callable[[Repositories, ConversationId, Erasure], None]],
-        *,
-        now: datetime,
-        person: str | None = None,
-    ) -> Erasure:
-        first, then = around
-
-        def whole(repos: Repositories) -> Erasure:
-            first(repos)
-            erased = ahead + repos.forgetting.counting(lambda: work(repos, successor))
-            then(repos, repos.forgetting.place(before), erased)
-            return erased
-
-        async with self._forgetting:
-            await self.erase(lambda repos: repos.forgetting.prepare(address))
-            successor = await self.erase(lambda repos: repos.forgetting.successor(address, now=now))
-            ahead = await self._ahead(
-                lambda repos: None if successor is None else repos.forgetting.ahead(address, successor, now=now)
-            )
-            ahead += await self._ahead(
-                lambda repos: None if person is None else repos.forgetting.person_ahead(person, now=now)
-            )
-            erased = await self._erase(whole, lambda _: self._conversations.clear())
-        try:
-            await self.checkpoint()
-        except StoreError as error:
-            _log.error("what was forgotten leaves the files only at the next checkpoint: %s", error)
-        return erased
-
-    async def _ahead(self, batch: Callable[[Repositories], Erasure | None]) -> Erasure:
-        """Erases batch by batch, so that other work gets its turn in between; returns the sum."""
-        total = Erasure()
-        while (some := await self.erase(batch)) is not None:
-            total += some
-        return total
-
-    async def _transaction(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
-        # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
-        wake = partial(self._wake, kept)
-        result, _ = await self._database.transaction(self._noting(work), kept=wake)
-        return result
-
-    def _wake(self, kept: Callable[[T], None], noted: _Noted[T]) -> None:
-        result, names = noted
-        kept(result)
-        for name in names:
-            self.wakeups[name].set()
-
-    def _noting(self, work: Callable[[Repositories], T]) -> _Noting[T]:
-        # Not a nested function: its annotations would be evaluated again for each unit of work.
-        return partial(self._run_noting, work)
-
-    def _run_noting(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> _Noted[T]:
+    def _run(self, work: Callable[[Repositories], T], _: sqlite3.Connection) -> tuple[T, frozenset[str]]:
+        """Returns the result of a unit, and the names of the loops to wake."""
         self._notified.clear()
         result = work(self._repos)
         return result, frozenset(self._notified)
 
-    async def _erase(self, work: Callable[[Repositories], T], kept: Callable[[T], None]) -> T:
-        try:
-            return await self._transaction(work, kept)
-        except StoreFull:
-            if not self._reserve.release():
-                raise
-            _log.warning("the disk is full; the disk reserve was deleted so that deletions can go through")
-        return await self._transaction(work, kept)
+    def _wake(self, done: tuple[object, frozenset[str]]) -> None:
+        for name in done[1]:
+            self.wakeups[name].set()
 
 
 @asynccontextmanager

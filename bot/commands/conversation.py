@@ -279,7 +279,7 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
     if person is None:
         await store.forget(address, before=item, now=now, then=then, first=first)
     else:
-        await store.forget_person(person, direct_address=address, before=item, now=now, then=then, first=first)
+        await store.forget(address, person=person, before=item, now=now, then=then, first=first)
     for turn in ended:
         call.running.halt_turn(turn)
     context.turns.forget()

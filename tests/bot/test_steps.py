@@ -113,7 +113,7 @@ async def forgotten_elsewhere(store: Store) -> None:
     conversation = await store.conversation("group:other", now=NOON)
     asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000, author=PERSON)))
     assert asked is not None
-    await store.forget_person(PERSON, direct_address="direct:none", before=asked, now=NOON, then=lambda *_: None)
+    await store.forget("direct:none", person=PERSON, before=asked, now=NOON, then=lambda *_: None)
     place = await store.conversation(DIRECT, now=NOON)
     assert await store.read(lambda repos: repos.history.last(place, 1)) == ()
 

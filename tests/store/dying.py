@@ -61,7 +61,7 @@ async def _forget() -> None:
 async def _forget_person() -> None:
     async with open_store(_path, realm="signal") as store:
         command = await store.read(_command)
-        await store.forget_person("alice", direct_address="direct:a", before=command, now=NOON, then=Answer(command))
+        await store.forget("direct:a", person="alice", before=command, now=NOON, then=Answer(command))
 
 
 async def _rotate() -> None:

@@ -59,7 +59,6 @@ def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, wo
         outcome="ok",
         latency_seconds=0.1,
         cost_usd=Decimal("0.25"),
-        details=b"details of " + messages[0],
     )
     rows = [
         StoredMessage(turn=turn, role="assistant" if number % 2 else "user", call_id=None, message=message)

@@ -29,10 +29,9 @@ class TestFiles:
             await asked(store, "direct:a", 2)
             command = await ordered(store, "direct:a", 3)
             sealed = [row[0] for row in await rows(store, "SELECT message FROM history")]
-            sealed += [row[0] for row in await rows(store, "SELECT details FROM ledger")]
             sealed += [row[0] for row in await rows(store, "SELECT envelope FROM inbox WHERE envelope IS NOT NULL")]
             keys = wrapped(path)
-            assert len(sealed) == 5
+            assert len(sealed) == 4
             assert all(isinstance(each, bytes) and found(path, each) for each in (*sealed, *keys))
             await forgotten(store, "direct:a", command)
             kept = wrapped(path)

@@ -24,9 +24,7 @@ MODEL = LedgerEntry(
     output_tokens=7,
     cost_usd=Decimal("0.1"),
 )
-TOOL = LedgerEntry(
-    kind="tool", name="calculate", outcome="timeout", latency_seconds=0, cost_usd=Decimal(0), details=b"17*23"
-)
+TOOL = LedgerEntry(kind="tool", name="calculate", outcome="timeout", latency_seconds=0, cost_usd=Decimal(0))
 UNPRICED = LedgerEntry(kind="model", name="model-2", outcome="ok", latency_seconds=0.5, input_tokens=1, output_tokens=2)
 
 
@@ -94,14 +92,14 @@ async def test_every_field_is_written(store: Store) -> None:
     rows = await store.read(
         lambda repos: repos.ledger.rows(
             "SELECT conversation_id, at, kind, provider, name, outcome, input_tokens, cached_input_tokens, "
-            "output_tokens, latency_ms, cost_usd, details IS NULL FROM ledger ORDER BY id"
+            "output_tokens, latency_ms, cost_usd FROM ledger ORDER BY id"
         )
     )
     at = millis(NOON)
     assert rows == [
-        (conversation, at, "model", "anthropic", "model-1", "ok", 100, 60, 7, 1234, "0.1", 1),
-        (conversation, at, "tool", None, "calculate", "timeout", 0, 0, 0, 0, "0", 0),
-        (conversation, at, "model", None, "model-2", "ok", 1, 0, 2, 500, None, 1),
+        (conversation, at, "model", "anthropic", "model-1", "ok", 100, 60, 7, 1234, "0.1"),
+        (conversation, at, "tool", None, "calculate", "timeout", 0, 0, 0, 0, "0"),
+        (conversation, at, "model", None, "model-2", "ok", 1, 0, 2, 500, None),
     ]
 
 
@@ -134,20 +132,6 @@ async def test_each_conversation_has_its_sum(store: Store) -> None:
         lambda repos: [ledger_sum(repos, which).cost_usd for which in (one, two, ConversationId(99), None)]
     )
     assert sums == [Decimal("0.2"), Decimal("0.1"), Decimal(0), Decimal("0.3")]
-
-
-async def test_what_a_tool_was_asked_is_sealed_in_its_place(store: Store) -> None:
-    """The row holds no word of it; it opens with the conversation's key as what it was."""
-    conversation, turn = await begun(store)
-    await store.transaction(lambda repos: repos.ledger.add(conversation, turn, None, (MODEL, TOOL), now=NOON))
-
-    def opened(repos: Repositories) -> tuple[bytes, bytes]:
-        [(details,)] = repos.ledger.rows("SELECT details FROM ledger WHERE details IS NOT NULL")
-        return details, repos.ledger.keyring.open(conversation, f"ledger.details|{turn}|1", details)
-
-    sealed, words = await store.read(opened)
-    assert b"17*23" not in sealed
-    assert words == b"17*23"
 
 
 async def test_who_asked_is_a_handle(store: Store) -> None:

@@ -5,10 +5,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from store import Confirmation, OutboxId, OutboxItem, Repositories, Store
+from store import Confirmation, OutboxId, Repositories, Store
 from store.repository import millis
 from tests.conftest import NOON
-from tests.store.lives import forgotten, ordered
 from tests.store.sends import GRACE, begin, conversation_at, doubted, listed, prove, say, states
 
 
@@ -367,96 +366,6 @@ async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: S
     assert await prove(store, "direct:a", third) == 1
 
 
-async def test_what_was_proved_while_it_was_sent_again_stands_there_twice(store: Store) -> None:
-    """The receipt of the first attempt came too late; the second is to be removed, and the first keeps its name."""
-    await doubted(store, "direct:a")
-    [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
-    assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
-    second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
-    assert await states(store) == [("sent", millis(at(1)))]
-    assert await copies(store) == [(millis(second), b"how")]
-
-
-async def test_the_bridge_knows_better_than_a_receipt_which_name_a_send_has(store: Store) -> None:
-    """What was proved under a wrong name has the right one from when the bridge answers."""
-    await say(store, "direct:a", b"answer")
-    [item] = await begin(store)
-    assert await prove(store, "direct:a", at(1)) == 1
-    assert not await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, millis(at(2)), now=at(3)))
-    assert await states(store) == [("sent", millis(at(2)))]
-
-
-async def unclear_copy(store: Store) -> tuple[OutboxItem, int]:
-    """A message that is being sent again, and the name of what is its first copy, or a message to a group."""
-    item = await doubted(store, "direct:a")
-    await doubted(store, "group:G")
-    await listed(store, "group:G", "direct:a", "direct:b")
-    assert not await prove(store, "direct:a", at(1))
-    again, to_all = sorted(await begin(store, NOON + GRACE), key=lambda begun: begun.id != item.id)
-    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
-    name = millis(NOON + GRACE)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(to_all.id, name, now=NOON + GRACE))
-    assert await copies(store) == []
-    return again, millis(at(1))
-
-
-async def test_what_may_be_a_copy_is_removed_when_the_bridge_has_sent_it_again(store: Store) -> None:
-    """Somebody has received the first attempt or a message to a group; nothing of the same chat is ever meant."""
-    again, first = await unclear_copy(store)
-    second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
-    assert await copies(store) == [(first, b"how")]
-    assert await copies(store) == []
-
-
-async def test_what_may_be_a_copy_is_removed_when_a_receipt_proves_the_second_in_another_life(store: Store) -> None:
-    """Aldis died while it sent again, so no answer of the bridge tells: the receipt does, after the start."""
-    again, first = await unclear_copy(store)
-    later = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=later, grace=GRACE))
-    assert await prove(store, "direct:a", later, now=later + timedelta(seconds=1)) == 1
-    assert (again.conversation, "sent", millis(later)) in await store.transaction(
-        lambda repos: repos.outbox.rows("SELECT conversation_id, state, sent_at FROM outbox")
-    )
-    assert await copies(store) == [(first, b"how")]
-
-
-async def test_a_receipt_that_comes_after_all_shows_the_copy(store: Store) -> None:
-    """The phone was off: it has received both, and says so when the second was known to be there long ago."""
-    await doubted(store, "direct:a")
-    [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
-    second = NOON + GRACE + timedelta(seconds=1)
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
-    assert await copies(store) == []
-    assert not await prove(store, "direct:a", at(1), now=second + timedelta(hours=1))
-    assert await copies(store) == [(millis(at(1)), b"how")]
-    assert await states(store) == [("sent", millis(second))]
-
-
-async def test_a_name_that_was_taken_for_the_second_attempt_is_the_firsts(store: Store) -> None:
-    """A slow bridge sent the first while the second was begun; its answer to the second tells which is which."""
-    await doubted(store, "direct:a")
-    [again] = await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.copies.keep_removal(again.id, b"how"))
-    slow, second = NOON + GRACE + timedelta(seconds=1), NOON + GRACE + timedelta(seconds=2)
-    assert await prove(store, "direct:a", slow, now=second) == 1
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
-    assert await states(store) == [("sent", millis(slow))]
-    assert await copies(store) == [(millis(second), b"how")]
-
-
-async def test_a_copy_in_a_conversation_that_was_forgotten_is_left(store: Store) -> None:
-    """Where it was is forgotten with the rest."""
-    again, _ = await unclear_copy(store)
-    second = NOON + GRACE + timedelta(seconds=1)
-    await forgotten(store, "direct:a", await ordered(store, "direct:a", 1))
-    await store.transaction(lambda repos: repos.outbox.mark_sent(again.id, millis(second), now=second))
-    assert await copies(store) == []
-
-
 async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
     """What Signal will never take did not go out: a receipt cannot mean it, and proves the one that is in doubt."""
     await say(store, "direct:a", b"refused", b"answer")
@@ -546,13 +455,6 @@ async def test_a_longer_wait_goes_on_where_it_was_in_the_next_life(store: Store)
     await started(store, NOON + 9 * GRACE)
     assert await begin(store, NOON + 9.9 * GRACE) == []
     assert len(await begin(store, NOON + 10 * GRACE)) == 1
-
-
-async def test_a_clock_that_was_set_back_lengthens_no_wait(store: Store) -> None:
-    """Nor does a wait grow beyond the grace period, however long nobody listened."""
-    await doubted(store, "direct:a")
-    await started(store, NOON - 10 * GRACE)
-    assert len(await begin(store, NOON - 9 * GRACE)) == 1
 
 
 async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> None:

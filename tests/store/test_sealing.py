@@ -330,7 +330,6 @@ async def everything_said(store: Store) -> None:
         outcome="ok",
         latency_seconds=0.1,
         cost_usd=Decimal(0),
-        details=b"plainword-details",
     )
 
     def write(repos: Repositories) -> None:

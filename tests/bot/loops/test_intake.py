@@ -407,9 +407,7 @@ async def test_what_comes_while_its_conversation_is_forgotten_comes_in(
     await intake.take(envelope("old", 1), envelope("/forget everything yes", 2, chat=asked_in))
     # The conversations of the others are begun while that of the first, which is looked up before, is forgotten.
     beside = [envelope("hi", 4 + number, chat=f"group:{number}") for number in range(20)]
-    forgetting = store.forget_person(
-        "alice", direct_address="direct:alice", before=InboxId(2), now=NOON, then=lambda *_: None
-    )
+    forgetting = store.forget("direct:alice", person="alice", before=InboxId(2), now=NOON, then=lambda *_: None)
     await asyncio.gather(intake.take(envelope("new", 3), *beside), forgetting)
     assert {one.sent_at for one in await kept(store)} == set(range(2, 24))
     await intake.aclose()
