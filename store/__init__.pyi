@@ -1,8 +1,10 @@
 from .backup import NOT_INCLUDED as NOT_INCLUDED
+from .backup import Restoration as Restoration
 from .backup import copy_closed as copy_closed
 from .backup import is_undecided as is_undecided
 from .backup import restore as restore
-from .backup import steps_of as steps_of
+from .backup import schema_of as schema_of
+from .connection import master_key_path as master_key_path
 from .erasure import Erasure as Erasure
 from .errors import UNDECIDED as UNDECIDED
 from .errors import Damaged as Damaged
@@ -19,7 +21,7 @@ from .feeds import MAX_FEEDS as MAX_FEEDS
 from .feeds import Article as Article
 from .feeds import Feed as Feed
 from .feeds import FoundArticle as FoundArticle
-from .files import master_key_path as master_key_path
+from .history import Summary as Summary
 from .ledger import Scope as Scope
 from .ledger import SpentUsage as SpentUsage
 from .ledger import Total as Total
@@ -51,9 +53,7 @@ from .records import TurnState as TurnState
 from .records import UrgentItem as UrgentItem
 from .records import Waiting as Waiting
 from .reminders import Reminder as Reminder
-from .restored import Restoration as Restoration
 from .store import Repositories as Repositories
 from .store import Store as Store
 from .store import open_store as open_store
-from .summaries import Summary as Summary
 from .turns import LastQuestion as LastQuestion

@@ -2,7 +2,7 @@
 
 A copy is two files, `aldis-<UTC time>.db` (with `-2`, `-3`, ... for further copies in one second) and the same name
 with `-keys`. Reading them takes the master key, which is in neither and has to be kept apart from them. Each copy is
-marked as one (`store.restored`).
+marked as one.
 
     backup:   copy log and keys --> copy file --> merge the log, mark as a copy, drop deleted rows --> check --> rename
     restore:  copy beside the store --> check --> mark --> rename present files, rename copies --> unmark
@@ -13,29 +13,37 @@ does not change until the next checkpoint, which waits. From then on only the co
 
 An interrupted restore is finished at the next opening if it was marked, and has done nothing if it was not. At no point
 is the store half old and half new, or empty.
+
+A backup does not know what was answered, sent or said after it was made, and going on from there would do it all again.
+So a restored store is undecided, and nothing goes on until the operator decides what becomes of its open work:
+
+    backup, restore --mark--> undecided --close the open work, or leave it as it is--> decide --> a normal store
+
+The mark is a row in the store itself, so it travels with the file. Left to others: what an item means, when a reminder
+comes again.
 """
 
 import asyncio
+import json
 import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from store.connection import FOREIGN_ERRORS, check_structure, lock_file, translate_error
+from store.connection import FOREIGN_ERRORS, beside, check_structure, lock_file, master_key_path, translate_error
 from store.database import Database
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
-from store.feeds import WORDS_TABLE
-from store.files import beside, master_key_path
-from store.migrations import BASE, build, definitions, newest, steps_after
-from store.restored import OPENINGS_TABLE, create_mark, mark
-from store.sealing import KEYS_TABLE, MasterKey, has_keys, sync
-from store.upgrade import FORMER_TABLES, GENERATION_TABLE
+from store.migrations import newest, version_of
+from store.records import Waiting
+from store.repository import Repository, millis, millis_if, moment_if
+from store.sealing import MasterKey, has_keys, sync
 
 NOT_INCLUDED = (
     "The copy is two files (the second ends in -keys). The master key is in neither: keep a copy of it elsewhere, for "
@@ -52,13 +60,6 @@ _FIRST = frozenset({"conversations", "turns", "inbox", "journal", "history", "ou
 
 _LEFT_SECONDS = 86_400
 """After so long without a write, a draft belongs to no running backup."""
-
-_JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
-"""The end of a journal that belongs to a commit over several databases. Aldis never makes one.
-
-It names a file that SQLite deletes when it plays the journal back. Source: sqlite.org/atomiccommit.html, 5, and what
-SQLite did (2026-11-24).
-"""
 
 
 async def write_backup(database: Database, folder: Path, *, now: datetime) -> Path:
@@ -218,15 +219,14 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
     return copy
 
 
-def steps_of(copy: Path) -> tuple[int, tuple[tuple[int, str], ...]]:
-    """Returns the schema of a copy and the migrations it lacks: the number and purpose of each.
+def schema_of(copy: Path) -> int:
+    """Returns the number of a copy's schema.
 
     Raises:
         Damaged: the copy cannot be read.
     """
     with _as_copy(copy), closing(_connected_to_copy(copy)) as connection:
-        [version] = connection.execute("PRAGMA main.user_version").fetchone()
-    return version, steps_after(version)
+        return version_of(connection)
 
 
 def restore(
@@ -236,7 +236,7 @@ def restore(
 
     Renames the present files to `<name>.before-<UTC time>`, from where they can be restored like any copy, and returns
     that path; None if there were none. `key` and `old_key` come from the settings, as in `open_store`. The copy may
-    have an older schema. The store is undecided afterwards, see `store.restored`.
+    have an older schema. The store is undecided afterwards.
 
     Raises:
         StoreInUse: an Aldis is running on this store; stop it first.
@@ -331,27 +331,23 @@ def _fetch(copy: Path, draft: Path) -> None:
     for suffix in (*_FILES, *_COMPANIONS):
         if beside(copy, suffix).exists():
             _copy(beside(copy, suffix), beside(draft, suffix))
-        if suffix.endswith("-journal") and _names_another_file(beside(draft, suffix)):
-            raise Damaged(f"{beside(copy, suffix)} is none that Aldis has left behind")
-
-
-def _names_another_file(journal: Path) -> bool:
-    return journal.exists() and journal.read_bytes().endswith(_JOURNAL_MAGIC)
 
 
 def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
     with _as_copy(copy), closing(sqlite3.connect(draft, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(beside(draft, "-keys")),))
-        [version] = connection.execute("PRAGMA main.user_version").fetchone()
+        version = version_of(connection)
         if version > newest():
             raise SchemaTooNew(
                 f"{copy} has schema {version}, this Aldis knows schemas up to {newest()}: use a newer one"
             )
-        # Before any other check, because SQLite computes what the definitions in a file say.
-        for kind, name in others(connection, version):
-            quoted = name.replace('"', '""')
-            connection.execute(f'DROP {kind} IF EXISTS "{quoted}"')
-        if not _is_of_aldis(connection, version):
+        # Aldis makes no triggers and no views; one of another program would act on every write.
+        for kind, name in connection.execute("SELECT type, name FROM main.sqlite_master").fetchall():
+            if kind in {"trigger", "view"}:
+                quoted = name.replace('"', '""')
+                connection.execute(f'DROP {kind} "{quoted}"')
+        there = {name for (name,) in connection.execute("SELECT name FROM main.sqlite_master")}
+        if version <= 0 or not there >= _FIRST or not has_keys(connection):
             raise Damaged(f"{copy} is not a backup of Aldis")
         check_structure(connection, "main", copy)
         check_structure(connection, "keys", beside(copy, "-keys"))
@@ -363,47 +359,6 @@ def _check(copy: Path, draft: Path, master: MasterKey, now: datetime) -> None:
         mark(connection, restored_at=now)
     for suffix in _FILES:
         sync(beside(draft, suffix))
-
-
-def others(connection: sqlite3.Connection, version: int) -> tuple[tuple[str, str], ...]:
-    """Returns the kind and name of each table, index, trigger and view that no Aldis of this schema has made.
-
-    Litestream makes two tables in every database that it copies. Source: its 0.5.17, `db.go` (2026-11).
-    """
-    with _model(max(version, BASE)) as (_, model):
-        known = {name for name, _ in definitions(model, "main")}
-    if version < BASE:
-        known |= FORMER_TABLES
-    found = connection.execute("SELECT type, name FROM main.sqlite_master").fetchall()
-    return tuple((kind, name) for kind, name in found if name not in known and not name.startswith("sqlite_"))
-
-
-@contextmanager
-def _model(version: int) -> Generator[tuple[set[tuple[str, str]], sqlite3.Connection]]:
-    """Yields the definitions that a file of this schema needs, and an empty database with all that it may have."""
-    with closing(sqlite3.connect(":memory:")) as model:
-        model.execute("ATTACH ':memory:' AS keys")
-        model.execute(KEYS_TABLE)
-        model.execute(GENERATION_TABLE)
-        model.execute(OPENINGS_TABLE)
-        build(model, version)
-        needed = definitions(model, "main")
-        create_mark(model)
-        with suppress(sqlite3.OperationalError):  # SQLite may lack FTS5
-            model.execute(WORDS_TABLE)
-        yield needed, model
-
-
-def _is_of_aldis(connection: sqlite3.Connection, version: int) -> bool:
-    """Whether the files contain exactly the tables and indexes of that schema; of an earlier one, its first tables."""
-    with _model(max(version, BASE)) as (needed, model):
-        found = definitions(connection, "main")
-        return (
-            version > 0
-            and (needed <= found <= definitions(model, "main") if version >= BASE else {n for n, _ in found} >= _FIRST)
-            and definitions(connection, "keys") <= definitions(model, "keys")
-            and has_keys(connection)
-        )
 
 
 @contextmanager
@@ -431,3 +386,83 @@ def _stamps(now: datetime) -> Generator[str]:
     stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     yield stamp
     yield from (f"{stamp}-{number}" for number in count(2))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Restoration:
+    """The origin of an undecided store."""
+
+    copied_at: datetime | None
+    """When the backup was made; None: unknown."""
+    restored_at: datetime | None
+    """When it was restored; None: the file was put in place by hand."""
+
+
+class Restored(Repository):
+    """The repository of restored open work. All methods run inside a transaction."""
+
+    def restoration(self) -> Restoration | None:
+        """Returns the origin of the store while it is undecided; None: it is a normal store."""
+        return self.record(Restoration, "SELECT copied_at, restored_at FROM restored")
+
+    def messages(self, *, besides: Collection[str]) -> Waiting:
+        """Counts the messages that would be answered, leaving out the kinds `besides`."""
+        [(items, oldest)] = self.rows(
+            "SELECT count(*), min(received_at) FROM inbox WHERE state IN ('waiting', 'claimed') "
+            "AND kind NOT IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(besides)),),
+        )
+        return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
+
+    def replies(self) -> Waiting:
+        """Counts the replies that would be sent; the oldest by when its turn started."""
+        [(items, oldest)] = self.rows(
+            "SELECT count(*), min(started_at) FROM outbox JOIN turns ON turns.id = turn_id "
+            "WHERE outbox.state IN ('waiting', 'sending', 'unknown')"
+        )
+        return Waiting(items=items, oldest_at=moment_if(oldest), dead=0)
+
+    def close(self, *, besides: Collection[str], now: datetime) -> None:
+        """Closes these messages unanswered and everything waiting unsent; deletes their words and turns' steps."""
+        self.execute(
+            "UPDATE inbox SET state = 'done', envelope = NULL, claimed_until = NULL, put_off_until = NULL "
+            "WHERE state IN ('waiting', 'claimed') AND kind NOT IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(besides)),),
+        )
+        self.execute(
+            "UPDATE outbox SET state = 'dead', reply = NULL, settled_at = ? "
+            "WHERE state IN ('waiting', 'sending', 'unknown')",
+            (millis(now),),
+        )
+        self.execute("DELETE FROM receipts")  # nothing is left that they could prove
+        self.execute(
+            "UPDATE turns SET state = 'ignored', ended_at = ? WHERE state = 'running' AND id NOT IN "
+            "(SELECT turn_id FROM inbox WHERE state IN ('waiting', 'claimed') AND turn_id IS NOT NULL)",
+            (millis(now),),
+        )
+        self.execute("DELETE FROM journal WHERE turn_id IN (SELECT id FROM turns WHERE state = 'ignored')")
+
+    def decide(self) -> None:
+        """Makes this a normal store. Deletes all grants: they may have been revoked since the backup."""
+        self.execute("DELETE FROM grants")
+        self.execute("DELETE FROM restored")
+
+
+def mark(
+    connection: sqlite3.Connection, *, copied_at: datetime | None = None, restored_at: datetime | None = None
+) -> None:
+    """Marks a copy of any schema as undecided; a `copied_at` of None keeps the time noted before."""
+    create_mark(connection)
+    connection.execute(
+        "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "
+        "SET copied_at = coalesce(excluded.copied_at, copied_at), restored_at = excluded.restored_at",
+        (millis_if(copied_at), millis_if(restored_at)),
+    )
+
+
+def create_mark(connection: sqlite3.Connection) -> None:
+    """Creates the table of the mark in a file of any schema."""
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS restored "
+        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
+    )

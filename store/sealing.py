@@ -14,8 +14,8 @@ changes:
 
 Whichever of the two files opens the index key is the master key, so a crash at any point leaves a working one.
 
-The associated data says whether a value was compressed, as an earlier Aldis did (`store.packing`). A sealed value
-is a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 values under one key.
+The associated data says whether a value was compressed, as an earlier Aldis did with a preset dictionary. A sealed
+value is a nonce of 12 bytes, the ciphertext and a tag of 16 bytes. Random nonces are safe for 2^32 values under one key.
 Source: NIST SP 800-38D, 8.3 (2007).
 """
 
@@ -25,6 +25,7 @@ import logging
 import os
 import secrets
 import sqlite3
+import zlib
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,6 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from store.errors import Damaged, KeyGiven, WrongKey
-from store.packing import unpack
 from store.records import ConversationId
 
 _log = logging.getLogger(__name__)
@@ -44,7 +44,31 @@ _NONCE_BYTES = 12
 _PUT_BACK = "put back the one that the store was sealed with"
 _INDEX_KEY = b"index"
 _GUARDED_INDEX_KEY = b"index|guarded"
-"""The name to which the index key is bound once the rows that decide access prove themselves (`store.upgrade`)."""
+"""The name to which the index key is bound. Bound to its plain name, it is from before rows that decide access proved
+themselves (`store.migrations`)."""
+
+
+_MAX_PACKED_BYTES = 64_000
+_WINDOW_BITS = -12  # raw deflate, 4 KB
+_KNOWN = (
+    b'{"step":"completed","completion":{"message":null,"stop":"end","usage":{"input_tokens":0,"cached_'
+    b'input_tokens":0,"cache_write_tokens":0,"output_tokens":0},"provider":"anthropic","model":"","lat'
+    b'ency_seconds":0.0,"cost_usd":null,"attempts":[]},"arguments":{"query":"","url":"https://www."},"'
+    b'outcome":"ok","latency_seconds":0.00,"cost_usd":"0","tool":"calculate","files":[],"step":"ran"}{'
+    b'"question":{"text":"","settings":null,"step":"asked"}. The and the of to in is a for that you it'
+    b" with on as are be this was have from or by not at but can I we will if what your has more one a"
+    b"ll about they there which when would their so an out up no do my Die der und den das von zu mit "
+    b'ist im nicht ein auf sich es dem les des est que une pour dans el la los de para 1:[{"answers":['
+    b'{"call_id":"call_1_0_0","name":"web_search","content":"{\\"ok\\":false,\\"error\\":\\"{\\"ok\\":true,\\"'
+    b'untrusted_data\\":{\\"query\\":\\"\\",\\"source\\":\\"\\",\\"results\\":[{\\"number\\":101,\\"title\\":\\"\\",\\"u'
+    b'rl\\":\\"https://\\",\\"site\\":\\"\\",\\"age\\":\\"\\",\\"snippet\\":\\"\\"}]}}","ok":true,"labels":null}],"ro'
+    b'le":"tool"}]1:[{"parts":[{"text":"","kind":"text"},{"id":"call_1_0_0","name":"calculate","argume'
+    b'nts":{"expression":""},"malformed":null,"kind":"tool_call"}],"role":"assistant","labels":{"peopl'
+    b'e":[{"id":"","name":""}],"sources":[{"kind":"search","name":"","is_trusted":false,"is_private":f'
+    b'alse}],"is_scheduled":false},"pages":[{"number":101,"url":"https://"}],"pages":[]}],"pages":null'
+    b'}]1:[{"text":"[Mon 2026-11-21 22:40 Europe/Berlin] What is ","role":"user","sent_at":[1795000000'
+    b'000],"media":[],"labels":{"people":[{"id":"","name":""}],"sources":[],"is_scheduled":false}}]'
+)
 
 
 class MasterKey:
@@ -237,8 +261,8 @@ class Keyring:
         self.connection = connection
         self._master = AESGCM(master)
         self._index = b""
-        self.is_guarded = False
-        """Whether rows that decide access have proved themselves before, whatever the database says."""
+        self.has_macs = True
+        """Whether rows that decide access have to prove themselves, whatever the database says."""
         self._ciphers: dict[ConversationId, AESGCM] = {}
 
     def unlock(self) -> None:
@@ -249,17 +273,6 @@ class Keyring:
         """
         self.connection.execute(KEYS_TABLE)
         self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
-
-    def note_guard(self) -> None:
-        """Sets `is_guarded` for good, in a transaction of its own.
-
-        Raises:
-            sqlite3.Error: it could not be written.
-        """
-        wrapped = _wrap(self._master, _GUARDED_INDEX_KEY, self._index)
-        with own_transaction(self.connection):
-            self.connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (wrapped, _INDEX_KEY))
-        self.is_guarded = True
 
     def handle(self, word: str) -> bytes:
         """Returns a keyed hash of 16 bytes: equal for equal words, meaningless without the key."""
@@ -304,7 +317,7 @@ class Keyring:
             keys = {name: self._key(name) for name in _names(self.connection)}
             self.connection.executemany(
                 "UPDATE keys.wrapped SET key = ? WHERE name = ?",
-                [(_wrap(new, self._bound_to(name), key), name) for name, key in keys.items() if key is not None],
+                [(_wrap(new, _bound_to(name), key), name) for name, key in keys.items() if key is not None],
             )
         self._master = new
         return len(keys)
@@ -335,7 +348,7 @@ class Keyring:
             try:
                 return _decrypt(cipher, _associated_data(conversation, place), value)
             except InvalidTag:
-                return unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
+                return _unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
         except (InvalidTag, ValueError) as error:  # a truncated value may lack part of its nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 
@@ -386,20 +399,17 @@ class Keyring:
         row = self.connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
-        key = _unwrap(self._master, name, row[0])
+        key = _unwrap(self._master, _bound_to(name), row[0])
         if key is None and name == _INDEX_KEY:
-            key = _unwrap(self._master, _GUARDED_INDEX_KEY, row[0])
-            self.is_guarded = key is not None
+            key = _unwrap(self._master, name, row[0])
+            self.has_macs = key is None
         if key is None:
             raise WrongKey("the master key does not open this store: give the one that it was sealed with")
         return key
 
-    def _bound_to(self, name: bytes) -> bytes:
-        return _GUARDED_INDEX_KEY if name == _INDEX_KEY and self.is_guarded else name
-
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)
-        wrapped = _wrap(self._master, name, key)
+        wrapped = _wrap(self._master, _bound_to(name), key)
         self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
         return key
 
@@ -433,6 +443,10 @@ def _names(connection: sqlite3.Connection) -> set[bytes]:
     return {name for (name,) in connection.execute("SELECT name FROM keys.wrapped")}
 
 
+def _bound_to(name: bytes) -> bytes:
+    return _GUARDED_INDEX_KEY if name == _INDEX_KEY else name
+
+
 def _wrap(master: AESGCM, name: bytes, key: bytes) -> bytes:
     return _encrypt(master, b"key|" + name, key)
 
@@ -460,3 +474,19 @@ def _row_place(table: str, key: Sequence[object]) -> str:
 
 def _associated_data(conversation: ConversationId, place: str, *, is_packed: bool = False) -> bytes:
     return b"%d|%d|%s" % (2 if is_packed else 1, conversation, place.encode())
+
+
+def _unpack(small: bytes) -> bytes:
+    """Returns the value that was compressed.
+
+    Raises:
+        ValueError: it was not compressed by an Aldis.
+    """
+    reader = zlib.decompressobj(_WINDOW_BITS, _KNOWN)
+    try:
+        value = reader.decompress(small, _MAX_PACKED_BYTES + 1)
+    except zlib.error as error:
+        raise ValueError("this was not packed here") from error
+    if not reader.eof or len(value) > _MAX_PACKED_BYTES:
+        raise ValueError("this was not packed here")
+    return value

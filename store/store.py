@@ -21,29 +21,24 @@ from zoneinfo import ZoneInfo
 
 from store import backup
 from store.attempts import Attempts
+from store.connection import DiskReserve, beside, master_key_path
 from store.database import Database
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
-from store.files import DiskReserve, beside, master_key_path
-from store.history import Chats, Conversations, History
-from store.inbox import Inbox
+from store.history import Chats, Conversations, History, Summaries
+from store.inbox import Inbox, Revisions
 from store.ledger import Ledger, Lessons, Quotas
 from store.memories import Facts
-from store.migrations import has_no_schema, migrate, newest
+from store.migrations import carry_over, migrate, version_of
 from store.outbox import Outbox
-from store.own_time import OwnTime
 from store.people import Accounts, Grants, Holds, Members, Notices, People, ToolShapes
 from store.predictions import Predictions
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
-from store.restored import Restored, count_opening
-from store.revisions import Revisions
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent import SentMessages, Statuses
-from store.summaries import Summaries
-from store.turns import Journal, Turns
-from store.upgrade import carry_over
+from store.turns import Journal, OwnTime, Turns
 
 T = TypeVar("T")
 
@@ -82,7 +77,7 @@ class Repositories:
         self.lessons = Lessons(keyring, notified, realm)
         self.notices = Notices(keyring, notified, realm)
         self.feeds = Feeds(keyring, notified, realm)
-        self.restored = Restored(keyring, notified, realm)
+        self.restored = backup.Restored(keyring, notified, realm)
         self.own_time = OwnTime(keyring, notified, realm)
         self.forgetting = Forgetting(keyring, notified, realm)
 
@@ -280,7 +275,7 @@ async def open_store(
         backup.finish_restore(path)
 
     def unlock(connection: sqlite3.Connection) -> Keyring:
-        if has_no_schema(connection) and has_keys(connection):
+        if version_of(connection) == 0 and has_keys(connection):
             raise DatabaseGone(
                 f"the database {path} is gone, and its keys are still there ({keys_path}): put a backup in its place "
                 f"with `aldis restore FILE`; to start with nothing, rename or delete {keys_path.name}"
@@ -288,10 +283,6 @@ async def open_store(
         migrate(connection)
         keyring = master.unlock(connection)
         carry_over(connection, keyring)
-        migrate(connection)
-        if others := sorted(name for kind, name in backup.others(connection, newest()) if kind != "index"):
-            _log.warning("tables in the database that another program has made, not restored: %s", ", ".join(others))
-        count_opening(connection)
         keyring.sweep()
         return keyring
 

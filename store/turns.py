@@ -1,14 +1,14 @@
-"""Turns, who asked in each, their steps, and the last question that got no answer.
+"""Turns, who asked in each, their steps, the last question that got no answer, and the last known time.
 
 A turn answers messages, or Aldis begins it of its own accord.
 Left to others: the messages of a turn (`store.inbox`, `store.outbox`).
 """
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import datetime
 
 from store.errors import StepMissing
-from store.records import ConversationId, TurnEnd, TurnId, TurnState
+from store.records import ConversationId, KeptTime, TurnEnd, TurnId, TurnState
 from store.repository import Repository, millis, millis_if, moment_if
 
 
@@ -170,3 +170,29 @@ class Journal(Repository):
 
 def _place(turn: TurnId, position: int) -> str:
     return f"journal.step|{turn}|{position}"
+
+
+class OwnTime(Repository):
+    """The repository of own time, a single row. All methods run inside a transaction."""
+
+    def last(self) -> KeptTime | None:
+        """Returns the times as last kept; None: never."""
+        return self.record(KeptTime, "SELECT boot, counted_ns, wall_ns, own_ns FROM own_time")
+
+    def keep(self, time: KeptTime) -> None:
+        """Keeps the present times."""
+        self.execute(
+            "INSERT INTO own_time (id, boot, counted_ns, wall_ns, own_ns) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO "
+            "UPDATE SET boot = excluded.boot, counted_ns = excluded.counted_ns, wall_ns = excluded.wall_ns, "
+            "own_ns = excluded.own_ns",
+            astuple(time),
+        )
+
+    def latest(self) -> datetime | None:
+        """Returns when something last went out or came in, as far as is known; None: never."""
+        return moment_if(
+            self.value(
+                "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("
+                "SELECT started_at FROM turns ORDER BY id DESC LIMIT 1))"
+            )
+        )

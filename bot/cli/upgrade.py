@@ -26,7 +26,7 @@ from bot.settings import Settings
 from bot.terminal.transport import Terminal
 from bot.version import build, describe_build
 from bot.web.control import ask_running
-from store import copy_closed, master_key_path, restore, steps_of
+from store import copy_closed, master_key_path, restore, schema_of
 
 _QUESTION, _ANSWER = "What is 17 * 23?", "391"
 _CANARY_SECONDS = 300.0
@@ -94,13 +94,12 @@ def _put_beside(path: Path, copy: Path) -> None:
 
 
 def _bring_up_to_date(chosen: Settings, backup: Path) -> None:
-    version, steps = steps_of(backup)
+    version = schema_of(backup)
     kept = chosen.store
     restore(backup, kept.path, now=MachineClock().wall(), key=kept.master_key, old_key=kept.old_master_key)
     upkeep.settle_quietly(chosen)
-    print(f"schema   {version}, " + (f"-> {steps[-1][0]}:" if steps else "as it is"))
-    for number, purpose in steps:
-        print(f"         {number:03d} {purpose}")
+    brought_to = schema_of(kept.path)
+    print(f"schema   {version}" + (f" -> {brought_to}" if brought_to != version else ", as it is"))
 
 
 async def _canary(chosen: Settings) -> str:

@@ -1,5 +1,5 @@
 -- One schema in one file, sealed rows for what decides access. A new store begins with it, earlier ones are carried over
--- (store/upgrade.py).
+-- (store/migrations.py).
 --
 -- Times are milliseconds since 1970 (UTC). Sealed columns are encrypted with AES-256-GCM under the data key of the
 -- conversation and bound to their row (store/sealing.py). Handles are keyed hashes, so the file names nobody.
@@ -467,7 +467,7 @@ CREATE INDEX articles_by_time ON articles (published_at);
 
 -- The file itself.
 
--- Marks a store as a backup until it is decided what happens to the work that was open in it (store/restored.py).
+-- Marks a store as a backup until it is decided what happens to the work that was open in it (store/backup.py).
 CREATE TABLE restored (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     copied_at INTEGER,                      -- when the copy was made; null: an older Aldis made it

@@ -29,8 +29,8 @@ from store import (
     open_store,
     restore,
 )
+from store.connection import DiskReserve
 from store.database import Database
-from store.files import DiskReserve
 from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.store.lives import Answer, asked, found, ordered, remembered, rows, talked, waiting

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store import SchemaTooNew, StoreError, open_store
-from store.migrations import BASE, definitions, migrate, newest
+from store.migrations import _BASE, migrate, newest
 from store.sealing import MasterKey
 from tests.store.earlier import build_earlier
 from tests.store.places import keys_of, master_of
@@ -46,6 +46,10 @@ def tables(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in rows}
 
 
+def definitions(connection: sqlite3.Connection) -> dict[str, str]:
+    return dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"))
+
+
 def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> None:
     """Every table is there, and the number says so."""
     assert version(connection) == 0
@@ -64,8 +68,8 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
     """With what was kept in it, under the same numbers, and to the same tables as a new store has."""
     with closing(sqlite3.connect(":memory:")) as model:
         migrate(model)
-        wanted = definitions(model, "main")
-    for number in (*range(1, BASE, 4), 4, 14, 28, BASE - 1):
+        wanted = definitions(model)
+    for number in (*range(1, _BASE, 4), 4, 14, 28, _BASE - 1):
         path = tmp_path / f"{number}" / "aldis.db"
         path.parent.mkdir()
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -80,7 +84,7 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
                     repos.turns.rows("SELECT id, state FROM turns"),
                     repos.attempts.rows("SELECT outbox_id, begun_at, sent_at FROM attempts"),
                     repos.turns.value("SELECT seq FROM sqlite_sequence WHERE name = 'turns'"),
-                    definitions(repos.turns._connection, "main"),
+                    definitions(repos.turns._connection),
                     repos.turns.rows("PRAGMA foreign_key_check"),
                 )
             )
@@ -100,7 +104,7 @@ def test_a_schema_that_is_up_to_date_is_left_alone(connection: sqlite3.Connectio
 def test_the_scripts_are_numbered_without_a_gap() -> None:
     """036, 037 ... one file each, none left out and none twice."""
     names = sorted(file.name for file in files("store").joinpath("schema").iterdir())
-    assert [int(name.partition("_")[0]) for name in names] == list(range(BASE, newest() + 1))
+    assert [int(name.partition("_")[0]) for name in names] == list(range(_BASE, newest() + 1))
     assert all(name.endswith(".sql") and name[3] == "_" for name in names)
 
 

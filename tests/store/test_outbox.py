@@ -11,12 +11,6 @@ from tests.conftest import NOON
 from tests.store.sends import GRACE, begin, conversation_at, doubted, listed, prove, say, states
 
 
-async def copies(store: Store) -> list[tuple[int, bytes]]:
-    """What is to be removed by now: its name, and how."""
-    found = await store.transaction(lambda repos: repos.copies.take())
-    return [(copy.name, copy.removal) for copy in found]
-
-
 async def receipts(store: Store) -> int:
     """How many receipts are kept."""
     [(count,)] = await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM receipts"))
