@@ -22,7 +22,6 @@ from store import (
     StoreError,
     StoreInUse,
     WrongKey,
-    backup,
     open_store,
     restore,
 )
@@ -137,15 +136,6 @@ class TestMaking:
             with closing(sqlite3.connect(copy)) as connection:
                 assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
-    @pytest.mark.parametrize("part", ["", "-keys"])
-    async def test_a_name_that_half_of_a_copy_has_is_taken(self, store: Store, tmp_path: Path, part: str) -> None:
-        """Whoever moved one of the two files away keeps the other."""
-        first = await store.backup(tmp_path, now=NOON)
-        first.with_name(first.name + part).unlink()
-        second = await store.backup(tmp_path, now=NOON)
-        assert second.name == f"aldis-{STAMP}-2.db"
-        assert len(files(tmp_path)) >= 3
-
     async def test_what_a_killed_backup_left_is_cleared_away(self, store: Store, tmp_path: Path) -> None:
         """A day later; what is younger may be a backup of another store that is just being written."""
         folder = tmp_path / "backups"
@@ -174,17 +164,6 @@ class TestMaking:
         with pytest.raises(asyncio.CancelledError):
             await copying
         assert files(tmp_path / "backups") == {f"aldis-{STAMP}.db", f"aldis-{STAMP}.db-keys"}
-
-    async def test_a_copy_that_the_disk_has_damaged_is_not_called_one(self, store: Store, tmp_path: Path) -> None:
-        """Each file is read again and checked before it gets its name."""
-        copy = await store.backup(tmp_path, now=NOON)
-        draft = tmp_path / "draft"
-        for part in ("", "-keys"):
-            copy_of(copy, part, draft)
-        damage(draft)
-        with pytest.raises(Damaged, match=str(draft)):
-            backup._finish(draft, tmp_path / "later.db")
-        assert not [name for name in files(tmp_path) if name.startswith("later")]
 
     async def test_what_was_forgotten_is_in_no_later_copy(self, path: Path, tmp_path: Path) -> None:
         """Free pages and rows that were deleted are not copied."""
@@ -231,15 +210,6 @@ class TestRestoring:
         former = restore(copy, path, now=NOON)
         assert former is not None
         assert restore(former, path, now=NOON + timedelta(seconds=1)) is not None
-        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
-
-    async def test_two_within_a_second_keep_all_files(self, path: Path, tmp_path: Path) -> None:
-        """The store that the first put aside is not overwritten by what the second puts aside."""
-        copy = await backed_up(path, tmp_path / "backups")
-        former = restore(copy, path, now=NOON)
-        assert restore(copy, path, now=NOON) == path.with_name(f"aldis.db.before-{STAMP}-2")
-        assert former is not None
-        restore(former, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
     async def test_it_works_on_a_new_machine(self, path: Path, tmp_path: Path) -> None:
@@ -351,14 +321,6 @@ class TestRestoring:
         restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
-    async def test_what_the_planner_keeps_does_not_matter(self, path: Path, tmp_path: Path) -> None:
-        """Somebody may have looked at a store with a tool that measures its indexes."""
-        copy = await backed_up(path, tmp_path / "backups")
-        with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("ANALYZE")
-        restore(copy, path, now=NOON)
-        await assert_holds(path, WORDS)
-
     async def test_a_crash_at_any_step_leaves_one_store_or_the_other(self, path: Path, tmp_path: Path) -> None:
         """Never half of each and never an empty one: what was begun is finished at the next opening, or cleared."""
         copy = await backed_up(path, tmp_path / "made")
@@ -377,15 +339,6 @@ class TestRestoring:
             seen.append(len(words))
         assert seen == sorted(seen, reverse=True)
         assert set(seen) == {2, 4}
-
-
-def copy_of(copy: Path, part: str, target: Path) -> None:
-    target.with_name(target.name + part).write_bytes(copy.with_name(copy.name + part).read_bytes())
-
-
-def damage(path: Path) -> None:
-    """The last page is nonsense."""
-    path.write_bytes(path.read_bytes()[:-4096] + b"\xff" * 4096)
 
 
 def copy_files(source: Path, target: Path) -> None:

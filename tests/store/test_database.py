@@ -2,7 +2,6 @@
 
 import asyncio
 import sqlite3
-import stat
 import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import closing
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from store.database import Database
-from store.errors import Damaged, StoreError, StoreFull, StoreInUse
+from store.errors import StoreError, StoreInUse
 from tests.waiting import WAIT_SECONDS, eventually
 
 Work = Callable[[sqlite3.Connection], object]
@@ -113,14 +112,6 @@ async def test_the_failure_of_one_unit_leaves_the_others_kept(database: Database
     assert await words(database) == ["before", "after"]
 
 
-async def test_a_statement_that_fails_is_told_by_its_kind_alone(database: Database) -> None:
-    """SQLite's own errors are the store's, without SQLite's words: those may quote a value."""
-    await database.transaction(said("twice"))
-    [error, kept] = await outcomes(database, said("twice"), said("once"))
-    assert isinstance(error, StoreError)
-    assert (str(error), kept) == ("SQLITE_CONSTRAINT_UNIQUE", "once")
-
-
 async def test_a_commit_that_fails_fails_every_unit_in_it(database: Database) -> None:
     """Nothing of it is kept and everybody is told; what failed by itself before keeps its own error."""
     await database.transaction(
@@ -138,18 +129,6 @@ async def test_a_commit_that_fails_fails_every_unit_in_it(database: Database) ->
     assert (str(first), second) == ("SQLITE_CONSTRAINT_FOREIGNKEY", oops)
     assert await words(database) == []
     assert await database.transaction(said("word")) == "word"
-
-
-async def test_a_full_disk_is_told_to_everybody_in_the_commit(database: Database) -> None:
-    """SQLite rolls all of it back by itself; what was committed stays, and it works again once there is room."""
-    await database.transaction(said("safe"))
-    pages = await pragma(database, "main.page_count")
-    await pragma(database, f"main.max_page_count = {pages}")
-    errors = await outcomes(database, said("small"), said("x" * 100_000), said("tiny"))
-    assert [type(error) for error in errors] == [StoreFull, StoreFull, StoreFull]
-    assert await words(database) == ["safe"]
-    await pragma(database, "main.max_page_count = 1000000")
-    assert await outcomes(database, said("small"), said("x" * 100_000)) == ["small", "x" * 100_000]
 
 
 async def test_a_unit_that_hides_a_full_disk_takes_nobody_in(database: Database) -> None:
@@ -184,18 +163,6 @@ async def test_a_lock_that_somebody_else_holds_is_told(database: Database, path:
         assert await words(database) == []
         other.execute("ROLLBACK")
     assert await database.transaction(said("word")) == "word"
-
-
-async def test_reading_fails_in_the_stores_words(database: Database) -> None:
-    """A query that SQLite refuses is a StoreError; what the work raises itself comes through unchanged."""
-
-    def raising(connection: sqlite3.Connection) -> None:
-        raise Oops
-
-    with pytest.raises(StoreError, match=r"\(SQLITE_ERROR\)"):
-        await database.alone(lambda connection: connection.execute("SELECT nothing FROM nowhere"))
-    with pytest.raises(Oops):
-        await database.alone(raising)
 
 
 async def test_reading_waits_for_no_later_commit(database: Database) -> None:
@@ -243,14 +210,6 @@ async def test_the_work_of_a_cancelled_caller_happens_whole_or_not_at_all(databa
     assert kept == ["whole", "three"]
 
 
-async def test_nothing_is_told_as_kept_that_failed(database: Database) -> None:
-    """`kept` is not called for a unit whose work failed."""
-    kept: list[object] = []
-    with pytest.raises(Oops):
-        await database.transaction(failing("gone", Oops()), kept=kept.append)
-    assert kept == []
-
-
 async def test_a_second_opener_is_refused(database: Database, path: Path) -> None:
     """Two connections could corrupt the file, so the second is refused by name; after closing it may open."""
     with pytest.raises(StoreInUse, match=str(path)):
@@ -260,15 +219,6 @@ async def test_a_second_opener_is_refused(database: Database, path: Path) -> Non
     again = await Database.open(path, keys_of(path))
     assert await words(again) == ["still fine"]
     await again.aclose()
-
-
-async def test_only_the_owner_reads_the_files(database: Database, path: Path) -> None:
-    """The folder is 0700 and every file in it 0600, those that SQLite makes included."""
-    await database.transaction(said("word"))
-    files = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
-    assert set(files) >= {"aldis.db", "aldis.db-wal", "aldis.db-shm", "aldis.db-keys", "aldis.db-lock"}
-    assert set(files.values()) == {0o600}
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize(
@@ -376,33 +326,6 @@ async def test_a_closed_database_answers_nobody_and_lets_nobody_wait(database: D
             await database.transaction(said("late"))
         with pytest.raises(StoreError, match="closed"):
             await database.alone(lambda connection: connection.execute("SELECT 1"))
-
-
-async def test_closing_survives_a_locked_log(database: Database, path: Path) -> None:
-    """A program that reads at that moment hinders the folding of the log, not the closing; nothing is lost."""
-    await pragma(database, "busy_timeout = 1")
-    await database.transaction(said("word"))
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        other.execute("INSERT INTO words VALUES ('never')")
-        await database.aclose()
-        other.execute("ROLLBACK")
-    again = await Database.open(path, keys_of(path))
-    assert await words(again) == ["word"]
-    await again.aclose()
-
-
-async def test_damage_is_told_when_it_is_read(database: Database, path: Path) -> None:
-    """A page that holds nonsense is found when it is read."""
-    await database.transaction(said("word"))
-    await database.aclose()
-    first_page, pages = content(path)[:4096], content(path)[4096:]
-    again = await Database.open(path, keys_of(path))
-    replace(path, first_page + b"\xff" * len(pages))
-    await again.alone(lambda connection: connection.execute("PRAGMA shrink_memory").fetchall())  # what it has in memory
-    with pytest.raises(Damaged, match="damaged: restore a backup with `aldis restore FILE`"):
-        await words(again)
-    await again.aclose()
 
 
 async def test_a_copy_keeps_nobody_waiting(path: Path) -> None:

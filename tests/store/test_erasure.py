@@ -90,12 +90,6 @@ class TestATurn:
             ("dead", None, None, 0),
         ]
 
-    async def test_forgetting_it_again_changes_nothing(self, store: Store) -> None:
-        """Nothing is counted twice."""
-        turn = await talked(store, "direct:a", 1, b"one")
-        await store.transaction(lambda repos: repos.forgetting.turn(turn, now=NOON))
-        assert await store.transaction(lambda repos: repos.forgetting.turn(turn, now=LATER)) == Erasure()
-
     async def test_turns_are_found_by_age(self, store: Store) -> None:
         """Those that ended before the moment, answered or failed, oldest first; once forgotten they are not named."""
         turns = [await talked(store, "direct:a", number, b"words") for number in range(3)]
@@ -208,27 +202,6 @@ class TestAConversation:
         assert await rows(store, "SELECT count(*) FROM journal") == [(0,)]
         assert await waiting(store) == [b"after", b"also after", b"of b"]
 
-    async def test_a_later_message_that_is_damaged_stops_nobody(self, store: Store) -> None:
-        """It is dead, as it would have been when it was taken up; the others are sealed anew."""
-        command = await ordered(store, "direct:a", 1)
-        broken = await asked(store, "direct:a", 2)
-        await asked(store, "direct:a", 3, b"after")
-        await store.transaction(
-            lambda repos: repos.inbox.execute("UPDATE inbox SET envelope = x'00' WHERE id = ?", (broken,))
-        )
-        await forgotten(store, "direct:a", command)
-        assert await rows(store, "SELECT state FROM inbox ORDER BY id") == [("done",), ("dead",), ("waiting",)]
-        assert await waiting(store) == [b"after"]
-
-    async def test_who_has_something_to_do_is_woken(self, store: Store) -> None:
-        """Whoever takes messages up looks again at once: they are in another conversation now."""
-        command = await ordered(store, "direct:a", 1)
-        await asked(store, "direct:a", 2)
-        for wakeup in store.wakeups.values():
-            wakeup.clear()
-        await forgotten(store, "direct:a", command)
-        assert {name for name, wakeup in store.wakeups.items() if wakeup.is_set()} == {"inbox", "urgent", "outbox"}
-
     async def test_redeliveries_and_late_receipts_are_still_known(self, store: Store) -> None:
         """The names of messages hold no words: they stay, so that nothing is answered or proved a second time."""
         await talked(store, "direct:a", 1, b"one")
@@ -291,15 +264,6 @@ class TestAConversation:
             await talked(store, "direct:a", 9, b"last")
         async with open_store(path, realm="signal") as store:
             assert await remembered(store, "direct:a") == [b"asked last", b"told last"]
-
-    async def test_two_who_forget_it_at_once_do_not_meet(self, store: Store) -> None:
-        """One after the other, each with a key of its own."""
-        await talked(store, "direct:a", 1, b"one")
-        commands = [await ordered(store, "direct:a", number) for number in (2, 3)]
-        erased = await asyncio.gather(*(forgotten(store, "direct:a", command) for command in commands))
-        assert sorted(each.turns for each in erased) == [0, 1]
-        await talked(store, "direct:a", 4, b"four")
-        assert await remembered(store, "direct:a") == [b"asked four", b"told four"]
 
     async def test_who_asks_for_it_meanwhile_gets_the_new_one(self, store: Store) -> None:
         """Nobody is left with the id of a conversation that has gone, however the two met."""

@@ -135,11 +135,6 @@ async def test_a_receipt_of_somebody_in_both_groups_waits_for_others(store: Stor
     assert await prove(store, "direct:both", at(2)) == 1
 
 
-def shown(now: datetime, *, ahead: timedelta) -> datetime:
-    """What the machine's clock shows where Aldis's own time is ahead of it."""
-    return now - ahead
-
-
 async def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(store: Store) -> None:
     """The clock of the bridge may be behind ours, so a name may be older than its send; a receipt never is.
 
@@ -157,62 +152,6 @@ async def test_a_receipt_cannot_mean_what_was_sent_after_it_had_come(store: Stor
     await begin(store, at(0.5))
     await store.transaction(lambda repos: repos.outbox.mark_sent(ones.id, millis(at(0.02)), now=at(0.6)))
     assert await states(store) == [("sent", millis(at(0.01))), ("sent", millis(at(0.02))), ("sending", None)]
-
-
-@pytest.mark.parametrize("step", [timedelta(days=-1), timedelta(hours=-1), timedelta(days=1)])
-async def test_a_clock_that_is_set_while_a_send_is_in_doubt_is_reckoned_with(store: Store, step: timedelta) -> None:
-    """The bridge may have named the message before or after; a receipt proves it, and nothing that was not begun."""
-    item = await doubted(store, "direct:a")
-    await doubted(store, "group:G")
-    await listed(store, "group:G", "direct:a", now=at(50))
-    ahead = -step
-
-    async def confirm(name: datetime) -> int:
-        return await store.transaction(
-            lambda repos: repos.attempts.prove(
-                "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
-            )
-        )
-
-    assert await confirm(shown(at(30), ahead=ahead)) == 0
-    assert await confirm(at(10)) == 2
-    assert (await states(store))[0][0] == "sent"
-    await store.transaction(lambda repos: repos.outbox.put_off_all(max(0, step.total_seconds())))
-    assert item.attempts == 0
-
-
-async def test_what_is_begun_after_the_clock_was_set_has_names_of_the_new_time(store: Store) -> None:
-    """A receipt of what went out before does not prove it."""
-    ahead = timedelta(days=1)
-    await say(store, "direct:a", b"answer")
-    [item] = await store.transaction(
-        lambda repos: repos.outbox.begin(now=NOON, limit=1, stamped_at=shown(NOON, ahead=ahead))
-    )
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE))
-
-    async def confirm(name: datetime) -> int:
-        return await store.transaction(
-            lambda repos: repos.attempts.prove(
-                "direct:a", [millis(name)], now=at(60), stamped_at=shown(at(60), ahead=ahead)
-            )
-        )
-
-    assert await confirm(shown(at(-5), ahead=ahead)) == 0
-    assert await confirm(shown(at(5), ahead=ahead)) == 1
-
-
-async def test_as_many_names_as_sends_prove_them_all(store: Store) -> None:
-    """One person alone confirms two messages, and only two can have gone to them: which is which another tells."""
-    await doubted(store, "group:G")
-    await doubted(store, "direct:a")
-    await listed(store, "group:G", "direct:a", "direct:b")
-    assert not await prove(store, "direct:a", at(1))
-    assert await prove(store, "direct:a", at(2)) == 2
-    assert await states(store) == [("sent", None), ("sent", None)]
-    assert await receipts(store) == 2
-    await prove(store, "direct:b", at(1))
-    assert await states(store) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
-    assert await receipts(store) == 0
 
 
 async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(store: Store) -> None:
@@ -274,16 +213,6 @@ async def test_until_the_bridge_tells_who_is_in_a_group_its_send_is_proved_by_no
     assert await states(store) == [("sent", millis(at(1))), ("sent", millis(at(2)))]
 
 
-async def test_a_list_from_before_a_send_knows_nobody_who_came_since(store: Store) -> None:
-    """Whoever was listed counts; whoever was not may have joined before the send."""
-    await conversation_at(store, "group:G")
-    await listed(store, "group:G", "direct:a", now=NOON - GRACE)
-    await doubted(store, "group:G")
-    await doubted(store, "direct:b")
-    assert not await prove(store, "direct:b", at(1))
-    assert await prove(store, "direct:a", at(2)) == 2
-
-
 async def test_who_left_a_group_may_have_received_what_went_out_before(store: Store) -> None:
     """Their receipt is not taken for one of their direct chat; of what went out later it is."""
     await conversation_at(store, "group:G")
@@ -308,31 +237,6 @@ async def test_receipts_that_prove_nothing_are_bounded(store: Store) -> None:
     await listed(store, "group:G", "direct:known", now=at(9))
     await listed(store, "group:H", "direct:other", now=at(9))
     assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]
-
-
-async def test_a_receipt_of_ten_thousand_names_costs_a_dozen_statements(store: Store) -> None:
-    """Whether it can mean something or not: how many names stand in it changes nothing."""
-    await doubted(store, "group:G")
-    await doubted(store, "direct:a")
-    await listed(store, "group:G", "direct:a")
-    many = [*range(10_000), *(millis(at(1)) + number for number in range(10_000))]
-    statements: list[str] = []
-
-    def counted(repos: Repositories) -> int:
-        repos.outbox._connection.set_trace_callback(statements.append)
-        try:
-            return repos.attempts.prove("direct:a", many, now=at(20))
-        finally:
-            repos.outbox._connection.set_trace_callback(None)
-
-    await store.transaction(counted)
-    distinct = {statement.partition(" VALUES ")[0] for statement in statements}
-    assert len(distinct) <= 15
-    assert len(statements) <= 15 + 32
-    assert await receipts(store) == 32
-    statements.clear()
-    await store.transaction(lambda repos: repos.attempts.prove("direct:mallory", many, now=at(20)))
-    assert len(statements) <= 3
 
 
 async def test_a_receipt_of_a_send_whose_answer_is_still_to_come_proves_no_other(store: Store) -> None:
@@ -382,15 +286,6 @@ async def test_a_send_that_is_given_up_waits_for_its_receipt_once_more(store: St
     assert await prove(store, "direct:a", NOON + 2 * GRACE) == 1
 
 
-async def test_a_send_that_is_given_up_is_proved_all_the_same(store: Store) -> None:
-    """Its receipt came late."""
-    await say(store, "direct:a", b"given up")
-    [first] = await begin(store)
-    await store.transaction(lambda repos: repos.outbox.give_up(first.id, now=NOON, doubted_until=NOON + GRACE))
-    assert await prove(store, "direct:a", at(1), now=NOON + GRACE) == 1
-    assert await states(store) == [("sent", millis(at(1)))]
-
-
 async def test_after_a_crash_every_send_under_way_is_unknown(store: Store) -> None:
     """What was being sent when the process died is neither taken for sent nor repeated at once."""
     await say(store, "direct:a", b"answer")
@@ -423,32 +318,6 @@ async def test_the_time_that_earlier_lives_listened_counts(store: Store) -> None
         await started(store, start)
         begun += [len(await begin(store, start + part * GRACE)) for part in (0.1, 0.2, 0.3)]
     assert begun == [0] * 9 + [1] + [0] * 5
-
-
-async def test_a_send_that_is_interrupted_each_time_waits_ever_longer(store: Store) -> None:
-    """Each life may have sent it once more: after the fourth doubling the wait stays, so that it still gets done."""
-    await say(store, "direct:a", b"answer")
-    now, waits = NOON, list[float]()
-    for _ in range(7):
-        assert [item.reply for item in await begin(store, now)] == [b"answer"]
-        await started(store, now)
-        due_at = await store.read(lambda repos: repos.outbox.next_due_at())
-        assert due_at is not None
-        waits.append((due_at - now) / GRACE)
-        now = due_at
-    assert waits == [1, 2, 4, 8, 16, 16, 16]
-
-
-async def test_a_longer_wait_goes_on_where_it_was_in_the_next_life(store: Store) -> None:
-    """A start makes it no shorter; the time of the lives before counts, that in which nobody listened does not."""
-    await say(store, "direct:a", b"answer")
-    for now in (NOON, NOON + GRACE):
-        await begin(store, now)
-        await started(store, now)
-    assert await begin(store, NOON + 2 * GRACE) == []
-    await started(store, NOON + 9 * GRACE)
-    assert await begin(store, NOON + 9.9 * GRACE) == []
-    assert len(await begin(store, NOON + 10 * GRACE)) == 1
 
 
 async def test_settled_replies_keep_no_words_and_are_pruned(store: Store) -> None:
@@ -494,38 +363,6 @@ async def test_what_is_blocked_is_not_due(store: Store) -> None:
     assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
     await store.transaction(lambda repos: repos.outbox.mark_unknown(one.id, due_at=NOON + GRACE))
     assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
-
-
-@pytest.mark.parametrize(("end", "is_proved"), [("sent", False), ("not sent", True), ("unknown", False)])
-async def test_a_copy_under_way_is_not_taken_for_what_comes_behind_it(store: Store, end: str, is_proved: bool) -> None:
-    """The first copy is confirmed while the second is on its way: what is confirmed then may be that one, until the
-    bridge says that it was not.
-    """
-    await say(store, "direct:a", b"one")
-    await say(store, "direct:a", b"two")
-    await begin(store)
-    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(seconds=90)))
-    again = NOON + timedelta(seconds=120)
-    [first] = await begin(store, again)
-    assert await prove(store, "direct:a", again) == 1
-    await begin(store, again)
-    copy = again + timedelta(milliseconds=5)
-    assert await prove(store, "direct:a", copy) == 0
-    later = copy + timedelta(seconds=1)
-
-    def ended(repos: Repositories) -> None:
-        match end:
-            case "sent":
-                repos.outbox.mark_sent(first.id, millis(copy), now=later)
-            case "not sent":
-                repos.outbox.postpone(first.id, due_at=later, now=later)
-            case _:
-                repos.outbox.mark_unknown(first.id, due_at=later)
-
-        repos.attempts.reconcile(now=later)
-
-    await store.transaction(ended)
-    assert (await states(store))[1] == (("sent", millis(copy)) if is_proved else ("sending", None))
 
 
 async def test_people_are_owed_a_notice_of_what_is_dead_alone(store: Store) -> None:

@@ -314,21 +314,6 @@ async def test_a_step_that_cannot_be_written_down_does_not_count(store: Store, c
         assert clock.now() == began_at + timedelta(days=1, seconds=3 * STOOD)
 
 
-async def test_what_an_older_aldis_has_put_off_too_far_is_pulled_in(store: Store, clock: SetClock) -> None:
-    """Its clock was a day ahead, and right when it stopped."""
-    async with app_harness(store, clock) as aldis:
-        await refused(aldis)
-    await store.transaction(
-        lambda repos: repos.outbox.execute(
-            "UPDATE outbox SET due_at = due_at + 86400000, attempted_at = attempted_at + 86400000"
-        )
-    )
-    async with app_harness(store, clock) as aldis:
-        await aldis.sender.recover()
-        await passes(aldis, 301)
-        await come_to(store, "sent")
-
-
 async def test_own_time_of_a_store_of_an_older_aldis_begins_where_that_was(store: Store, clock: SetClock) -> None:
     """Its clock was set back while it was off: what it has put off is due as it would have been."""
     async with app_harness(store, clock) as aldis:

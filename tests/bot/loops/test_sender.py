@@ -283,44 +283,6 @@ async def test_what_nobody_hears_of_is_sent_again_in_the_end(store: Store, clock
         await come_to(store, "sent")
 
 
-async def test_a_copy_is_removed_when_it_shows(store: Store, clock: SetClock) -> None:
-    """The phone was off: that the first attempt had gone out shows when the second is long known, in another life."""
-    transport, counts = FakeTransport(sends=[SendUnknown("silence")]), Counts()
-    await say(store, "one")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "unknown")
-        clock.move(90)
-        store.wakeups["outbox"].set()
-        await come_to(store, "sent")
-    first = int(NOON.timestamp() * 1000) + 10
-    async with running(sender_of(transport, store, clock, counts=counts)):
-        await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (first,), now=clock.now()))
-        await come_to(store, "sent", "sent")
-    assert transport.removed == [Removal(chat=ChatId("direct:alice"), target=SentId(first))]
-    assert counts.all()["copies_removed"] == 1
-
-
-async def test_the_receipt_of_a_removal_in_doubt_is_its_own(store: Store, clock: SetClock) -> None:
-    """Phones confirm a removal like a message: forgotten because it may go out twice, it would prove an answer."""
-    transport = FakeTransport(sends=[SendUnknown("silence")])
-    await say(store, "one")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "unknown")
-        clock.move(90)
-        store.wakeups["outbox"].set()
-        await come_to(store, "sent")
-        first, removed = int(NOON.timestamp() * 1000) + 10, int(clock.now().timestamp() * 1000) + 10
-        transport.sends.append(SendUnknown("silence"))
-        await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (first,), now=clock.now()))
-        await come_to(store, "sent", "waiting")
-        clock.move(0.1)
-        proved = await store.transaction(
-            lambda repos: repos.attempts.prove("direct:alice", (removed,), now=clock.now())
-        )
-    assert proved == 1
-    assert await states(store) == ["sent", "sent"]
-
-
 async def pass_until(store: Store, clock: SetClock, *ends: list[str]) -> None:
     """Time passes, by 90 seconds a look, until the states are one of these."""
 
@@ -410,30 +372,6 @@ async def test_what_alone_does_not_go_out_is_given_up(store: Store, clock: SetCl
         await eventually_found(is_given_up)
 
 
-async def test_lives_that_die_while_they_send_repeat_it_ever_less_often(store: Store, clock: SetClock) -> None:
-    """A minute each, for two hours: every copy may be there. It is sent in the end."""
-    await say(store, "one", "two")
-    for _ in range(120):
-        sender = sender_of(FakeTransport(gate=asyncio.Event()), store, clock)
-        await sender.recover()
-        async with running(sender):
-            await looked(store, clock)
-            clock.move(60)
-            await looked(store, clock)
-    transport = FakeTransport()
-    sender = sender_of(transport, store, clock)
-    await sender.recover()
-    [(attempts,)] = await store.read(
-        lambda repos: repos.outbox.rows("SELECT count(*) FROM attempts GROUP BY outbox_id")
-    )
-    assert 6 <= attempts <= 9
-    async with running(sender):
-        clock.move(16 * 90)
-        store.wakeups["outbox"].set()
-        await come_to(store, "sent", "sent")
-    assert texts(transport) == ["one", "two"]
-
-
 async def test_tries_that_surely_did_not_go_out_are_no_repetitions(store: Store, clock: SetClock) -> None:
     """An answer that waited for a bridge that was away is sent again as often as any other, and as whole as any."""
     away: list[Callable[[], SentId] | Exception] = [NotSent("the bridge is away")] * 3
@@ -521,21 +459,6 @@ async def test_an_outcome_is_written_down_when_the_disk_has_room_again(store: St
     assert len(transport.sent) == 1
 
 
-async def test_a_full_disk_does_not_fill_the_log(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It is tried again and again, and told once a minute."""
-    wakeup = store.wakeups["outbox"]
-    async with running(sender_of(FakeTransport(), store, clock)):
-        await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE outbox RENAME TO away"))
-        for _ in range(5):
-            wakeup.set()
-            await eventually(lambda: not wakeup.is_set())
-        await eventually(lambda: "the outbox cannot be read" in caplog.text)
-        await store.transaction(lambda repos: repos.outbox.execute("ALTER TABLE away RENAME TO outbox"))
-    assert caplog.text.count("the outbox cannot be read") == 1
-
-
 PICTURE = File(name="lamp.png", content_type="image/png", data=b"picture")
 
 
@@ -567,22 +490,6 @@ async def test_a_file_that_may_be_taken_later_is_tried_a_few_times(store: Store,
             store.wakeups["outbox"].set()
         await come_to(store, "sent", "sent")
     assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT.text]
-
-
-async def test_tries_while_the_bridge_is_away_are_none_of_a_file(store: Store, clock: SetClock) -> None:
-    """It was never offered until the bridge was back, and is taken at the second try: nothing is given up."""
-    away: list[Callable[[], SentId] | Exception] = [NotSent("the bridge is away")] * 5
-    transport = FakeTransport(sends=[*away, NotUploaded("busy", is_final=False)])
-    await say(store, "here it is", files=(PICTURE,))
-    async with running(sender_of(transport, store, clock)):
-
-        async def is_settled() -> bool:
-            clock.move(300)
-            store.wakeups["outbox"].set()
-            return "sent" in await states(store)
-
-        await eventually_found(is_settled)
-    assert [(reply.content.text, len(reply.files)) for reply in transport.sent] == [("here it is", 1)]
 
 
 async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(store: Store, clock: SetClock) -> None:
@@ -632,21 +539,6 @@ async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock
     assert all(len(reply.content.styles) == 1 for reply in transport.sent)
 
 
-async def test_a_long_text_that_may_be_taken_later_is_tried_a_few_times(store: Store, clock: SetClock) -> None:
-    """Then its words wait no longer; the file that went with it is told to be lost."""
-    transport = FakeTransport(sends=[NotUploaded("busy", is_final=False)] * 4)
-    await say(store, "", files=(PICTURE,), **long_reply())
-    async with running(sender_of(transport, store, clock)):
-        for left in (3, 2):
-            await transport.until(lambda left=left: len(transport.sends) == left)
-            await come_to(store, "waiting")
-            clock.move(8)
-            store.wakeups["outbox"].set()
-        await come_to(store, "sent", "sent", "sent", "sent")
-    assert texts(transport)[-1] == phrases.FILES_NOT_SENT.text
-    assert " ".join(texts(transport)[:-1]) == long_reply()["content"].text
-
-
 async def test_a_long_text_is_split_no_further_than_the_setting_allows(store: Store, clock: SetClock) -> None:
     """What is beyond the last part is cut with a word about it."""
     transport = FakeTransport(takes_long_texts=False)
@@ -654,26 +546,6 @@ async def test_a_long_text_is_split_no_further_than_the_setting_allows(store: St
     async with running(sender_of(transport, store, clock, max_parts=2)):
         await come_to(store, "sent", "sent")
     assert texts(transport)[-1].endswith(phrases.CUT_PARTS.text)
-
-
-async def test_a_long_text_that_was_taken_back_is_not_split(store: Store, clock: SetClock) -> None:
-    """Taken back while the bridge refuses it: it is over."""
-    gate = asyncio.Event()
-    transport = FakeTransport(takes_long_texts=False)
-
-    class Slow(FakeTransport):
-        async def send(self, reply: Reply) -> SentId:
-            await self._note()
-            await gate.wait()
-            return await transport.send(reply)
-
-    await say(store, "", **long_reply())
-    async with running(sender_of(Slow(), store, clock)):
-        await come_to(store, "sending")
-        await store.transaction(lambda repos: repos.outbox.execute("UPDATE outbox SET reply = NULL"))
-        gate.set()
-        await come_to(store, "dead")
-    assert transport.sent == []
 
 
 def adorned() -> dict[str, Any]:
