@@ -16,23 +16,23 @@ from bot.cli.main import main
 from store import Store, database
 
 _when, _number, _name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-_noting, _committed, _steps = Store._noting, database._commit, count(1)
+_run, _committed, _steps = Store._run, database._commit, count(1)
 
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _named(self: Store, work: Callable[[Any], Any]) -> Any:
+def _named(self: Store, work: Callable[[Any], Any], _: Any) -> Any:
     """Mark the unit of work, if it is of the step's name."""
     if work.__qualname__.partition(".<locals>")[0] != _name:
-        return _noting(self, work)
+        return _run(self, work, _)
 
     def marked(repos: Any) -> Any:
         _marked.append(True)
         return work(repos)
 
-    return _noting(self, marked)
+    return _run(self, marked, _)
 
 
 _marked: list[bool] = []
@@ -62,6 +62,6 @@ def _watched(work: Callable[[Any], Any], dies: list[bool]) -> Callable[[Any], An
     return watched
 
 
-Store._noting = _named
+Store._run = _named
 database._commit = _dying
 main(sys.argv[4:])

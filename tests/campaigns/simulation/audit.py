@@ -418,7 +418,7 @@ def _nothing_left_open(audit: _Audit) -> None:
 
 def _database_sound(audit: _Audit) -> None:
     audit.check("the database passes its integrity check", audit.store.complaints == (), audit.store.complaints)
-    audit.check("no word lies open in the files", _WORD_BYTES.search(audit.store.connection) is None, "")
+    audit.check("no word lies open in the files", _WORD_BYTES.search(audit.store.files) is None, "")
 
 
 def _read_is_kept(audit: _Audit) -> None:
