@@ -30,7 +30,7 @@ async def _forget(stage: Stage) -> None:
     await stage.answer()
     for text in ("/export", "/forget", "yes", "/export"):
         await stage.says(ALICE, text)
-        await stage.answer({r"\w{3} \d{4}-\d\d-\d\d \d\d:\d\d": "‹day and time›"})
+        await stage.answer({r"\w{3}, \d+ \w{3,4} \d{4}, \d\d:\d\d": "‹day and time›"})
 
 
 async def _languages(stage: Stage) -> None:
