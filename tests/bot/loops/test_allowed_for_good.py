@@ -182,7 +182,7 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
     look, post = tools()
     async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as aldis:
         await poisoned(aldis, calls(REMIND))
-        assert "remind without asking" in await allow(aldis)
+        assert "Reminders without asking" in await allow(aldis)
         await told(aldis, "/remind in 1 minute ask: read the page")
         before = len(aldis.transport.sent)
         aldis.model.script = [calls(("look", {"word": "page"})), calls(REMIND), says("Read.")]

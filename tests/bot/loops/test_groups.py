@@ -1,7 +1,6 @@
 """In a group: what others say goes along where the operator wants it, people are mentioned, the rest is noted."""
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,11 @@ from bot.commands import phrases as command_phrases
 from bot.errors import Disconnected
 from bot.events import MentionRange, PersonId
 from bot.models.base import Request
-from bot.signal.protocol import Group
 from store import ConversationId, Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain
-from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
+from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import (
     ALDIS,
     ALICE,
@@ -82,31 +80,6 @@ async def test_by_default_nothing_is_listened_to(store: Store, clock: SetClock) 
     async with app_harness(store, clock) as aldis:
         await talked(aldis, "The roses are dying.")
         assert "roses" not in await asked(aldis)
-
-
-@dataclass
-class CountingTransport(HarnessTransport):
-    """Counts how often it was asked for its groups."""
-
-    looks: int = 0
-
-    async def groups(self) -> tuple[Group, ...]:
-        self.looks += 1
-        return await super().groups()
-
-
-async def test_edits_of_who_has_left_do_not_ask_the_bridge_again_and_again(store: Store, clock: SetClock) -> None:
-    """Each would keep the group's own edits and commands waiting for the bridge; members are looked up as before."""
-    transport = CountingTransport()
-    async with app_harness(store, clock, transport=transport) as aldis:
-        sent_at = await aldis.process(message("Aldis, hello", author=BOB, group=GROUP))
-        transport.known_groups = (Group(id=GROUP, name="", members=frozenset({PersonId(ALICE.uuid)})),)
-        for _ in range(5):
-            await aldis.process(edit("Aldis, and hello again", sent_at, author=BOB, group=GROUP))
-        assert (transport.looks, len(aldis.model.asked)) == (1, 1)
-        own = await aldis.process(message("Aldis, hello", group=GROUP))
-        await aldis.process(edit("Aldis, good morning", own, group=GROUP))
-        assert (transport.looks, len(aldis.model.asked)) == (2, 3)
 
 
 async def test_what_is_taken_back_changed_or_over_does_not_go_along(store: Store, clock: SetClock) -> None:

@@ -165,9 +165,9 @@ SOURCES: dict[str, tuple[Story, str]] = {
     "quote": (quote, "what somebody else wrote"),
     "file": (opened_file, "your file report.txt"),
     "feed": (looked("intel_recent"), "what I found on the web earlier"),
-    "row": (looked("db_query"), "what db_query told me earlier"),
+    "row": (looked("db_query"), "what Databases told me earlier"),
     "server": (looked("crm_find"), "what crm_find told me earlier"),
-    "weather": (looked("get_weather"), "what get_weather told me earlier"),
+    "weather": (looked("get_weather"), "what Weather told me earlier"),
 }
 PRIVATE = ("file", "row", "server")
 
