@@ -33,7 +33,6 @@ SHARED = {
     "Notices": "a service and its table",
     "Summaries": "a feature's service and its table",
     "Revisions": "a service and its table",
-    "ToolShapes": "a service and its table",
     "Turns": "a service and its table",
     "Unavailable": "an error of two trees",
 }

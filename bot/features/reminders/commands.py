@@ -105,7 +105,7 @@ class ReminderCommands(CommandGroup):
             if cancelled is None:
                 return say(phrases.NO_SUCH_REMINDER, number=match["number"])
             self._context.once(repos, call)  # the next reminder may get the same number
-            return say(common_phrases.REMINDER_CANCELLED, text=phrases.ended(_words(cancelled)))
+            return say(common_phrases.REMINDER_CANCELLED, text=phrases.as_sentence(_words(cancelled)))
         planned = self._reminders.all(repos, person, conversation)
         if not planned or not match["all"]:
             listed = self._list(repos, call)
@@ -134,7 +134,7 @@ class ReminderCommands(CommandGroup):
         ]
         when = phrases.when(planned, tells_how_soon=planned.repeat is None)
         return "\n\n".join(
-            [say(what, when=when, repeats=_repeats(planned), text=phrases.ended(_words(planned))), *remarks]
+            [say(what, when=when, repeats=_repeats(planned), text=phrases.as_sentence(_words(planned))), *remarks]
         )
 
     @staticmethod

@@ -80,7 +80,7 @@ def when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
     return spoken_time(at, at - timedelta(seconds=planned.in_seconds), tells_how_soon=tells_how_soon)
 
 
-def ended(text: str) -> str:
+def as_sentence(text: str) -> str:
     """The text with a full stop, unless it has an end of its own."""
     return text if text[-1:] in ".!?…" else f"{text}."
 

@@ -295,7 +295,7 @@ class Reminders:
         for reminder in found:
             place = _places.validate_json(reminder.plan)
             words = None if reminder.words is None else _words.validate_json(reminder.words)
-            text = phrases.ended(say(phrases.REMINDER_NO_WORDS) if words is None else words.safe_text(words.text))
+            text = phrases.as_sentence(say(phrases.REMINDER_NO_WORDS) if words is None else words.safe_text(words.text))
             with use_language(self._turns.language(repos, conversation)):
                 if wish == "later" and words is not None:
                     when = self._postpone(repos, reminder, place)
