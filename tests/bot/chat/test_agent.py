@@ -309,6 +309,14 @@ async def test_every_step_is_shown(store: Store, clock: SetClock) -> None:
     assert len(started.arguments) < 130
 
 
+async def test_a_call_that_is_denied_is_not_shown_as_running(store: Store, clock: SetClock) -> None:
+    """Its address stands nowhere, so it does not run."""
+    page = Echo(name="page", flags={"fetches": "word"})
+    there = desk(store, clock, calls(("page", {"word": "https://made.example/"})), says("No."), tools=(page,))
+    await there.kept()
+    assert [type(progress) for progress in there.shown] == [ModelAnswered, ModelAnswered]
+
+
 async def test_after_a_crash_no_completion_is_paid_again(store: Store, clock: SetClock) -> None:
     """The journal's completion is used; the tool that had not ended runs, and only the open request is made."""
     died = asyncio.Event()

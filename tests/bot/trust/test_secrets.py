@@ -60,6 +60,7 @@ LONG = "sk-ant-api03-Ab9_xY-Zq17LmNop"
     "text",
     [
         " ".join(LONG),
+        " ".join(LONG[::-1]),
         "-".join(LONG),
         "\u200b".join(LONG),
         "\n".join((LONG[:12], LONG[12:])),

@@ -174,3 +174,11 @@ def test_a_file_holds_the_newest_that_fit() -> None:
     assert [turn["messages"][0]["text"][0] for turn in kept] == ["2", "3", "4"]
     assert (shown, kept[0]["messages"][0]["media"]) == (3, [])
     assert "newest 3" in phrases.kept_in_file(5, shown)
+
+
+def test_the_times_above_questions_are_in_the_language_of_the_person() -> None:
+    """As everywhere in the chat; what the person wrote stays."""
+    asked = UserMessage(text="[Sat 2026-11-21 22:40 Europe/Berlin · Alice] Hi\n[x] y")
+    kept = KeptTurn(conversation=ConversationId(1), expires_at=None, said=(asked,))
+    with use_language("de"):
+        assert "[Sa., 21. Nov. 2026, 22:40 · Alice] Hi\n[x] y" in Export(turns=(kept,)).words()
