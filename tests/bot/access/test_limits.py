@@ -4,8 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.access.limits import CallRate, Quota
 from bot.events import Envelope, Kind
@@ -115,20 +113,3 @@ def test_a_refusal_is_told_once_a_minute_in_a_conversation() -> None:
     assert quota.may_tell(sent(), NOON)
     assert quota.may_tell(sent(chat="group:G"), NOON + 60 * SECOND)
     assert not quota.may_tell(sent(kind=Kind.DELETE), NOON)
-
-
-@settings(max_examples=50)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 200)), max_size=120))
-def test_no_minute_holds_more_than_its_limit(story: list[tuple[int, int]]) -> None:
-    """Whoever writes whenever, in any minute of any order at most so many are admitted."""
-    quota = Quota(LimitsSettings(messages_per_minute=4, conversation_messages_per_minute=7))
-    kept: list[tuple[int, int]] = []
-    for person, second in sorted(story, key=lambda pair: pair[1]):
-        each, at = sent(author=str(person), chat="group:G"), NOON + second * SECOND
-        if quota.has_room(each, at):
-            quota.count(each, at)
-            kept.append((person, second))
-    for start in range(200):
-        minute = [person for person, second in kept if start <= second < start + 60]
-        assert len(minute) <= 7
-        assert all(minute.count(person) <= 4 for person in set(minute))

@@ -161,21 +161,6 @@ async def test_what_was_looked_at_is_looked_at_again_once_something_was_done(sto
     assert (looks.ran, does.ran) == (["a", "a"], ["a"])
 
 
-async def test_a_failed_call_may_be_repeated(store: Store, clock: SetClock) -> None:
-    """Only what went well is answered from memory."""
-    tries: list[str] = []
-
-    def work(word: str) -> None:
-        tries.append(word)
-        if len(tries) == 1:
-            raise ValueError(word)
-
-    same = ("echo", {"word": "a"})
-    there = desk(store, clock, calls(same), calls(same), says("At last."), tools=(Echo(work=work),))
-    await there.kept()
-    assert [json.loads(content)["ok"] for content in contents(there.provider.requests[2])] == [False, True]
-
-
 async def test_what_may_have_happened_is_not_done_again_in_the_turn(store: Store, clock: SetClock) -> None:
     """However often the model asks for it; when the person asks once more, it is."""
     tool = Echo(effects="once", work=lambda _: asyncio.Event().wait(), timeout_seconds=0.01)
