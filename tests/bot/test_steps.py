@@ -108,16 +108,6 @@ async def forgotten(store: Store) -> None:
     assert await store.read(lambda repos: repos.history.last(conversation, 1)) == ()
 
 
-async def forgotten_elsewhere(store: Store) -> None:
-    """All that a person asked in chats that are not theirs."""
-    conversation = await store.conversation("group:other", now=NOON)
-    asked = await store.transaction(lambda repos: repos.inbox.put(arrival(conversation, 10_000, author=PERSON)))
-    assert asked is not None
-    await store.forget("direct:none", person=PERSON, before=asked, now=NOON, then=lambda *_: None)
-    place = await store.conversation(DIRECT, now=NOON)
-    assert await store.read(lambda repos: repos.history.last(place, 1)) == ()
-
-
 async def loaded(store: Store) -> None:
     """The window of a conversation."""
     conversation = await store.conversation(DIRECT, now=NOON)
@@ -141,8 +131,6 @@ async def longest(path: Path, turns: int, work: Work) -> int:
         lambda store: gather_export(store, PERSON, None, now=NOON, conversation=None),
         loaded,
         tidied,
-        forgotten,
-        forgotten_elsewhere,
         lambda store: store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog())),
     ],
     ids=[
@@ -151,8 +139,6 @@ async def longest(path: Path, turns: int, work: Work) -> int:
         "an export of a group",
         "the window",
         "tidying",
-        "forgetting",
-        "forgetting elsewhere",
         "the backlog",
     ],
 )
