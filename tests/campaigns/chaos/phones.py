@@ -246,7 +246,7 @@ class BridgePhones(Phones, SignalRestApi):
 
     @property
     def waiting(self) -> int:
-        return len(self._at_signal)
+        return 0  # what comes is handed on at once, or dropped
 
     @property
     def unheard(self) -> list[str]:
