@@ -6,7 +6,7 @@ that lead to doubles on loopback.
 
 import json
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -34,8 +34,14 @@ from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
 from tests.waiting import DEADLINE_SECONDS
-from tools import CATALOG, Fetcher, Http, build
-from tools.building import alone
+from tools import CATALOG, Fetcher, Http, Tool, build
+from tools.building import NoQuotas, alone
+from tools.conversion.tool import Convert
+from tools.images.tool import ImageGenerate
+from tools.markets.tool import market_tools
+from tools.search.service import SearchService
+from tools.wikipedia.tool import Wikipedia
+from tools.x.tool import TwitterSearch
 
 SETTINGS = turn_settings(max_rounds=12, max_calls_per_round=64)
 SECRET = "words of the service"
@@ -57,6 +63,20 @@ class Table:
         return outcome
 
 
+def asking(
+    http: Http, fetcher: Fetcher, given: Mapping[str, Any], url: str, timeout_seconds: float = DEADLINE_SECONDS
+) -> Iterator[Tool]:
+    """The tools whose services no setting names, with what stands in for those."""
+    yield Convert(http, rates_url=url, timeout_seconds=timeout_seconds)
+    yield Wikipedia(http, base_url=url, timeout_seconds=timeout_seconds)
+    yield from market_tools(http, polymarket_url=url, manifold_url=url, timeout_seconds=timeout_seconds)
+    if "images" in given:
+        yield ImageGenerate(given["images"], http, fetcher, timeout_seconds=timeout_seconds)
+    if "twitter" in given:
+        search = SearchService(given["web_search"], http)
+        yield TwitterSearch(given["twitter"], http, NoQuotas(), search, base_url=url, timeout_seconds=timeout_seconds)
+
+
 @asynccontextmanager
 async def table(
     store: Store, clock: SetClock, vendor: Vendor, site: Server, options: Mapping[str, Mapping[str, Any]], **box: Any
@@ -70,6 +90,8 @@ async def table(
         await stack.enter_async_context(fetcher)
         sandbox = stack.enter_context(closing(Sandbox()))
         tools = build(given, replace(alone(http, fetcher), papers=Library(sandbox)))
+        here = {tool.spec.name: tool for tool in asking(http, fetcher, given, site.url, **box)}
+        tools = [here.get(tool.spec.name, tool) for tool in tools]
         agent = agent_of(vendor.provider, toolbox(clock, *tools, **box), unlimited(store, clock), settings=SETTINGS)
         yield Table(Desk(store, clock, Scripted([])), agent)
 
@@ -151,18 +173,14 @@ FAILURES: Mapping[str, tuple[Answer, set[str]]] = {
 """What everything outside does, and the errors that may come of it."""
 
 
-def settings(outside: Server, seconds: float) -> Mapping[str, Mapping[str, Any]]:
-    """Settings by which all that is asked outside is asked there; `seconds` for tools with a time of their own."""
+def settings(outside: Server) -> Mapping[str, Mapping[str, Any]]:
+    """Settings by which all that is asked outside is asked there, as far as a setting says it."""
     here = outside.url
     return {
         "weather": {"base_url": here, "geocoding_base_url": here},
-        "convert": {"rates_base_url": here},
         "web_search": {"searxng_base_url": here, "providers": "searxng"},
-        "wikipedia": {"base_url": here},
-        "markets": {"polymarket_base_url": here, "manifold_base_url": here},
-        "images": {"base_url": here, "timeout_seconds": seconds},
-        "web_fetch": {"timeout_seconds": seconds},
-        "twitter": {"bearer_token": SecretStr("token"), "base_url": here},
+        "images": {"base_url": here},
+        "twitter": {"bearer_token": SecretStr("token")},
     }
 
 
@@ -195,7 +213,7 @@ async def test_whatever_fails_the_turn_is_answered(store: Store, clock: SetClock
         vendor.server.scripted(sum(asked[1:], asked[0]))
         vendor.server.reply = lambda told: heard.append(told) or say("I could not find out.")
         seconds = 0.3 if failure is hang else DEADLINE_SECONDS
-        options = settings(outside, seconds)
+        options = settings(outside)
         async with table(store, clock, vendor, outside, options, timeout_seconds=seconds) as there:
             outcome = await there.outcome(f"Tell me of http://site.example:{outside.port}/")
         assert (outcome.text, outcome.ok) == ("I could not find out.", True)
