@@ -12,17 +12,20 @@ kept. Phones confirm a reaction like a message, so reactions take part in this, 
 
 An answer that arrives twice is a nuisance; one that counts as sent but never went out is lost.
 
-What was sent again and turns out to have arrived the first time as well stays in the chat twice.
+What such names say about copies of a repeated item belongs to `store.sent`. If nothing has replaced a status yet that
+was given up in doubt and arrived after all, the replacement still edits it.
 """
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 from datetime import datetime
 
 from store.proofs import BEHIND_MS, KeptReceipt, Proofs, SendAttempt, UnnamedAttempt, prove_receipts
 from store.records import Confirmation, ConversationId, OutboxId
 from store.repository import AT_ONCE, Repository, millis
+from store.sealing import Keyring
+from store.sent import Copies
 
 _AHEAD_MS = 60_000
 """How far the clock of the bridge may be ahead of ours; a receipt for a later name confirms nothing that went out."""
@@ -35,6 +38,10 @@ _MAX_RECEIPTS_OF_ONE = 32
 
 class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
+
+    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
+        super().__init__(keyring, notified, realm)
+        self._copies = Copies(keyring, notified, realm)
 
     def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
         """Notes that an item is about to be sent; returns how many earlier attempts may have gone out.
@@ -215,10 +222,24 @@ class Attempts(Repository):
             "UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL",
             [(name, item) for item, name in names.items()],
         )
+        self._revive_statuses(names)
+        for item in self._copies.sent_again({*names, *found.items}.union(*found.open_names.values())):
+            self.note_copies(item, self._copies.names_of(item, found.open_names))
         self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_as_json(found.spent),))
         if found.items:
             self.notify("outbox")
         return len(found.items)
+
+    def _revive_statuses(self, names: Mapping[int, int]) -> None:
+        """Revives given-up statuses that did arrive, so that their replacements can still edit them."""
+        self.execute_many(
+            "UPDATE outbox SET state = 'sent', sent_at = ? WHERE id = ? AND position < 0 AND state = 'dead' "
+            "AND NOT EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id "
+            "AND later.state IN ('sending', 'unknown', 'sent')) "
+            "AND (EXISTS (SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running') "
+            "OR EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id AND later.state = 'waiting'))",
+            [(name, item) for item, name in names.items()],
+        )
 
     def _keep_open(self, item: int) -> None:
         """Keeps an attempt of a proved item open if the item is being sent again, as that may still go out.
@@ -266,6 +287,20 @@ class Attempts(Repository):
         """
         self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
+
+    def possible_copies(self, item: int, now: datetime) -> frozenset[int] | None:
+        """Returns the received names that may be a copy of this item, or belong to another chat.
+
+        None: it can have no copies.
+        """
+        if not self._copies.sent_again((item,)):
+            return None
+        receipts = self._receipts()
+        return self._copies.names_of(item, self._proofs(receipts, now).open_names) if receipts else frozenset()
+
+    def note_copies(self, item: int, possible: Collection[int]) -> None:
+        """Notes the copies of a repeated item for removal, of which the `possible` names may be some."""
+        self._copies.note(item, self._unclear(possible))
 
     def _receipts(self) -> list[KeptReceipt]:
         """Returns the kept receipts."""

@@ -194,6 +194,7 @@ class Outbox(Repository):
 
         Returns whether it has to be removed, being a status that was taken back while it was sent.
         """
+        copies = self._attempts.possible_copies(item, now)
         self._attempts.name_last(item, sent_at)
         rows = self.rows(
             "SELECT position < 0 AND state = 'sending' AND reply IS NULL, state = 'sent' AND sent_at IN "
@@ -211,6 +212,8 @@ class Outbox(Repository):
         if edited is not None or not is_there_already:
             # A receipt may have proved it before, but the bridge knows its name better.
             self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
+        if copies is not None:
+            self._attempts.note_copies(item, copies - {sent_at})
         if self.exists("SELECT 1 FROM receipts LIMIT 1"):
             self._attempts.reconcile(now=now)
         return bool(is_taken_back)

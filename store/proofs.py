@@ -109,6 +109,8 @@ class Proofs:
     """The open items that went out, with a known name or without."""
     spent: frozenset[int]
     """The names that can prove nothing more."""
+    open_names: Mapping[int, frozenset[int]]
+    """The other names, each with the items it can mean."""
 
 
 @dataclass(slots=True)
@@ -149,12 +151,16 @@ def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[Rec
     names |= _named_by_item(left, by_id)
     pending = {attempt.id for attempt in attempts if attempt.is_pending} - set(names.values())
     telling = {clue.name for group in groups if any(clue.attempts & pending for clue in group) for clue in group}
+    meanings: dict[int, frozenset[int]] = {}
+    for clue in left:
+        meanings[clue.name] = meanings.get(clue.name, frozenset()) | _meaning(clue, by_id)
     unheard = {name for name, reaches in receipts.items() if any(reach.all & pending for reach in reaches)}
     unheard -= {clue.name for clue in clues}
     return Proofs(
         names=names,
         items=frozenset(items & {attempt.item for attempt in attempts if attempt.is_open}),
         spent=frozenset(set(receipts) - (telling - names.keys()) - unheard),
+        open_names={name: meant for name, meant in meanings.items() if name not in names},
     )
 
 

@@ -37,7 +37,7 @@ from store.predictions import Predictions
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
 from store.sealing import Keyring, MasterKey, has_keys
-from store.sent import SentMessages, Statuses
+from store.sent import Copies, SentMessages, Statuses
 from store.turns import Journal, OwnTime, Turns
 
 T = TypeVar("T")
@@ -63,6 +63,7 @@ class Repositories:
         self.sent_messages = SentMessages(keyring, notified, realm)
         self.statuses = Statuses(keyring, notified, realm)
         self.attempts = Attempts(keyring, notified, realm)
+        self.copies = Copies(keyring, notified, realm)
         self.members = Members(keyring, notified, realm)
         self.ledger = Ledger(keyring, notified, realm)
         self.accounts = Accounts(keyring, notified, realm)

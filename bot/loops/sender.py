@@ -22,6 +22,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -564,6 +565,7 @@ class Sender:
     def _begun(self, repos: Repositories) -> _Begun:
         """Begins what is to be sent now, within a transaction; the ledger notes a repetition."""
         now = self._clock.now()
+        self._remove_copies(repos, now)
         settled = self._settled(repos)
         if not repos.outbox.has_open():
             return _Begun(settled=settled)
@@ -571,6 +573,8 @@ class Sender:
         unheard = self._grace if self._grace and not self._transport.stream.is_open else None
         items = repos.outbox.begin(now=now, limit=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
+            if item.is_status or (item.attempts and item.edits is None):
+                self._keep_removal(repos, item)
             if item.was_unknown:
                 resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
                 repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
@@ -586,6 +590,20 @@ class Sender:
             return frozenset()
         tried = frozenset(self._delivery.tries.copy())
         return tried - repos.outbox.open_among(tried)
+
+    def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
+        """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
+        with suppress(UnreadableEvent):
+            if isinstance(outgoing := load_outgoing(item.reply), Reply):
+                removal = Removal(chat=outgoing.chat, target=SentId(0))
+                repos.copies.keep_removal(item.id, dump_value(removal))
+
+    def _remove_copies(self, repos: Repositories, now: datetime) -> None:
+        """Removes messages that have turned out to be in their chat twice."""
+        for copy in repos.copies.take():
+            removal = Removal(chat=load_outgoing(copy.removal).chat, target=SentId(copy.name))
+            add_message(repos, copy.conversation, copy.turn, removal, now)
+            self._counts.add("copies_removed")
 
     def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
         for id_ in begun.settled.difference(self._sending.values()):
