@@ -27,7 +27,7 @@ ROOMS = {
     "bot/chat": (8466, 7350),
     "bot/commands": (2178, 1100),
     "bot/features": (4332, 3400),
-    "bot/loops": (2556, 1600),
+    "bot/loops": (2574, 1600),
     "bot/signal": (4073, 2900),
     "bot/terminal": (579, 350),
     "bot/formatting": (997, 800),
@@ -35,7 +35,7 @@ ROOMS = {
     "bot/models": (4395, 2900),
     "bot/web": (3248, 2300),
     "bot/doctor": (1685, 900),
-    "store": (6543, 3900),
+    "store": (6688, 3900),
     "tools": (12030, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
@@ -48,7 +48,7 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (328, 280)
-TEST_LINES = (79800, 50000)
+TEST_LINES = (79830, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
