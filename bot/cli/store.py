@@ -84,6 +84,8 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
     if options.file is not None:
         _restore(given, options.file)
     elif not is_undecided(path):
+        if options.decision:
+            raise ConfigError(f"{path} is not waiting for a decision")
         copies = sorted(path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
         newest = f"; the newest in {copies[-1].parent} is {copies[-1].name}" if copies else ""
         raise ConfigError(f"restore: name the backup's file, which ends in .db{newest}")
