@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "bot": (2216, 1300),
     "bot/settings": (1637, 700),
-    "bot/cli": (1478, 700),
+    "bot/cli": (1480, 700),
     "bot/app": (1417, 700),
     "bot/i18n": (454, 350),
     "bot/chat": (8466, 7350),
