@@ -214,15 +214,15 @@ class _Conversation:
 
         A call is answered under the very id that it was given, however long.
         """
-        ends_at = time.monotonic() + seconds + _BUSY_SECONDS
+        since = began_at = time.monotonic()
         await self.call("version", "-" * self._lines.max_unread_bytes)
         unread_bytes, looks = 0, 0
-        while unread_bytes == 0 or looks < max(_MIN_LOOKS, seconds / _LOOK_SECONDS):
-            if time.monotonic() > ends_at:
+        while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < seconds:
+            if time.monotonic() - began_at > seconds + _BUSY_SECONDS:
                 return
             await asyncio.sleep(_LOOK_SECONDS)
             before, unread_bytes = unread_bytes, self._lines.unread_bytes()
-            looks = looks + 1 if unread_bytes == before else 0
+            looks, since = (looks + 1, since) if unread_bytes == before else (0, time.monotonic())
 
     async def unsubscribe(self) -> None:
         """Unsubscribes, and reads what is still under way, to the answer that ends it."""
