@@ -197,16 +197,8 @@ class _Asking:
     """Its stream, once that has begun."""
 
 
-class _Client(anthropic.AsyncAnthropic):
-    """The SDK's client, which would tell of this machine (system, processor, Python) in the headers of each request."""
-
-    def platform_headers(self) -> dict[str, str]:
-        """Nothing."""
-        return {}
-
-    def drop_headers_of_environment(self) -> None:
-        """Removes those of ANTHROPIC_CUSTOM_HEADERS, which replace the key and go to whatever server is set."""
-        self._custom_headers = {}
+class _Client(wire.PrivateClient, anthropic.AsyncAnthropic):
+    """The SDK's client."""
 
 
 class Anthropic:

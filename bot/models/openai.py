@@ -143,16 +143,8 @@ class _Listed(wire.Wire):
     data: list[_Model]
 
 
-class _Client(openai.AsyncOpenAI):
-    """The SDK's client, which would tell of this machine (system, processor, Python) in the headers of each request."""
-
-    def platform_headers(self) -> dict[str, str]:
-        """Nothing."""
-        return {}
-
-    def drop_headers_of_environment(self) -> None:
-        """Removes those of OPENAI_CUSTOM_HEADERS, which replace the key and go to whatever server is set."""
-        self._custom_headers = {}
+class _Client(wire.PrivateClient, openai.AsyncOpenAI):
+    """The SDK's client."""
 
 
 class OpenAI:

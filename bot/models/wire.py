@@ -27,6 +27,21 @@ CONNECT_TIMEOUT_SECONDS = 10.0
 """For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
 
 
+class PrivateClient:
+    """What both SDKs' clients leave out of requests here, mixed into each."""
+
+    def platform_headers(self) -> dict[str, str]:
+        """Returns none of what would describe this machine: system, processor, Python."""
+        return {}
+
+    def drop_headers_of_environment(self) -> None:
+        """Removes those of `..._CUSTOM_HEADERS`, which replace the key and go to whatever server is set.
+
+        Source: anthropic 2.12 to 2.14, openai 3.54 to 3.57 (2026-11-27).
+        """
+        self._custom_headers: dict[str, str] = {}
+
+
 class Wire(BaseModel):
     """The base of vendors' answers; ignores unknown fields.
 

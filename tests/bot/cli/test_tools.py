@@ -1,6 +1,7 @@
 """The list of the tools: which are on, what the others lack, what each costs and who sees what is asked."""
 
-from collections.abc import Collection
+import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,9 @@ import pytest
 from bot.cli import look
 from bot.cli import main as cli
 from bot.settings import load_settings
+from tests.servers import mcp_bad_server
 from tests.tools.distributions import found, put
-from tools import CATALOG, CatalogEntry, Options, Tool
-from tools.calculator.tool import Calculator
-from tools.clock import CurrentTime
+from tests.tools.mcp.test_servers import is_alive
 
 PAINTER = '''
 from decimal import Decimal
@@ -91,35 +91,16 @@ def test_all_that_is_off_says_what_would_switch_it_on(
     assert "TOOLS__ENABLED=true and TOOLS__WEATHER__ENABLED=true switches it on" in " ".join(text.split())
 
 
-class Changing:
-    """A source of tools whose servers may be away."""
-
-    def __init__(self, _: Options, taken: Collection[str]) -> None:
-        self.taken = taken
-        self.is_closed = False
-        self.absent = {"away": "no answer"}
-        self.unfit = {"odd": ("strange_tool",)}
-        made.append(self)
-
-    async def tools(self) -> tuple[Tool, ...]:
-        return (Calculator(), CurrentTime())
-
-    async def aclose(self) -> None:
-        self.is_closed = True
-
-
-made: list[Changing] = []
-
-
-async def test_what_gives_tools_is_started_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it offers stands in the list, and so does each server that is away or describes its tools badly."""
-    monkeypatch.setattr(
-        look, "CATALOG", {**CATALOG, "mcp": CatalogEntry(options=CATALOG["mcp"].options, source=Changing)}
-    )
-    given = load_settings({"TOOLS__MCP__SERVERS": '{"files": {"command": "mcp-files"}}'}, None)
+async def test_what_gives_tools_is_started_and_ended(tmp_path: Path) -> None:
+    """What a server offers stands in the list, and so does each server that is away or describes its tools badly."""
+    pids = {name: tmp_path / name for name in ("plain", "hostile")}
+    servers = {
+        name: {"command": sys.executable, "args": [mcp_bad_server.__file__, name, str(pid)]}
+        for name, pid in pids.items()
+    }
+    given = load_settings({"TOOLS__MCP__SERVERS": json.dumps({**servers, "away": {"command": "/nowhere"}})}, None)
     groups = {group.name: group for group in await look._groups(given)}
-    assert [tool.spec.name for tool in groups["mcp"].tools] == ["calculate", "current_time"]
+    assert "plain_echo" in [tool.spec.name for tool in groups["mcp"].tools]
     assert (groups["away"].state, groups["away"].origin) == ("failed", "mcp")
-    assert "strange_tool" in groups["odd"].why
-    assert made[0].is_closed
-    assert "calculate" in made[0].taken
+    assert "nowhere" in groups["hostile"].why
+    assert not any(is_alive(int(pid.read_text())) for pid in pids.values())
