@@ -5,7 +5,7 @@
     let in by pairing     yes           yes            no
     member of a listed    if set so     yes            no
     group
-    anybody else          no            no             no
+    all others            no            no             no
 
 None of this applies if the account is a person's own (`note_to_self`): then only what the account writes to itself is
 admitted, because the person's other chats are none of Aldis's business.
@@ -42,13 +42,13 @@ class AccessList:
     group_members_may_write: bool = False
     """Whether members of the groups listed by id may also write directly."""
     members: frozenset[PersonId] = frozenset()
-    """The members of those groups as the bridge last told them; used only if the field above is set."""
+    """The members of those groups as the bridge last listed them; used only if the field above is set."""
     note_to_self: bool = False
     """Whether the account is a person's own: then only its owner may write, to themselves, and is an admin there."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody at all may write."""
+        """Whether no one at all may write."""
         return not (self.persons or self.groups or self.admins or self.note_to_self)
 
     @property
@@ -72,7 +72,7 @@ def may_write(envelope: Envelope, allowed: AccessList, *, is_approved: bool = Fa
     if allowed.note_to_self or envelope.from_self:
         return allowed.note_to_self and envelope.from_self and is_direct(envelope)
     if envelope.chat.is_group:
-        # Anybody can create a group and add Aldis to it, so "every group" lets in no unlisted people.
+        # Any sender can create a group and add Aldis to it, so "every group" lets in no unlisted people.
         is_open = EVERYBODY in allowed.groups and _is_listed(envelope, allowed)
         return is_open or envelope.chat.id in allowed.groups
     is_welcome = is_approved or _is_listed(envelope, allowed) or _is_welcome_member(envelope, allowed)
@@ -107,7 +107,7 @@ def may_ask(envelope: Envelope, allowed: AccessList, askers: Askers, *, is_appro
 
 def accepts(invitation: Group, allowed: AccessList) -> bool:
     """Whether Aldis joins a group it is invited to: a listed one; or, if every group is listed, one with a member who
-    is listed by uuid, because anybody can create a group.
+    is listed by uuid, because any sender can create a group.
     """
     if allowed.note_to_self:
         return False

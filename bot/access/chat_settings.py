@@ -33,7 +33,7 @@ class Persona:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatSettings:
     """The settings of one conversation; initially none are set. They end with the conversation, except for the `rules`
-    if whoever ends it may not change those.
+    if the person who ends it may not change those.
     """
 
     persona: Persona | None = None
@@ -50,15 +50,15 @@ class ChatSettings:
     paused_at: datetime | None = None
     """Since when only commands are answered; None: Aldis is not paused here."""
     told_paused: bool = False
-    """Whether somebody who wrote during the pause was told about it."""
+    """Whether a sender during the pause has read about it."""
     askers: Askers = "all"
     """In a group: which of the people who may write there may ask."""
     told_askers: bool = False
-    """Whether somebody who may not ask was told so."""
+    """Whether a sender who may not ask has read so."""
     is_greeted: bool = False
     """In a direct chat: whether the person was greeted."""
     told_zone: bool = False
-    """Whether people here were told which time zone was assumed for a reminder."""
+    """Whether people here have read which time zone was assumed for a reminder."""
     starts_after: int = 0
     """A turn's id: that turn, those before it, and anything made from them are not read again."""
 

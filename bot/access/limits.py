@@ -87,11 +87,11 @@ class Quota:
         return self._max_waiting * (_NOTES_FOR_EACH if envelope.is_urgent else 1)
 
     def may_tell(self, envelope: Envelope, now: datetime) -> bool:
-        """Whether nobody in this conversation was told about a refusal within the last minute."""
+        """Whether no refusal was sent to this conversation within the last minute."""
         return envelope.kind is Kind.MESSAGE and self._tellings.has_room(_chat(envelope), taken_at(envelope, now))
 
     def on_refusal(self, envelope: Envelope, now: datetime) -> None:
-        """Records that the refusal of this message will be told."""
+        """Records that the refusal of this message will be sent."""
         self._tellings.count(_chat(envelope), taken_at(envelope, now))
 
 

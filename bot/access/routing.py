@@ -203,7 +203,7 @@ def route(event: Event | None, *, name: str, answers_always: bool = False) -> Ro
 
 
 def unanswered_message(found: Route) -> Incoming | None:
-    """The message that somebody awaits an answer to; None if nobody does."""
+    """The message whose sender awaits an answer; None without one."""
     match found:
         case Question(message=message) | Verdict(target=None, instead=Question(message=message)):
             return message
@@ -258,7 +258,7 @@ def _verdict(word: Word, author: PersonId, target: SentId | None, instead: Quest
 
 
 def _is_bare(message: Incoming, name: str) -> bool:
-    """Whether somebody in a group calls Aldis and says nothing else."""
+    """Whether a member of a group calls Aldis and says nothing else."""
     if message.attachments or message.sticker or message.extras or message.view_once:
         return False
     is_called = message.mentions_me or re.search(r"\w", _own_text(message)) is not None
@@ -285,7 +285,7 @@ def _without_name(text: str, name: str) -> str:
 
 
 def _called(text: str, name: str) -> bool:
-    """Whether the text addresses somebody by this name: first, possibly after a greeting, or last after a comma."""
+    """Whether the text addresses a person by this name: first, possibly after a greeting, or last after a comma."""
     called = re.escape(name)
     first = rf"^\W*(?:(?:hey|hi|hello|ok|okay|hallo|salut|hola|dear)\W+)?@?{called}(?!\w)"
     last = rf",\s*@?{called}\W*$"

@@ -14,7 +14,7 @@
 Every completion with calls and every tool answer is journaled at once; anything an earlier attempt of the turn has
 journaled is reused, and already paid. Knows neither SQL nor Signal nor a vendor.
 Left to others: which calls need an approval (`bot.trust.rules`), what a tool is given (`bot.chat.toolbox`), what people
-are told in the end (`bot.chat.answers`).
+are known in the end (`bot.chat.answers`).
 """
 
 import asyncio
@@ -81,7 +81,7 @@ _PERSONA = "The people of this conversation want you to be like this here, withi
 _NOBODY_HERE = (
     "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
 )
-"""What the model is told if a scheduled run wants to do something that needs a person's approval."""
+"""What the model reads if a scheduled run wants to do something that needs a person's approval."""
 _REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"
 _INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 
@@ -502,10 +502,10 @@ class _Answering:
             pages=self.pages,
         )
 
-    # What people are told.
+    # What people read.
 
     async def _answered(self, completion: Completion) -> Outcome:
-        """The outcome of a completion that runs no tools, with what is to be told beside its words."""
+        """The outcome of a completion that runs no tools, with the remarks beside its words."""
         read, turn = (*self.history, *self.said), self.turn
         text = "" if completion.message is None else completion.message.text
         shielded = self._shield()

@@ -1,4 +1,4 @@
-"""Pure: what people are told of a completion, both while it is written and at its end.
+"""Pure: what people read of a completion, both while it is written and at its end.
 
     words --> citations become numbers --> addresses that were not given become plain words
 
@@ -33,7 +33,7 @@ def words_of(
 ) -> tuple[str, AssistantMessage | None]:
     """Returns what people read of a completion that runs no tools, and the message that is kept of it.
 
-    `read` is everything the model was told. The message is None if there is no answer: the text then says why.
+    `read` is everything the model has read. The message is None if there is no answer: the text then says why.
     """
     if completion.stop is Stop.REFUSAL:
         return say(phrases.REFUSED), None

@@ -1,7 +1,7 @@
 """Approvals: a turn that wants to do something waits until a person who is entitled to agrees.
 
     paused: the person is asked, the turn is put off --yes--> taken up: the calls run
-                                   |                 |-no---> taken up: the model is told that they may not
+                                   |                 |-no---> taken up: the model reads that they may not
                                    |                 '-time-> as no
                                    '-another question of the conversation-> the turn ends; nothing is done
 
@@ -9,7 +9,7 @@ The verdict applies to exactly the calls that were shown: the journal has them, 
 from the one who asked, or from an admin, in the same conversation.
 
     a reply that quotes the question, a thumb on it --> counts
-    a word alone, from whoever asked
+    a word alone, from the asker
         one question is open, and nothing was said since --> counts
         one is open, but anything else was said since, by either side --> shown again
         several are open --> the person is asked which one

@@ -163,7 +163,7 @@ def cite(
 ) -> AssistantMessage | None:
     """The answer as it is stored, with the pages it cites; None if no words are left.
 
-    `read` is everything the model was told: history, question, tools' answers. `shows` tells whether people may see an
+    `read` is everything the model has read: history, question, tools' answers. `shows` tells whether people may see an
     address.
     """
     pieces = _CODE.split(text)  # the odd ones are code

@@ -64,7 +64,7 @@ def recall(
     """Returns what a turn of this conversation may know, within a transaction; a summary reaching back to
     `starts_after` is not used.
 
-    Facts belong to a person's direct chat with Aldis, so that none of them is told in a group.
+    Facts belong to a person's direct chat with Aldis, so that a group never reads one.
     """
     facts = repos.facts.all(conversation, now=now)
     summary = repos.summaries.of(conversation, now=now)
@@ -195,7 +195,7 @@ class Surroundings:
 
     settings: ChatSettings
     zone: str | None
-    """The asker's time zone, if they told it."""
+    """The asker's time zone, if they have set it."""
     recalled: RecalledContext
     quoted: Labels
     """The labels of the quoted answers."""

@@ -91,7 +91,7 @@ class Revisions:
         def transact(repos: Repositories) -> Revision:
             known = repos.revisions.find(urgent_item.conversation, edit.message.author, edit.target)
             if known is None:
-                # Forgotten, or older than Aldis: nobody can tell what it was about.
+                # Forgotten, or older than Aldis: what it was about is not known.
                 repos.inbox.settle(item)
                 return Revision()
             is_command = isinstance(correction.as_message, Command)

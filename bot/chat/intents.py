@@ -31,9 +31,9 @@ from tools import Intent, ToolSpec, Weekday, Wish, clean_line, clean_text
 _log = logging.getLogger(__name__)
 
 MAX_VALUE_CHARACTERS = 600
-"""The limit of one value; the length of a longer one is told."""
+"""The limit of one value; of a longer one people read the length."""
 MAX_VALUES = 20
-"""The limit of one call's arguments; if there are more, their number is told."""
+"""The limit of one call's arguments; of more, people read the number."""
 _MAX_NAME_CHARACTERS = 60
 _MAX_WHOLE_CHARACTERS = 500_000
 _MAX_DEPTH = 8
@@ -52,11 +52,11 @@ _STYLING = re.compile(r"([*_~`|#$<])")
 
 def deed(call: ToolCall, spec: ToolSpec | None) -> Deed:
     """Describes what a valid call would do; `spec` is None if there is no such tool now."""
-    told = _told(call, spec)
-    is_shortened = len(told.details) > MAX_VALUES or any(
+    intent = _told(call, spec)
+    is_shortened = len(intent.details) > MAX_VALUES or any(
         len(clean_line(_text(value))) > MAX_VALUE_CHARACTERS for _, value in _leaves(call.arguments)
     )
-    return replace(told, whole=_whole(call)) if is_shortened else told
+    return replace(intent, whole=_whole(call)) if is_shortened else intent
 
 
 def _told(call: ToolCall, spec: ToolSpec | None) -> Deed:
@@ -97,7 +97,7 @@ def _text(value: object) -> str:
 
 
 def quote(text: str) -> str:
-    """Anybody's words as a quotation in Markdown: on one line, inert, cut if long."""
+    """Foreign words as a quotation in Markdown: on one line, inert, cut if long."""
     line = clean_line(text).translate(_QUOTATION_MARKS)
     if len(line) <= MAX_VALUE_CHARACTERS:
         return quotation(_plain(line))
@@ -112,7 +112,7 @@ def _plain(line: str) -> str:
 
 
 def plain_name(name: str) -> str:
-    """A name that somebody chose, as Markdown in which nothing is styled, a link or a formula; on one line, and cut."""
+    """A chosen name as Markdown in which nothing is styled, a link or a formula; on one line, and cut."""
     return _plain(clean_line(name)[:_MAX_NAME_CHARACTERS])
 
 

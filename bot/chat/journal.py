@@ -250,7 +250,7 @@ class Turn:
     loaded_at: datetime
     """In own time."""
     wall_at: datetime
-    """The machine's clock at that moment, which people and models are told."""
+    """The machine's clock at that moment, which people and models read."""
     question: UserMessage
     history: tuple[PastTurn, ...]
     """The last turns of the conversation, oldest first, each complete."""
@@ -267,9 +267,9 @@ class Turn:
     heard: Language | None = None
     """The language of the question; None if not certain."""
     timezone: str | None = None
-    """The IANA zone the asker told; None: the one for everybody."""
+    """The IANA zone the asker has set; None: the one for everybody."""
     note: str = ""
-    """What the model is told from before the history: remembered facts and a summary; may be empty."""
+    """What the model reads from before the history: remembered facts and a summary; may be empty."""
     note_labels: Labels = field(default_factory=Labels)
     """Where the note comes from."""
 
@@ -437,7 +437,7 @@ class Journal:
         self._settle(_ASKING, entries)
 
     def note_answer(self, completion: Completion) -> None:
-        """Notes a completion that no step has: unless one follows, the turn ends with it, and whoever keeps the turn
+        """Notes a completion that no step has: unless one follows, the turn ends with it, and what keeps the turn
         writes it.
         """
         self._answer = completion

@@ -1,8 +1,8 @@
-"""Notices: what admins are told in Signal without asking, each once until it is over.
+"""Notices: what Aldis tells admins in Signal without being asked, each once until it is over.
 
     a problem is found --> its subject is noted --new--> every admin who has a chat with Aldis
                                                 '-known-> nothing
-    it is over --> forgotten: if it comes back, it is told again
+    it is over --> forgotten: if it comes back, it is sent again
 
 Left to others: finding (`bot.doctor`, `bot.features.safety_numbers.service`), when (`bot.loops.watchdog`), sending.
 """
@@ -41,7 +41,7 @@ class Notice:
 
     @property
     def name(self) -> str:
-        """The key by which it is told only once."""
+        """The key by which it is sent only once."""
         return f"{self.kind} {self.subject}"
 
     def text(self) -> str:
@@ -110,7 +110,7 @@ class Admins:
 
 
 class Notices:
-    """Keeps track of what was told already, and what should be told now."""
+    """Keeps track of the notices that were sent, and of those that should be sent now."""
 
     def __init__(self, store: Store, clock: Clock, admins: Admins) -> None:
         self._store = store
@@ -120,13 +120,13 @@ class Notices:
     async def settle(
         self, standing: Collection[tuple[str, Notice]], judged: Collection[str], contacts: Iterable[Contact] = ()
     ) -> int:
-        """Tells new notices and forgets those that are over; returns how many were told.
+        """Tells new notices and forgets those that are over; returns how many were sent.
 
         `standing` are the current notices, each with the topic under which it was found; `judged` are the topics that
         were checked completely. Notices of any other topic are neither repeated nor forgotten.
 
         Raises:
-            StoreError: nothing was told; try again later.
+            StoreError: nothing was sent; try again later.
         """
         if not (standing or judged):
             return 0
@@ -144,12 +144,12 @@ class Notices:
         repos.notices.prune(before=now - _FORGOTTEN_AFTER)
         for topic in set(judged):
             repos.notices.settle(topic, standing=[notice.name for its, notice in standing if its == topic])
-        told = 0
+        sent = 0
         for topic, notice in standing:
             is_known = repos.notices.is_told(notice.name)
             if is_known or self.admins.tell(repos, notice.text, contacts):
                 repos.notices.note(topic, notice.name, now=now)
             if not is_known and repos.notices.is_told(notice.name):
-                told += 1
+                sent += 1
                 _log.info("notifying the admins: %s", notice.kind)
-        return told
+        return sent

@@ -41,12 +41,12 @@ def offer(spec: ToolSpec, *, in_brief: bool = False) -> ToolOffer:
     rare = [name for name in spec.parameters.get("properties", ()) if in_brief and name in spec.arguments.rare]
     more = f" Takes besides (see {NAME}): {', '.join(rare)}." if rare else ""
     parameters = spec.parameters if spec.server else brief(spec.parameters, without=rare)
-    told = f"{_signature(spec.name, parameters)}: {spec.seldom or _first_sentence(spec.description)}{cost}"
+    line = f"{_signature(spec.name, parameters)}: {spec.seldom or _first_sentence(spec.description)}{cost}"
     return ToolOffer(
         name=spec.name,
         description=f"{spec.description}{cost}{more}",
         parameters=parameters,
-        line=told if in_brief and spec.name != NAME else "",
+        line=line if in_brief and spec.name != NAME else "",
         is_deferred=in_brief and bool(spec.seldom),
     )
 
@@ -105,15 +105,15 @@ def _signature(name: str, parameters: Mapping[str, Any]) -> str:
 
 def _argument(name: str, schema: Mapping[str, Any], *, is_needed: bool) -> str:
     choices = schema.get("enum", ())
-    told = f": {'|'.join(map(str, choices))}" if is_needed and 0 < len(choices) <= _MAX_CHOICES else ""
-    return f"{name}{told}" if is_needed else f"{name}?"
+    listed = f": {'|'.join(map(str, choices))}" if is_needed and 0 < len(choices) <= _MAX_CHOICES else ""
+    return f"{name}{listed}" if is_needed else f"{name}?"
 
 
 class MoreToolsArguments(Arguments):
     """A tool and the arguments for it."""
 
     tool: str = Field(max_length=100, description="Its name.")
-    arguments: dict[str, Any] | None = Field(default=None, description="Left out: you are told what it takes.")
+    arguments: dict[str, Any] | None = Field(default=None, description="Left out: the answer says what it takes.")
 
 
 class MoreToolsTool:

@@ -48,7 +48,7 @@ def replies_to(
     """Returns a Markdown text as the message that answers these; none if it has no visible character.
 
     A text too long for one message is also attached in full as a file, with the other `files`. In a group the message
-    quotes the newest one; anybody who asked, is mentioned in a question or took part in the preceding `talk` is
+    quotes the newest one; each person who asked, is mentioned in a question or took part in the preceding `talk` is
     mentioned natively where the text names them.
     """
     content, is_whole = one_message(text, cut_mark=say(phrases.REST_IN_FILE))

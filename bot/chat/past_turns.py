@@ -48,7 +48,7 @@ class PastTurns:
         self._max_turns = max_turns
         self._recent: OrderedDict[ConversationId, tuple[StoredTurn, ...]] = OrderedDict()
         """The recently active conversations: decrypting and reading them again costs a tenth of a turn.
-        `Turns.keep` alone adds to the history; whoever removes from it or changes it calls `forget`."""
+        `Turns.keep` alone adds to the history; what removes from it or changes it calls `forget`."""
         self._changes = 0
         """How often the history was changed: anything read before the last change is not cached."""
 

@@ -274,7 +274,7 @@ def under_way(tool: str | None) -> str:
 
 
 def for_error(error: ProviderError) -> str:
-    """Returns what a person is told if no model answered."""
+    """Returns what a person reads if no model answered."""
     if isinstance(error, Rejected) and error.is_setup and not isinstance(error, NoSuchModel):
         return say(REFUSES_ALL)
     return say(next((phrase for kind, phrase in _BY_ERROR if isinstance(error, kind)), FAILED))
@@ -373,7 +373,7 @@ def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None 
 
 
 def notice(kind: str, subject: str) -> str:
-    """Returns what admins are told unprompted: about a refused key, a model that does not exist, and the like."""
+    """Returns what admins read without asking: about a refused key, a model that does not exist, and the like."""
     return say(_NOTICES[kind], subject=subject, command=command_line("doctor"))
 
 

@@ -1,7 +1,7 @@
 """What fits into a model's context window: how much history, which tools, how long an answer; learnt from refusals.
 
     refused as too long --> one size smaller: half the history, a quarter, none and few tools, no tools at all
-    it told its window  --> tools, answer and history share that window from then on; the same if its server reported
+    it names its window --> tools, answer and history share that window from then on; the same if its server reported
                             it unasked (`bot.models.capabilities`)
 
 The window of each model survives restarts (`bot.models.capabilities`); each turn begins with the largest size.
@@ -92,8 +92,8 @@ class ContextRoom:
     def output_tokens(self, max_tokens: int, size: Size, model: str | None) -> int:
         """The longest answer that a request of this size may ask for."""
         window, server = self.window_tokens(model), self._server(model)
-        told = told_of(self._lessons, *server).max_output_tokens if server is not None else None
-        max_tokens = min(max_tokens, told or max_tokens)
+        limits = told_of(self._lessons, *server).max_output_tokens if server is not None else None
+        max_tokens = min(max_tokens, limits or max_tokens)
         within = max_tokens if window is None else min(max_tokens, int(window * _OUTPUT_SHARE))
         return min(max_tokens, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
 
@@ -102,7 +102,7 @@ class ContextRoom:
     ) -> tuple[ToolOffer, ...]:
         """The tools that fit, in their order; what does not fit in full is deferred if that is possible.
 
-        The most used ones are told in full, whatever the question is: once the tools change, a server computes all that
+        The most used ones are given in full, whatever the question is: once tools change, a server computes all that
         follows them again, which takes longer than the answer on a small machine. If not even the lines fit, those
         `called` in this turn stay, then the most used, then those whose description shares words with the question.
         """
@@ -139,8 +139,8 @@ class ContextRoom:
 def _offer_tokens(offer: ToolOffer) -> int:
     if offer.is_deferred:
         return prompt.estimated_text_tokens(f"- {offer.line}\n")
-    told = offer.description + encode_json(offer.parameters).decode()
-    return prompt.estimated_text_tokens(told) + _HEAD_BYTES // 3
+    text = offer.description + encode_json(offer.parameters).decode()
+    return prompt.estimated_text_tokens(text) + _HEAD_BYTES // 3
 
 
 OFFER_TOKENS = IdentityCache(_offer_tokens)
@@ -170,7 +170,7 @@ def _shortest(offers: Sequence[ToolOffer], max_tokens: int, limit: int) -> dict[
 
 
 def _in_full(offers: Sequence[ToolOffer], kept: Mapping[str, ToolOffer], max_tokens: int) -> dict[str, ToolOffer]:
-    """By name: the first of the kept offers that can be told in full for `max_tokens` more."""
+    """By name: the first of the kept offers that can be described in full for `max_tokens` more."""
     full: dict[str, ToolOffer] = {}
     for offer in offers:
         more = OFFER_TOKENS.of(offer) - OFFER_TOKENS.of(kept[offer.name])

@@ -298,11 +298,11 @@ class Toolbox:
             return self._failed(call, error.code, str(error), seconds, quoted=error.quoted, cost=cost)
         except (Exception, SystemExit) as error:  # noqa: BLE001  (a bug in a tool must not end a turn)
             _log.error("tool %s: %s", call.name, describe_error(error))
-            told = f"{call.name} failed unexpectedly"
+            message = f"{call.name} failed unexpectedly"
             code = Unavailable.code
             if self.runs_once(call):
-                told, code = f"{told}; {_PERHAPS_DONE}", UnknownOutcome.code
-            return self._failed(call, code, told, time.monotonic() - began, cost=self._cost_of(call, code))
+                message, code = f"{message}; {_PERHAPS_DONE}", UnknownOutcome.code
+            return self._failed(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
 
     def refuse(self, call: ToolCall, error: str, message: str) -> ToolRun:
         """The answer to a call that is not run."""
@@ -423,9 +423,9 @@ def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -
     """The arguments for the log: their names and sizes, never their values. Arguments that are not `known` are only
     counted, because a model made up their names.
     """
-    told = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
-    unknown = len(arguments) - len(told)
-    return ", ".join([*told, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
+    kinds = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
+    unknown = len(arguments) - len(kinds)
+    return ", ".join([*kinds, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
 
 
 def _kind_of(value: object) -> str:

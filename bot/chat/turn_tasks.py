@@ -19,7 +19,7 @@ from store import Claim, ConversationId, TurnId
 
 
 class TurnStopped(Exception):
-    """Somebody wants no answer from this turn."""
+    """A person wants no answer from this turn any more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,7 +114,7 @@ class TurnTasks:
         return turn in self._forgotten
 
     def stop_all(self) -> None:
-        """Stops all running turns, as if people had asked for it: each conversation is told."""
+        """Stops all running turns, as if people had asked for it: each conversation reads so."""
         for conversation in self.conversations:
             self.stop(conversation)
 

@@ -299,8 +299,8 @@ class Turns:
         now = self._clock.now()
         settings = chats.settings_of(repos, turn.conversation, now)
         if not settings.told_paused:
-            told = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
-            chats.change(repos, turn.conversation, now, lambda _: told)
+            known = replace(settings, told_paused=True, heard=turn.heard or settings.heard)
+            chats.change(repos, turn.conversation, now, lambda _: known)
             self.tell(repos, turn.conversation, turn.incoming[-1], why, turn=turn.id)
 
     async def greet(self, turn: Turn, words: str) -> None:
@@ -331,7 +331,7 @@ class Turns:
         await self._store.transaction(tell)
 
     async def discard(self, claim: Claim) -> None:
-        """Discards a claim whose messages cannot be read at all: they are dead, and there is nobody to tell."""
+        """Discards a claim whose messages cannot be read at all: they are dead, and their sender is unknown."""
 
         def transact(repos: Repositories) -> None:
             repos.journal.close(claim.turn, "failed", now=self._clock.now())

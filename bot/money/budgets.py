@@ -186,8 +186,8 @@ class Budget:
         found = self._priced(f"{completion.provider}/{completion.model}")
         if found is None or found.price.is_free:
             return completion
-        told = completion.usage
-        usage = replace(told, input_tokens=input_tokens, output_tokens=told.output_tokens or written_tokens)
+        usage = completion.usage
+        usage = replace(usage, input_tokens=input_tokens, output_tokens=usage.output_tokens or written_tokens)
         return replace(completion, cost_usd=found.price.cost(usage), is_estimated=True)
 
     def complain(self, completion: Completion) -> None:

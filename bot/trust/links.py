@@ -1,4 +1,4 @@
-"""Pure: makes addresses safe, because an address carries words to whoever owns its host, even if followed by accident.
+"""Pure: makes addresses safe, because an address carries words to the owner of its host, even if followed by accident.
 
     [details](https://evil.example/?d=4711)   -> details
     see https://evil.example/?d=4711          -> see evil[.]example

@@ -1,8 +1,8 @@
 """Pure: assigns labels to content when it enters a turn.
 
-    the question        who wrote it and whom they quote; anybody mentioned whose name could be more than a name; their
+    the question        who wrote it and whom they quote; the mentioned whose name could be more than a name; their
                         files; for a reminder's prompt, the labels it was planned with
-    talk in the group   whoever wrote it
+    talk in the group   its writers
     a tool's answer     the page, the search, the tool; for what people had Aldis keep, the labels it was kept with
 
 Left to others: what follows from labels (`bot.trust.rules`), storing them (with the content itself).
@@ -10,7 +10,7 @@ Left to others: what follows from labels (`bot.trust.rules`), storing them (with
 The addresses that one running turn may fetch, depending on where they come from, as `bot.trust.rules` rules.
 
     the person's words --> Sources --no refusal--> the call runs --took--> more addresses that may be fetched
-                              '--refusal--> the model is told why
+                              '--refusal--> the model reads why
 
 Each attempt of a turn builds it anew and replays the same calls and answers, those of the journal first.
 """
@@ -131,7 +131,7 @@ def _of_message(message: Incoming) -> Iterable[Labels]:
     if message.extras:
         yield Labels(sources=(Source(kind="person"),))  # contacts and polls contain other people's words
     for attachment in message.files:
-        # A file or a recording can come from anybody: Signal does not tell what was forwarded.
+        # A file or a recording can come from any sender: Signal does not tell what was forwarded.
         kind = "voice" if attachment.is_voice_note else "file"
         name = "" if attachment.is_voice_note else shown_name(attachment.name)
         yield Labels(sources=(Source(kind=kind, name=name, is_private=True),))
@@ -158,12 +158,12 @@ NOT_GIVEN = (
     " answer with sources, so it is not fetched;"
     " search for the page first, or ask the person to send its address, and do not change it"
 )
-"""What the model is told if it asks for an address that it was not given."""
+"""What the model reads if it asks for an address that it was not given."""
 ENOUGH_FOUND = (
     "as something private is in this conversation, no more of what searches found is fetched for this message;"
     " answer with what there is, or ask the person to send the address"
 )
-"""What the model is told if it asks for more results of searches than it may fetch beside something private."""
+"""What the model reads if it asks for more results of searches than it may fetch beside something private."""
 
 
 class Sources:

@@ -7,7 +7,7 @@ instruction. So the rules look at the labels of everything in the request, never
 2. A call whose arguments strangers see (a search, a description) asks first if anything private is in the request.
 3. In a group, private content is looked up only after a yes if strangers could have caused it, because all members see
    the answer. None of these rules asks about what the person's own message names (`bot.trust.rules`).
-4. An address nobody gave is not shown as a link if anything untrusted or private is in the request (`may_carry_out`).
+4. An address not given is not shown as a link if anything untrusted or private is in the request (`may_carry_out`).
 5. An address may be fetched only if the model cannot have made it up (`may_fetch`): an address carries words to the
    owner of its host.
 
@@ -77,9 +77,9 @@ _EMPHASIS = frozenset("*_~")
 
 
 def untrusted_sources(labels: Labels, person: str) -> tuple[Source, ...]:
-    """The sources in these labels that somebody other than this person may have written, oldest first.
+    """The sources in these labels that another person may have written, oldest first.
 
-    They include other people in a group, who may ask for themselves, but not on somebody else's behalf.
+    They include other people in a group, who may ask for themselves, but not on another's behalf.
     """
     others = (Source(kind="person", name=writer.name) for writer in labels.people if writer.id != person)
     return tuple(dict.fromkeys((*others, *(source for source in labels.sources if not source.is_trusted))))
@@ -187,7 +187,7 @@ class Provenance:
 
 
 def may_fetch(url: str, provenance: Provenance) -> bool:
-    """Whether the turn may fetch the address; an impossible one is refused like one that nobody gave.
+    """Whether the turn may fetch the address; an impossible one is refused like one that was not given.
 
     Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times per turn, and not at all
     once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows. From
@@ -206,7 +206,7 @@ def may_fetch(url: str, provenance: Provenance) -> bool:
 
 
 def urls_in(text: str) -> tuple[str, ...]:
-    """The web addresses in somebody's words, canonical, in order, each once, at most `MAX_URLS`.
+    """The web addresses in a person's words, canonical, in order, each once, at most `MAX_URLS`.
 
     Leaves out what people put around them: brackets, quotes, Markdown, a final full stop. A word without `http://` or
     `https://` is not an address.
@@ -216,7 +216,7 @@ def urls_in(text: str) -> tuple[str, ...]:
 
 
 def addresses_in(text: str) -> tuple[str, ...]:
-    """The web addresses in somebody's own words: `urls_in`, and for each name without a scheme, such as `example.com`
+    """The web addresses in a person's own words: `urls_in`, and for each name without a scheme, such as `example.com`
     or `www.example.com/page`, the two that it can mean. A file's name may be among them, which does no harm: the person
     wrote it.
     """

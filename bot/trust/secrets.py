@@ -47,7 +47,7 @@ class _Read:
 
 
 class Secrets:
-    """The operator's secrets. Ignores values too short or too plain to be told from words."""
+    """The operator's secrets. Ignores values too short or too plain to differ from words."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         parts = {part for value in values for part in _parts(value) if _is_telling(part)}
@@ -206,7 +206,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _is_telling(part: str) -> bool:
-    """Whether it can be told from a word, a folder, or an address without a password."""
+    """Whether it differs from a word, a folder, or an address without a password."""
     if len(part) < _MIN_CHARACTERS or part.startswith(("/", ".", "http://", "https://")):
         return False
     return len(part) >= _MIN_LETTERS or any(map(str.isdigit, part))
