@@ -30,7 +30,7 @@ class RestApiLinking:
         accounts_seconds: float = _ACCOUNTS_SECONDS,
     ) -> None:
         self._client = Client(url)
-        self._scan_seconds = scan_seconds
+        self.scan_seconds = scan_seconds
         self._poll_seconds = poll_seconds
         self._accounts_seconds = accounts_seconds
         self._before: tuple[Account, ...] | None = None
@@ -68,7 +68,7 @@ class RestApiLinking:
         While it links, signal-cli may answer nothing else for seconds, and the code that is shown stays good.
         """
         try:
-            async with asyncio.timeout(self._scan_seconds):
+            async with asyncio.timeout(self.scan_seconds):
                 while True:
                     try:
                         if new := set(await self.accounts()) - set(self._before or ()):
@@ -83,14 +83,12 @@ class RestApiLinking:
     async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
         """Has a code sent to a number; see `Linking.register`."""
         body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
-        await self._client.do(
-            "POST", f"/v1/register/{quote(number, safe='')}", body, timeout_seconds=self._scan_seconds
-        )
+        await self._client.do("POST", f"/v1/register/{quote(number, safe='')}", body, timeout_seconds=self.scan_seconds)
 
     async def verify(self, number: str, code: str, *, pin: str | None) -> None:
         """Makes the number an account; see `Linking.verify`."""
         path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
-        await self._client.do("POST", path, {"pin": pin} if pin else {}, timeout_seconds=self._scan_seconds)
+        await self._client.do("POST", path, {"pin": pin} if pin else {}, timeout_seconds=self.scan_seconds)
 
     async def aclose(self) -> None:
         """Closes the connections."""
