@@ -28,7 +28,7 @@ ROOMS = {
     "bot/commands": (2178, 1100),
     "bot/features": (4332, 3400),
     "bot/loops": (2574, 1600),
-    "bot/signal": (4073, 2900),
+    "bot/signal": (4071, 2900),
     "bot/terminal": (579, 350),
     "bot/formatting": (997, 800),
     "bot/media": (2718, 1700),

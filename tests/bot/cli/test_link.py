@@ -58,7 +58,7 @@ async def test_a_code_that_nobody_scans_is_replaced(row: Row, capsys: pytest.Cap
 
 async def test_nobody_is_waited_for_for_ever(row: Row, capsys: pytest.CaptureFixture[str]) -> None:
     """Each code is a request to Signal's server: after some it is enough."""
-    server, link = row
+    _, link = row
     assert await linking._scanned(link, "Aldis", pause_seconds=0) is None
     assert capsys.readouterr().err.count("not scanned in time") == MAX_LINK_CODES
 
