@@ -345,7 +345,7 @@ async def test_one_that_hangs_leaves_time_for_the_next() -> None:
     """A provider that minds no deadline is cut off in time for the other to answer, and counts as unavailable."""
     machine = Machine()
     a, b = Hanging("a", machine, []), Scripted("b", machine, [])
-    completion = await fallback_of([a, b], machine).complete(replace(REQUEST, timeout_seconds=0.02))
+    completion = await fallback_of([a, b], machine).complete(replace(REQUEST, timeout_seconds=0.3))
     assert completion.provider == "b"
     assert kinds(completion.attempts) == [("a", "TooSlow")]
 

@@ -364,7 +364,7 @@ async def test_a_code_that_was_scanned_when_nobody_waited_any_more(server: Signa
 async def test_a_bridge_that_is_silent_while_it_links_needs_no_new_code(server: SignalRestApi) -> None:
     """As the real one is, for as long as its signal-cli takes to link (observed on 2026-11-26)."""
     server.accounts.clear()
-    linking = RestApiLinking(server.url, poll_seconds=0.01, accounts_seconds=0.1)
+    linking = RestApiLinking(server.url, poll_seconds=0.01, accounts_seconds=1)
     uri = await linking.start_link("Aldis")
     server.faults += [hang, hang]
     finishing = asyncio.ensure_future(linking.finish_link(uri, "Aldis"))
