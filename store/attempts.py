@@ -150,11 +150,6 @@ class Attempts(Repository):
         unnamed = self._unnamed_attempts(now)
         return [one for one in confirmations if self._fitting(one, unnamed)]
 
-    def prove(self, address: str, names: Collection[int], *, now: datetime, stamped_at: datetime | None = None) -> int:
-        """Like `prove_all`, for one confirmation that comes now."""
-        one = Confirmation(address=address, names=names, came_at=now, stamped_at=stamped_at)
-        return self.prove_all([one], now=now)
-
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
         """Takes confirmations from phones; returns how many items they prove.
 

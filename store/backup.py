@@ -452,17 +452,12 @@ def mark(
     connection: sqlite3.Connection, *, copied_at: datetime | None = None, restored_at: datetime | None = None
 ) -> None:
     """Marks a copy of any schema as undecided; a `copied_at` of None keeps the time noted before."""
-    create_mark(connection)
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS restored "
+        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
+    )
     connection.execute(
         "INSERT INTO restored (id, copied_at, restored_at) VALUES (1, ?, ?) ON CONFLICT (id) DO UPDATE "
         "SET copied_at = coalesce(excluded.copied_at, copied_at), restored_at = excluded.restored_at",
         (millis_if(copied_at), millis_if(restored_at)),
-    )
-
-
-def create_mark(connection: sqlite3.Connection) -> None:
-    """Creates the table of the mark in a file of any schema."""
-    connection.execute(
-        "CREATE TABLE IF NOT EXISTS restored "
-        "(id INTEGER PRIMARY KEY CHECK (id = 1), copied_at INTEGER, restored_at INTEGER) STRICT"
     )

@@ -43,7 +43,6 @@ DELETE FROM history WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM journal WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM askers WHERE turn_id IN (SELECT value FROM json_each(?));
 DELETE FROM unanswered WHERE turn_id IN (SELECT value FROM json_each(?));
-UPDATE ledger SET details = NULL WHERE turn_id IN (SELECT value FROM json_each(?));
 UPDATE inbox SET state = CASE state WHEN 'dead' THEN 'dead' ELSE 'done' END, envelope = NULL, claimed_until = NULL
  WHERE turn_id IN (SELECT value FROM json_each(?)) AND envelope IS NOT NULL
 """
@@ -204,10 +203,7 @@ class Forgetting(Repository):
                 (self.keyring.seal(new, place, envelope), item),
             )
         self._move_outbox(old, new, now)
-        self.execute(
-            "UPDATE ledger SET conversation_id = ?, turn_id = NULL, details = NULL WHERE conversation_id = ?",
-            (new, old),
-        )
+        self.execute("UPDATE ledger SET conversation_id = ?, turn_id = NULL WHERE conversation_id = ?", (new, old))
         self.execute("DELETE FROM grants WHERE conversation_id = ?", (old,))
         self.execute("DELETE FROM conversations WHERE id = ?", (old,))
         self.keyring.refresh(old)

@@ -2,14 +2,13 @@
 
     settings, /feeds --> feeds --due--> read (elsewhere) --note, keep--> articles + index --> search, recent
 
-The text is public, so it is not sealed (see `schema/036_base.sql`), and nothing in it comes from a conversation.
+The text is public, so it is not sealed (see `schema/037_base.sql`), and nothing in it comes from a conversation.
 Searches are not recorded. The index is SQLite's FTS5 with `articles` as its content: every change of an article is made
 in both, within one transaction.
 
 Source: https://sqlite.org/fts5.html, external content tables, bm25, implicit AND (2026-11).
 """
 
-import json
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -157,10 +156,9 @@ class Feeds(Repository):
         self.execute("DELETE FROM feeds WHERE id = ?", (feed,))
         return known[0]
 
-    def due(self, now: datetime, *, besides: Iterable[int] = ()) -> Feed | None:
-        """Returns the feed that has been due longest, besides these; None if none is due."""
-        condition = "WHERE due_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at, id LIMIT 1"
-        return next(iter(self._feeds(condition, (millis(now), json.dumps([*besides])))), None)
+    def due(self, now: datetime) -> Feed | None:
+        """Returns the feed that has been due longest; None if none is due."""
+        return next(iter(self._feeds("WHERE due_at <= ? ORDER BY due_at, id LIMIT 1", (millis(now),))), None)
 
     def next_due_at(self) -> datetime | None:
         """Returns when the next feed is due; None if none ever is."""

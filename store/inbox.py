@@ -395,14 +395,6 @@ class Inbox(Repository):
                 (millis(expires_at), item),
             )
 
-    def is_answering(self, conversation: ConversationId) -> bool:
-        """Whether a question in the conversation is being answered."""
-        return self.exists(
-            "SELECT 1 FROM inbox INDEXED BY inbox_open "
-            "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'claimed' LIMIT 1",
-            (conversation,),
-        )
-
     def _next_conversation(
         self, busy: Collection[ConversationId], busy_people: Collection[bytes], now: datetime
     ) -> ConversationId | None:

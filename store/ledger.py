@@ -31,8 +31,6 @@ class Total:
     period: str
     """`2026-11-22` or `2026-11`."""
     spending: Spending
-    warned: bool
-    """Whether people were warned that the budget of this scope and period is nearly used up."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,13 +63,12 @@ class Ledger(Repository):
         now: datetime,
         group: str | bytes | None = None,
         periods: tuple[str, ...] = (),
-        warned: Iterable[tuple[Scope, str]] = (),
     ) -> int:
         """Writes calls of a turn in order and adds them to the sums; returns the row of the last one.
 
         `conversation` is None if it is gone. `group` is the address of the chat if that is a group; it and the person
         may be their handles. `periods` are those that contain `now`, as in `Total.period`; without any, no sums are
-        kept. `warned` are the scopes and periods whose budget the turn said is nearly used up.
+        kept.
         """
         handle = self.keyring.handle(person) if isinstance(person, str) else person
         for entry in entries:
@@ -79,8 +76,6 @@ class Ledger(Repository):
         scopes = _scopes(handle, self.chat_handle(group) if isinstance(group, str) else group)
         if entries:
             self._sum_up(_spending(entries), [(scope, period) for scope in scopes.values() for period in periods])
-        for scope, period in warned:
-            self.execute("UPDATE spent SET warned = 1 WHERE scope = ? AND period = ?", (scopes[scope], period))
         return self.value("SELECT last_insert_rowid()")
 
     def settle(
@@ -178,12 +173,11 @@ class Ledger(Repository):
 
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
         rows = self.rows(
-            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned FROM spent "
+            "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
             "WHERE scope = ? AND period = ?",
             (handle, period),
         )
-        none = (0, 0, 0, "0", 0, 0)
-        calls, input_tokens, output_tokens, cost_usd, unknown_costs, warned = rows[0] if rows else none
+        calls, input_tokens, output_tokens, cost_usd, unknown_costs = rows[0] if rows else (0, 0, 0, "0", 0)
         spending = Spending(
             calls=calls,
             input_tokens=input_tokens,
@@ -191,7 +185,7 @@ class Ledger(Repository):
             cost_usd=dollars(cost_usd),
             unknown_costs=unknown_costs,
         )
-        return Total(scope=scope, period=period, spending=spending, warned=bool(warned))
+        return Total(scope=scope, period=period, spending=spending)
 
     def _add(
         self,

@@ -1,10 +1,10 @@
-"""The schema: SQL files in `store/schema`, the whole of schema 36 and numbered steps after it. SQLite's `user_version`
+"""The schema: SQL files in `store/schema`, the whole of schema 37 and numbered steps after it. SQLite's `user_version`
 holds the number of the last one.
 
-A store of schemas 1 to 35 is carried over to schema 36 in one step, one transaction:
+A store of schemas 1 to 36 is carried over to schema 37 in one step, one transaction:
 
     tables ---------------------------> made anew, their rows copied, with what the columns have in common
-    rows that decide access ----------> sealed; where they have MACs, those whose MAC holds
+    rows that decide access ----------> sealed, up to schema 35; where they have MACs, those whose MAC holds
 """
 
 import hmac
@@ -16,15 +16,17 @@ from importlib.resources import files
 from store.errors import SchemaTooNew
 from store.sealing import Keyring, own_transaction
 
-_BASE = 36
+_BASE = 37
 """The schema that stands in one file."""
+
+_SEALED = 36
+"""The first schema whose rows that decide access are sealed."""
 
 _DECIDING = {
     "people": ("person", "allowed_at", "allowed_by"),
     "pins": ("number", "person", "pinned_at", "refused_at"),
     "identities": ("person", "key", "noticed_at", "is_open", "is_verified", "told_at"),
     "grants": ("conversation_id", "person", "tool", "shape", "granted_at"),
-    "tool_shapes": ("tool", "shape", "seen_at"),
 }
 """The key columns of each table that decides access, then the others, as schemas up to 35 have them."""
 
@@ -33,6 +35,9 @@ _ATTEMPTS_KEPT = 5
 
 _QUOTAS_BY_PERIOD = 28
 """The first schema whose counts of services are taken over."""
+
+_GONE = ("guard", "tool_shapes", "openings")
+"""Tables of earlier schemas that nothing reads any more."""
 
 _Value = int | str | bytes | None
 
@@ -54,7 +59,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Brings a new store or one of schema 36 or later up to date, in one transaction; does nothing to an earlier one.
+    """Brings a new store or one of schema 37 or later up to date, in one transaction; does nothing to an earlier one.
 
     Raises:
         SchemaTooNew: a newer Aldis wrote this file; nothing has changed.
@@ -76,10 +81,10 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:
-    """Brings a store of an earlier schema than 36 to the newest; does nothing to a later one.
+    """Brings a store of an earlier schema than 37 to the newest; does nothing to a later one.
 
     Raises:
-        sqlite3.Error: it could not be written; the schema is the earlier one or 36.
+        sqlite3.Error: it could not be written; the schema is the earlier one or 37.
     """
     version = version_of(connection)
     if version >= _BASE:
@@ -95,7 +100,7 @@ def carry_over(connection: sqlite3.Connection, keyring: Keyring) -> None:
 
 
 def _rebuild(connection: sqlite3.Connection, keyring: Keyring, version: int) -> None:
-    sealed = list(_sealed(connection, keyring))
+    sealed = list(_sealed(connection, keyring)) if version < _SEALED else []
     ids = connection.execute("SELECT name, seq FROM main.sqlite_sequence").fetchall()
     with closing(sqlite3.connect(":memory:")) as model:
         model.executescript(dict(_scripts())[_BASE])
@@ -112,11 +117,12 @@ def _rebuild(connection: sqlite3.Connection, keyring: Keyring, version: int) -> 
     for _, _, statement in sorted(objects, key=lambda each: each[0] == "index"):
         connection.execute(statement)
     for table in former:
-        if table not in _DECIDING and (table != "quotas" or version >= _QUOTAS_BY_PERIOD):
+        if version >= _SEALED or (table not in _DECIDING and (table != "quotas" or version >= _QUOTAS_BY_PERIOD)):
             columns = ", ".join(_columns(connection, table) & _columns(connection, f"former_{table}"))
             connection.execute(f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM main.former_{table}")  # noqa: S608
         connection.execute(f"DROP TABLE main.former_{table}")
-    connection.execute("DROP TABLE IF EXISTS main.guard")
+    for table in _GONE:
+        connection.execute(f"DROP TABLE IF EXISTS main.{table}")
     if version < _ATTEMPTS_KEPT:
         connection.execute(
             "INSERT INTO main.attempts (outbox_id, begun_at, sent_at) SELECT id, coalesce(attempted_at, due_at), "

@@ -5,13 +5,13 @@ Everybody is kept as a handle, so the file alone names nobody. Rows are sealed, 
 has not written counts as missing, and forbids what a missing row would allow.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
 from store.records import ConversationId
-from store.repository import Repository, account_place, millis, moment, moment_if
+from store.repository import Repository, account_place, millis, moment
 
 _Table = Literal["people", "pins", "identities"]
 
@@ -37,8 +37,6 @@ class Pin:
     is_theirs: bool
     """Whether the number is pinned to them."""
     since: datetime
-    refused_at: datetime | None
-    """When another account first claimed it; None: none did."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,16 +81,13 @@ class People(Repository):
     def pin(self, number: str, person: str, *, now: datetime, is_confirmed: bool = False) -> bool:
         """Whether a listed number belongs to this person, who was the first to use it or is confirmed to have it.
 
-        If not, the time of the first refusal is kept for the operator. A number whose row Aldis has not written belongs
-        to none until it is confirmed.
+        A number whose row Aldis has not written belongs to none until it is confirmed.
         """
         handle, theirs = self.keyring.handle(number), self.keyring.handle(person).hex()
         row = self._row("pins", handle)
         if row is None or (is_confirmed and row[:1] != [theirs]):
-            self._put("pins", handle, theirs, millis(now), None)
+            self._put("pins", handle, theirs, millis(now))
             return True
-        if row and row[0] != theirs and row[2] is None:
-            self._put("pins", handle, row[0], row[1], millis(now))
         return row[:1] == [theirs]
 
     def number_of(self, person: str, numbers: Collection[str]) -> str | None:
@@ -106,8 +101,7 @@ class People(Repository):
         row = self._row("pins", self.keyring.handle(number))
         if not row:
             return None
-        is_theirs = row[0] == self.keyring.handle(person).hex()
-        return Pin(is_theirs=is_theirs, since=moment(row[1]), refused_at=moment_if(row[2]))
+        return Pin(is_theirs=row[0] == self.keyring.handle(person).hex(), since=moment(row[1]))
 
     def suspect(self, person: str, key: str, *, account: str, now: datetime) -> None:
         """Records that the person has a new, untrusted key. If that is recorded already, its time stays."""
@@ -266,23 +260,6 @@ class Grants(Repository):
         return tuple(Grant(tool=tool, shape=row[0], at=moment(row[1])) for tool, row in opened.items() if row)
 
 
-class ToolShapes(Repository):
-    """Tool shapes: digests of how MCP servers described their tools when somebody first trusted them.
-
-    Rows are sealed: one that Aldis has not written counts for nothing, but not as one that never existed.
-    """
-
-    def all(self) -> Mapping[str, str]:
-        """Returns the shapes by tool; a row that Aldis has not written has the shape "", which no tool has."""
-        rows = self.rows("SELECT tool, sealed FROM tool_shapes")
-        return {tool: (self.keyring.open_row("tool_shapes", (tool,), sealed) or [""])[0] for tool, sealed in rows}
-
-    def keep(self, tool: str, shape: str, *, now: datetime) -> None:
-        """Keeps the shape of a tool in place of the former one."""
-        sealed = self.keyring.seal_row("tool_shapes", (tool,), (shape, millis(now)))
-        self.execute("INSERT OR REPLACE INTO tool_shapes (tool, sealed) VALUES (?, ?)", (tool, sealed))
-
-
 class Holds(Repository):
     """Held conversations: they cannot be written to because a new safety number in them is not trusted.
 
@@ -419,10 +396,6 @@ class Members(Repository):
             "WHERE members.conversation_id = rosters.conversation_id AND person = ?3 AND left_at IS NULL)",
             (self.chat_handle(group), millis(since), self.chat_handle(person)),
         )
-
-    def listed_at(self) -> datetime | None:
-        """Returns when the bridge last listed the members of groups; None: never."""
-        return moment_if(self.value("SELECT max(listed_at) FROM rosters WHERE listed_at > 0"))
 
     def prune(self, *, before: datetime) -> None:
         """Deletes members who left before `before`."""

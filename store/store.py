@@ -32,7 +32,7 @@ from store.ledger import Ledger, Lessons, Quotas
 from store.memories import Facts
 from store.migrations import carry_over, migrate, version_of
 from store.outbox import Outbox
-from store.people import Accounts, Grants, Holds, Members, Notices, People, ToolShapes
+from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.predictions import Predictions
 from store.records import ConversationId, InboxId
 from store.reminders import Reminders
@@ -74,7 +74,6 @@ class Repositories:
         self.predictions = Predictions(keyring, notified, realm)
         self.summaries = Summaries(keyring, notified, realm)
         self.quotas = Quotas(keyring, notified, realm)
-        self.tool_shapes = ToolShapes(keyring, notified, realm)
         self.lessons = Lessons(keyring, notified, realm)
         self.notices = Notices(keyring, notified, realm)
         self.feeds = Feeds(keyring, notified, realm)

@@ -1,8 +1,9 @@
 """Sends of the outbox, step by step: put, begun, left in doubt, proved."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from store import ConversationId, OutboxItem, Repositories, Store, TurnId
+from store import Confirmation, ConversationId, OutboxItem, Repositories, Store, TurnId
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -39,7 +40,12 @@ async def states(store: Store) -> list[tuple[str, int | None]]:
 async def prove(store: Store, address: str, *at: datetime, now: datetime | None = None) -> int:
     """Somebody confirms messages of these times; gives how many sends that proves."""
     names, now = [millis(one) for one in at], now or max(at)
-    return await store.transaction(lambda repos: repos.attempts.prove(address, names, now=now))
+    return await store.transaction(lambda repos: confirm(repos, address, names, now))
+
+
+def confirm(repos: Repositories, address: str, names: Collection[int], now: datetime) -> int:
+    """A phone confirms these messages now; gives how many sends that proves."""
+    return repos.attempts.prove_all([Confirmation(address=address, names=names, came_at=now)], now=now)
 
 
 async def listed(store: Store, group: str, *people: str, now: datetime = NOON + timedelta(seconds=10)) -> None:

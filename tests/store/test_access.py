@@ -51,7 +51,6 @@ def seen(repos: Repositories) -> dict[str, object]:
         "untrusted": people.new_identities(),
         "verified": [who for who in (ALICE, MALLORY) if people.was_verified(who, account=ACCOUNT)],
         "grants": {who: repos.grants.of(conversation, who) for who in (ALICE, MALLORY)},
-        "shapes": repos.tool_shapes.all(),
     }
 
 
@@ -67,7 +66,6 @@ async def kept(path: Path) -> Path:
             repos.people.suspect(MALLORY, "new key", account=ACCOUNT, now=NOON)
             repos.people.verify(ALICE, "key", account=ACCOUNT)
             repos.grants.allow(conversation, ALICE, tool="post", shape="s", now=NOON)
-            repos.tool_shapes.keep("crm_post", "old", now=NOON)
 
         await store.transaction(work)
     return path
@@ -90,7 +88,6 @@ async def test_nobody_lets_themselves_in(kept: Path, tmp_path: Path) -> None:
         (f"UPDATE identities SET sealed = ({of_alice}) WHERE handle = x'{mallory}'", "verified", [ALICE]),
         ("UPDATE grants SET tool = 'delete'", "grants", {ALICE: (), MALLORY: ()}),
         (f"UPDATE grants SET person = x'{person}'", "grants", {ALICE: (), MALLORY: ()}),
-        ("UPDATE tool_shapes SET sealed = (SELECT sealed FROM grants)", "shapes", {"crm_post": ""}),
     )  # fmt: skip
     shutil.copytree(kept.parent, tmp_path / "before")
     for statement, what, wanted in attacks:
@@ -158,7 +155,6 @@ def former(path: Path, *, has_macs: bool) -> None:
         put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, None)
         put("grants", 1, alice, "post", "s", noon)
         put("grants", 1, mallory, "post", "s", noon, is_true=False)
-        put("tool_shapes", "crm_post", "old", noon)
         connection.execute("INSERT INTO spent VALUES (CAST('all' AS BLOB), '2026-11', '7', 1, 0, 2, 3, 0, NULL)")
         connection.execute("INSERT INTO quotas VALUES ('search', '2026-11', 3, NULL)")
 
@@ -175,9 +171,7 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(
         wanted["allowed"] = [ALICE, MALLORY]
     for _ in range(2):
         now = await on(path, seen)
-        assert {key: now[key] for key in ("allowed", "number", "verified", "shapes")} == {
-            key: wanted[key] for key in ("allowed", "number", "verified", "shapes")
-        }
+        assert all(now[key] == wanted[key] for key in ("allowed", "number", "verified"))
         assert [len(now[key]) for key in ("approvals", "untrusted")] == [1 + (not has_macs), 1]  # type: ignore[arg-type]
         totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
         assert [str(total.spending.cost_usd) for total in totals] == ["7"]
@@ -187,7 +181,7 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(
 async def test_who_pretends_that_rows_are_older_gains_nothing(kept: Path) -> None:
     """The key file knows that rows prove themselves, and only the master key can change that."""
     mallory = await on(kept, lambda repos: repos.people._guest(ACCOUNT, MALLORY).hex())
-    names = ("people", "pins", "identities", "grants", "tool_shapes", "guard")
+    names = ("people", "pins", "identities", "grants", "guard")
     definition = "SELECT sql FROM sqlite_master WHERE name = ?"
     with closing(sqlite3.connect(":memory:")) as model:
         build_earlier(model, NEWEST_EARLIER)

@@ -24,6 +24,7 @@ from tests.store.lives import (
     waiting,
 )
 from tests.store.places import wrapped
+from tests.store.sends import confirm
 
 DAY = timedelta(days=1)
 
@@ -214,7 +215,7 @@ class TestAConversation:
             for sent_at in (1, 2, 3):
                 assert repos.inbox.put(arrival(conversation, sent_at)) is None
             repos.outbox.begin(now=NOON, limit=8)
-            assert not repos.attempts.prove("direct:a", (1_000_001,), now=NOON)
+            assert not confirm(repos, "direct:a", (1_000_001,), NOON)
 
         await store.transaction(again)
 

@@ -132,7 +132,6 @@ async def test_what_is_open_is_found_however_long_the_conversation(store: Store)
             lambda: repos.inbox.waiting(conversation),
             lambda: repos.inbox.put_off_turns(conversation),
             lambda: repos.inbox.claim(now=NOON, until=LATER, busy=()),
-            lambda: repos.inbox.is_answering(conversation),
             lambda: repos.outbox.doubtful(conversation),
             lambda: repos.attempts.begin_reaction("direct:a", in_group=False, now=NOON, stamped_at=NOON),
         ):

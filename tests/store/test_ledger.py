@@ -3,7 +3,6 @@
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
@@ -52,14 +51,11 @@ async def note(
     *entries: LedgerEntry,
     person: str | None = None,
     periods: tuple[str, ...] = (),
-    warned: tuple[tuple[Literal["person", "group", "all"], str], ...] = (),
 ) -> ConversationId:
     conversation, turn = await begun(store, chat)
     group = chat if chat.startswith("group:") else None
     await store.transaction(
-        lambda repos: repos.ledger.add(
-            conversation, turn, person, entries, now=NOON, group=group, periods=periods, warned=warned
-        )
+        lambda repos: repos.ledger.add(conversation, turn, person, entries, now=NOON, group=group, periods=periods)
     )
     return conversation
 
@@ -207,22 +203,6 @@ async def test_what_nobody_asked_for_counts_for_all(store: Store) -> None:
     """Without a person the group and everybody together have the cost."""
     await note(store, GROUP, MODEL, periods=TODAY)
     assert await costs(store, "anna", GROUP) == ["0", "0", "0.1", "0.1", "0.1", "0.1"]
-
-
-async def test_sums_are_told_of_once(store: Store) -> None:
-    """What was said of a budget is remembered for its scope and period alone, also when more is spent."""
-    day, month = TODAY
-    await note(store, GROUP, MODEL, person="anna", periods=TODAY, warned=(("person", day), ("all", month)))
-    await note(store, GROUP, MODEL, person="anna", periods=TODAY)
-    found = await totals(store, "anna", GROUP)
-    assert [key for key, total in found.items() if total.warned] == [("person", day), ("all", month)]
-    assert not any(total.warned for key, total in (await totals(store, "ben", GROUP)).items() if key[0] != "all")
-
-
-async def test_what_was_told_of_a_day_that_is_over_does_no_harm(store: Store) -> None:
-    """A turn over midnight: the warning was about yesterday, of which there is no sum to mark."""
-    await note(store, "direct:a", MODEL, person="anna", periods=TODAY, warned=(("person", "2026-11-20"),))
-    assert not any(total.warned for total in (await totals(store, "anna", None, ("2026-11-20", *TODAY))).values())
 
 
 async def test_sums_name_nobody(store: Store) -> None:

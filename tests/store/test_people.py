@@ -68,7 +68,7 @@ async def test_what_names_nobody_puts_nobody_out(let_in: Store, name: str) -> No
 
 
 async def test_a_number_stays_with_the_account_that_came_with_it_first(store: Store) -> None:
-    """Another account with the same number is refused, and the time of the first refusal is kept."""
+    """Another account with the same number is refused, and who had it first keeps it."""
     assert await on(store, lambda people: people.pin_of(NUMBER, MALLORY)) is None
     pins = [
         await on(store, lambda people, who=who, now=now: people.pin(NUMBER, who, now=now))
@@ -78,17 +78,17 @@ async def test_a_number_stays_with_the_account_that_came_with_it_first(store: St
     mine, theirs = [await on(store, lambda people, who=who: people.pin_of(NUMBER, who)) for who in (MALLORY, TRUDY)]
     assert mine is not None
     assert theirs is not None
-    assert (mine.is_theirs, theirs.is_theirs, mine.since, mine.refused_at) == (True, False, NOON, LATER)
+    assert (mine.is_theirs, theirs.is_theirs, mine.since) == (True, False, NOON)
 
 
 async def test_a_number_moves_to_an_account_that_the_operator_confirms(store: Store) -> None:
-    """From then on the old account is the one that is refused, and nothing is left of the first refusal."""
+    """From then on the old account is the one that is refused."""
     for who in (MALLORY, TRUDY):
         await on(store, lambda people, who=who: people.pin(NUMBER, who, now=NOON))
     assert await on(store, lambda people: people.pin(NUMBER, TRUDY, now=LATER, is_confirmed=True))
     moved = await on(store, lambda people: people.pin_of(NUMBER, TRUDY))
     assert moved is not None
-    assert (moved.is_theirs, moved.since, moved.refused_at) == (True, LATER, None)
+    assert (moved.is_theirs, moved.since) == (True, LATER)
     assert not await on(store, lambda people: people.pin(NUMBER, MALLORY, now=LATER))
 
 

@@ -12,6 +12,7 @@ from store import ConversationId, Repositories, Store, StoreError, StoreInUse, T
 from store.repository import millis, moment
 from tests.arrivals import arrival
 from tests.conftest import NOON
+from tests.store.sends import confirm
 from tests.waiting import WAIT_SECONDS
 
 LATER = NOON + timedelta(minutes=5)
@@ -208,7 +209,7 @@ async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
     await run("answer", lambda repos: answer(repos, conversation, turn))
     await run("due", lambda repos: repos.outbox.next_due_at())
     await run("send", sent)
-    await run("receipt", lambda repos: repos.attempts.prove("direct:a", (sent_at,), now=NOON))
+    await run("receipt", lambda repos: confirm(repos, "direct:a", (sent_at,), NOON))
     await run("recover", lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(minutes=1)))
     await run("health", lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
     await run("prune", lambda repos: (repos.inbox.prune(before=NOON), repos.outbox.prune(before=NOON)))

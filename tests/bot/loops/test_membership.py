@@ -16,6 +16,7 @@ from store import Repositories, Store, TurnId
 from store.repository import millis
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
+from tests.store.sends import confirm
 from tests.waiting import eventually, eventually_found
 
 LISTED = AccessList(persons=frozenset(), groups=frozenset())
@@ -63,7 +64,7 @@ async def doubted(store: Store, clock: SetClock) -> None:
 async def confirmed(store: Store, clock: SetClock) -> None:
     """Somebody confirms what may be that send."""
     now = clock.now()
-    await store.transaction(lambda repos: repos.attempts.prove("direct:alice", [millis(now)], now=now))
+    await store.transaction(lambda repos: confirm(repos, "direct:alice", [millis(now)], now))
 
 
 async def is_sent(store: Store) -> bool:

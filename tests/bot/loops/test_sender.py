@@ -20,6 +20,7 @@ from bot.signal.protocol import MissedRecipient
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
+from tests.store.sends import confirm
 from tests.waiting import WAIT_SECONDS, eventually, eventually_found
 
 
@@ -312,7 +313,7 @@ async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> N
     async with running(sender_of(transport, store, clock)):
         await come_to(store, "unknown", "waiting")
         at = int(NOON.timestamp() * 1000) + 10
-        assert await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (at,), now=clock.now()))
+        assert await store.transaction(lambda repos: confirm(repos, "direct:alice", (at,), clock.now()))
         await come_to(store, "sent", "sent")
     assert [reply.content.text for reply in transport.sent] == ["two"]
 
@@ -326,7 +327,7 @@ async def test_of_what_a_receipt_proves_nothing_is_remembered(store: Store, cloc
     async with running(sender):
         await come_to(store, "unknown", "unknown")
         at = int(NOON.timestamp() * 1000) + 10
-        await store.transaction(lambda repos: repos.attempts.prove("direct:alice", (at,), now=clock.now()))
+        await store.transaction(lambda repos: confirm(repos, "direct:alice", (at,), clock.now()))
         await say(store, "two")
         await come_to(store, "sent", "unknown", "sent")
         await eventually(lambda: [*sender._delivery.tries] == [2])

@@ -329,8 +329,7 @@ CREATE TABLE people (
 -- The accounts that phone numbers on the lists in the settings belong to.
 CREATE TABLE pins (
     handle BLOB PRIMARY KEY,                -- of a number on a list
-    sealed BLOB NOT NULL                    -- handle of the account that had it first, since when; when another came
-                                            -- with it
+    sealed BLOB NOT NULL                    -- handle of the account that had it first, since when
 ) STRICT, WITHOUT ROWID;
 
 -- Safety numbers that have changed. Handles only, as in people and pins.
@@ -348,12 +347,6 @@ CREATE TABLE grants (
     tool TEXT NOT NULL,
     sealed BLOB NOT NULL,                   -- the shape of the tool at that time, and when that was
     PRIMARY KEY (conversation_id, person, tool)
-) STRICT;
-
--- How MCP servers described their tools when they were first offered: a tool described differently later asks again.
-CREATE TABLE tool_shapes (
-    tool TEXT PRIMARY KEY,                  -- as models call it
-    sealed BLOB NOT NULL                    -- a digest of what its server said of it, and when that was
 ) STRICT;
 
 -- The accounts of Aldis, each known by its id for good, as numbers come, change and go. If this file first knew an
@@ -393,8 +386,7 @@ CREATE TABLE ledger (
     cached_input_tokens INTEGER NOT NULL DEFAULT 0,
     output_tokens INTEGER NOT NULL DEFAULT 0,
     latency_ms INTEGER NOT NULL,
-    cost_usd TEXT,                          -- a decimal number; null when the price is unknown
-    details BLOB                            -- sealed JSON: a tool's arguments and result
+    cost_usd TEXT                           -- a decimal number; null when the price is unknown
 ) STRICT;
 CREATE INDEX ledger_by_conversation ON ledger (conversation_id, id);
 CREATE INDEX ledger_by_turn ON ledger (turn_id) WHERE turn_id IS NOT NULL;
@@ -409,7 +401,6 @@ CREATE TABLE spent (
     unknown_costs INTEGER NOT NULL,         -- how many of the calls are not in cost_usd
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
-    warned INTEGER NOT NULL DEFAULT 0,      -- 1: people were told that the budget is nearly used up
     PRIMARY KEY (scope, period)
 ) STRICT, WITHOUT ROWID;
 
@@ -484,11 +475,4 @@ CREATE TABLE own_time (
     wall_ns INTEGER NOT NULL,               -- what its clock showed, without a step that did not stand yet; since
                                             -- 1970
     own_ns INTEGER NOT NULL                 -- own time; since 1970
-) STRICT;
-
--- How often the store was opened. Fewer than the key file says: an older copy of the database is in its place.
-CREATE TABLE openings (
-    id INTEGER PRIMARY KEY CHECK (id = 1),  -- one row
-    count INTEGER NOT NULL                  -- how often the store was opened; behind that in the key file: an older
-                                            -- copy
 ) STRICT;
