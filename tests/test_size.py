@@ -35,7 +35,7 @@ ROOMS = {
     "bot/models": (4394, 2900),
     "bot/web": (3248, 2300),
     "bot/doctor": (1685, 900),
-    "store": (6688, 3900),
+    "store": (6636, 3900),
     "tools": (12030, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
@@ -48,7 +48,7 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (328, 280)
-TEST_LINES = (79805, 50000)
+TEST_LINES = (79802, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
