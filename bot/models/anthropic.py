@@ -39,7 +39,7 @@ from bot.messages import (
     without_opaque,
 )
 from bot.models import caching, media, streams, wire
-from bot.models.base import Completion, Deadline, OnText, Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
 from bot.models.capabilities import ModelLessons, told_of
 from bot.models.prices import Prices, published_prices
 from tools import trusted_certificates
@@ -135,12 +135,6 @@ class _PartialMessage:
         """How much has come so far, in characters."""
 
     @property
-    def text(self) -> str:
-        """The words so far, of all text blocks."""
-        blocks = self._stream.current_message_snapshot.content if self._has_begun else ()
-        return streams.join_texts(block.text or "" for block in blocks if block.type == "text")
-
-    @property
     def usage(self) -> _Usage | None:
         """What the service has counted: the prompt from the first event on, the answer at the end; None: nothing."""
         usage = self._so_far.get("usage")
@@ -151,18 +145,11 @@ class _PartialMessage:
         return self._stream.current_message_snapshot.to_dict(warnings=False) if self._has_begun else {}
 
     def take(self, piece: object) -> None:
-        """Notes an event that the SDK has added.
-
-        Raises:
-            ValueError: the answer does not end.
-        """
+        """Notes an event that the SDK has added."""
         event = cast("ParsedMessageStreamEvent[None]", piece)
         match event.type:
             case "message_start":
                 self._has_begun = True
-            case "content_block_start":
-                if event.index >= streams.MAX_PARTS:
-                    raise ValueError("the blocks do not end")
             case "text":
                 self.size += len(event.text)
             case "thinking":
@@ -245,17 +232,18 @@ class Anthropic:
             ),
         )
         self._client.drop_headers_of_environment()
-        self._is_slow = False
+        self.is_slow = False
+        """Whether answers are streamed, because one of them took long (`streams.SLOW_SECONDS`)."""
         self._encoded = IdentityCache(_encoded)
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The model's answer.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
         """
         deadline = Deadline(request)
-        asking = _Asking(listener=streams.Listener(request, deadline, on_text), reader=streams.Reader(request))
+        asking = _Asking(listener=streams.Listener(request, deadline), reader=streams.Reader(request))
         try:
             return await self._completed(request, deadline, asking)
         except ProviderError as error:
@@ -268,7 +256,7 @@ class Anthropic:
             async with deadline:
                 answer = await self._ask(request, asking)
         except TimeoutError as error:
-            self._is_slow = True
+            self.is_slow = True
             raise asking.listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
         except anthropic.APIStatusError as error:
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
@@ -277,9 +265,8 @@ class Anthropic:
             raise wire.no_connection(error, provider=NAME, model=self._model) from error
         except (anthropic.AnthropicError, *_ODD) as error:
             raise wire.unreadable(provider=NAME, model=self._model) from error
-        asking.listener.end(answer.text)
         latency_seconds = deadline.seconds
-        self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
+        self.is_slow = self.is_slow or latency_seconds > streams.SLOW_SECONDS
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
@@ -319,7 +306,7 @@ class Anthropic:
         messages = self._conversation(request.messages, takes, plan.marks)
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url, reader = f"{self._base_url}/v1/messages", asking.reader
-        if not (asking.listener.is_wanted or self._is_slow):
+        if not self.is_slow:
             data = wire.with_messages(body, messages)
             return reader.read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
         data = wire.with_messages({**body, "stream": True}, messages)

@@ -130,11 +130,6 @@ class Completion:
     """Whether `cost_usd` is an estimate, because the server did not report usage."""
 
 
-OnText = Callable[[str], None]
-"""Called with the words of the answer so far, whenever there are more. They may still turn out not to be the answer:
-another provider starts over, or tool calls follow them."""
-
-
 class Provider(Protocol):
     """A model, or several that stand in for each other."""
 
@@ -143,8 +138,8 @@ class Provider(Protocol):
         """Its name in settings and the ledger: `anthropic`, `openai`, `offline`, `fallback`."""
         ...
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The model's answer, in the request's time. With `on_text` it is streamed, with the same result.
+    async def complete(self, request: Request) -> Completion:
+        """The model's answer, in the request's time.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter. A `TooSlow` has

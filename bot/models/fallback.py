@@ -41,7 +41,7 @@ from bot.errors import (
     Unreadable,
 )
 from bot.models import wire
-from bot.models.base import Attempt, Completion, Deadline, OnText, Provider, Request
+from bot.models.base import Attempt, Completion, Deadline, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and third round if no provider names one; jitter adds or subtracts up to half."""
@@ -85,7 +85,6 @@ class _Run:
     """One request in progress: its deadlines, who is still worth asking, and what has failed so far."""
 
     request: Request
-    on_text: OnText | None
     silent_until: float
     """Grows by the time in which a model wrote or was busy."""
     ends_at: float
@@ -153,7 +152,7 @@ class Fallback:
         self._pause = pause
         self._fraction = fraction
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The first completion that a provider gives, or else the longest that did not come to its end; its `attempts`
         lists the tries that failed.
 
@@ -164,7 +163,6 @@ class Fallback:
         now, total_seconds = self._monotonic(), request.total_seconds
         run = _Run(
             request=request,
-            on_text=on_text,
             silent_until=now + request.timeout_seconds,
             ends_at=now + (request.timeout_seconds if total_seconds is None else total_seconds),
             hopeful=self._in_order(request.model),
@@ -220,7 +218,7 @@ class Fallback:
         total_seconds = max(timeout_seconds, run.ends_at - began_at)
         request = replace(run.request, timeout_seconds=timeout_seconds, total_seconds=total_seconds, on_piece=hear)
         try:
-            return await _complete_in_time(seat.provider, request, run.on_text)
+            return await _complete_in_time(seat.provider, request)
         except ProviderError as error:
             run.silent_until += (self._monotonic() if isinstance(error, Overloaded) else heard_at) - began_at
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
@@ -275,7 +273,7 @@ class Fallback:
         return wait_seconds if self._monotonic() + wait_seconds < min(run.silent_until, run.ends_at) else None
 
 
-async def _complete_in_time(provider: Provider, request: Request, on_text: OnText | None) -> Completion:
+async def _complete_in_time(provider: Provider, request: Request) -> Completion:
     """The provider's answer; a provider that exceeds its time is `TooSlow`."""
     deadline = Deadline(request, grace_seconds=_GRACE_SECONDS)
 
@@ -285,7 +283,7 @@ async def _complete_in_time(provider: Provider, request: Request, on_text: OnTex
 
     try:
         async with deadline:
-            return await provider.complete(replace(request, on_piece=hear), on_text)
+            return await provider.complete(replace(request, on_piece=hear))
     except TimeoutError as error:
         raise wire.no_answer(deadline, provider=provider.name, model="") from error
 
@@ -339,21 +337,21 @@ class QuestionsFirst:
         """The inner provider's name."""
         return self._provider.name
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The inner provider's completion.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`.
         """
         if not self._is_at_home(request.model):
-            return await self._provider.complete(request, on_text)
+            return await self._provider.complete(request)
         if request.may_wait:
             return await self._complete_later(request)
         self._questions += 1
         self._is_at_rest.clear()
         self._is_asked.set()
         try:
-            return await self._provider.complete(request, on_text)
+            return await self._provider.complete(request)
         finally:
             self._questions -= 1
             if not self._questions:

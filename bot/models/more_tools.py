@@ -15,7 +15,7 @@ from functools import lru_cache, partial
 from typing import Final, cast
 
 from bot.messages import AssistantMessage, IdentityCache, Message, ToolCall, ToolMessage
-from bot.models.base import Completion, OnText, Provider, Request, ToolOffer
+from bot.models.base import Completion, Provider, Request, ToolOffer
 from bot.models.wire import tool_call
 
 NAME: Final = "more_tools"
@@ -35,13 +35,13 @@ class MoreTools:
         """The inner provider's name."""
         return self._provider.name
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The completion, its calls as calls of the tools themselves.
 
         Raises:
             ProviderError: one of its kinds, see `bot.errors`.
         """
-        completion = await self._provider.complete(defer_tools(request), on_text)
+        completion = await self._provider.complete(defer_tools(request))
         message = completion.message
         if message is None or not message.calls:
             return completion

@@ -31,7 +31,7 @@ from bot.messages import (
     UserMessage,
 )
 from bot.models import phrases
-from bot.models.base import Completion, OnText, Request, Stop, Usage
+from bot.models.base import Completion, Request, Stop, Usage
 from bot.settings.values import is_zone
 
 NAME = "offline"
@@ -139,11 +139,8 @@ class Offline:
 
     name = NAME
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """The tool's call if the newest message is a form whose tool is offered, else the answer in words. Never fails.
-
-        `on_text` is called once with all words.
-        """
+    async def complete(self, request: Request) -> Completion:
+        """The call of a tool if the newest message is a form whose tool is offered, else words. Never fails."""
         question, since = _newest(request.messages)
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
         if answers:
@@ -153,8 +150,6 @@ class Offline:
             if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
                 return _completion([_call(asked, request.messages)], Stop.TOOLS)
             text = say(phrases.OFFLINE_WORKS)
-        if on_text is not None:
-            on_text(text)
         return _completion([Text(text=text)], Stop.END)
 
     async def aclose(self) -> None:

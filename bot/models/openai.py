@@ -34,7 +34,7 @@ from bot.errors import (
     Unreadable,
 )
 from bot.models import media, openai_chat, openai_responses, prompted, streams, wire
-from bot.models.base import Completion, Deadline, OnText, Request
+from bot.models.base import Completion, Deadline, Request
 from bot.models.capabilities import Capabilities, ModelLessons, chat_models, told_of
 from bot.models.openai_chat import Quirks
 from bot.models.prices import Prices, published_prices
@@ -190,7 +190,8 @@ class OpenAI:
         self._never: Quirks = frozenset(name for name, is_set in never.items() if is_set)
         """What settings rule out, whatever the server says."""
         self._lessons = lessons or ModelLessons()
-        self._is_slow = False
+        self.is_slow = False
+        """Whether answers are streamed, because one of them took long (`streams.SLOW_SECONDS`)."""
         self._client = _Client(
             api_key=api_key or "none",  # the SDK requires one
             # None and missing values would be looked up in the environment.
@@ -211,7 +212,7 @@ class OpenAI:
         self._client.organization = None
         self._client.project = None
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """The model's answer.
 
         Raises:
@@ -219,16 +220,15 @@ class OpenAI:
                 comes only at its end.
         """
         deadline = Deadline(request)
-        listener = streams.Listener(request, deadline, on_text)
+        listener = streams.Listener(request, deadline)
         try:
             answer = await self._in_time(request, deadline, listener)
         except ProviderError as error:
             if listener.has_heard:
                 error.cost_usd = None
             raise
-        listener.end(answer.text)
         latency_seconds = deadline.seconds
-        self._is_slow = self._is_slow or latency_seconds > streams.SLOW_SECONDS
+        self.is_slow = self.is_slow or latency_seconds > streams.SLOW_SECONDS
         return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
@@ -241,7 +241,7 @@ class OpenAI:
             async with deadline:
                 return await self._ask(request, listener)
         except TimeoutError as error:
-            self._is_slow = True
+            self.is_slow = True
             raise listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
         except openai.APIStatusError as error:
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
@@ -262,7 +262,7 @@ class OpenAI:
             self._model = await self._first_listed()
         told = told_of(self._lessons, self._base_url, self._model)
         quirks = self._quirks | (_told(told) | self._learnt()) - self._never
-        is_streamed = listener.is_wanted or self._is_slow or told.is_at_home is True
+        is_streamed = self.is_slow or told.is_at_home is True
         while True:
             request = replace(request, max_output_tokens=min(request.max_output_tokens, self._max_output_tokens()))
             heard_by = listener if is_streamed and "stream" not in quirks else None

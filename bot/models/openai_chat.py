@@ -31,7 +31,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.models import media, streams, wire
+from bot.models import media, wire
 from bot.models.base import Request, Stop, ToolOffer, Usage
 
 PATH = "/chat/completions"
@@ -341,16 +341,11 @@ class PartialChat:
         self.size = 0
         """How much has come so far, in characters; also of thoughts that do not go back."""
 
-    @property
-    def text(self) -> str:
-        """The words so far; those of a refusal if there is one."""
-        return self._refusal or self._content  # with each piece, so without looking at all of it
-
     def take(self, piece: object) -> None:
         """Adds a chunk.
 
         Raises:
-            ValueError: it is not what the service sends, or the calls do not end.
+            ValueError: it is not what the service sends.
         """
         chunk = _Chunk.model_validate(piece)
         self._usage = chunk.usage or self._usage
@@ -408,8 +403,6 @@ class PartialChat:
         """
         call = next((call for call in reversed(self._calls) if call.index == piece.index), None)
         if call is None or call.is_over(piece):
-            if len(self._calls) == streams.MAX_PARTS:
-                raise ValueError("the calls do not end")
             call = _PartialCall(piece)
             self._calls.append(call)
         call.extra = piece.extra_content or call.extra

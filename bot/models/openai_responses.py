@@ -24,7 +24,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.models import caching, media, streams, wire
+from bot.models import caching, media, wire
 from bot.models.base import Request, Stop, ToolOffer
 from bot.models.openai_chat import CACHE_KEY, CallIds, Counted, Quirks, arguments_json, tools_of
 
@@ -254,11 +254,6 @@ class PartialResponse:
         self.size = 0
         """How much has come so far, in characters."""
 
-    @property
-    def text(self) -> str:
-        """The words so far, of all messages in the answer."""
-        return streams.join_texts(text for _, text in sorted(self._texts.items()))
-
     def take(self, piece: object) -> None:
         """Adds an event; ignores unknown kinds.
 
@@ -272,8 +267,6 @@ class PartialResponse:
             self._is_refusal |= event.type == _REFUSAL
             place = (event.output_index, event.content_index)
             self._texts[place] = self._texts.get(place, "") + str(event.delta or "")
-            if len(self._texts) > streams.MAX_PARTS:
-                raise ValueError("the texts do not end")
         elif event.type in _ENDS:
             self._response = event.response
         elif event.type == "error":

@@ -1,4 +1,4 @@
-"""What arrives: answers in pieces, their words as they come, and what models write into them that no one should see.
+"""What arrives: answers in pieces, and what models write into their words that no one should see.
 
     thoughts before the answer, the signs that end a turn    --> cut off
     <<get_weather: {"place": "Oslo"}>>, where tools are offered in words (`prompted`) --> a call
@@ -16,7 +16,7 @@ import asyncio
 import itertools
 import logging
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -25,7 +25,7 @@ import httpx2
 from bot.errors import ProviderError, TooSlow
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text
 from bot.models import prompted, wire
-from bot.models.base import Deadline, OnText, Request, Stop
+from bot.models.base import Deadline, Request, Stop
 from bot.models.prices import Prices
 
 _log = logging.getLogger(__name__)
@@ -39,17 +39,11 @@ when whole (vLLM's, by its issue threads, 2026-11-26).
 MAX_STREAM_BYTES = 64 * 1024 * 1024
 """The longest answer that can be requested, in the smallest pieces, each wrapped in JSON."""
 MAX_WHOLE_BYTES = 4 * 1024 * 1024
-"""For an answer that comes whole, and for what a stream comes to."""
+"""The longest answer that comes whole."""
 MAX_CHARACTERS = 2_000_000
-"""The limit per answer: twice the largest output limit. A server that repeats itself may never end."""
-MAX_PARTS = 1_000
-"""The limit per answer, for calls and texts alike: all are examined with each piece."""
+"""The limit for words, thoughts and calls of an answer: twice the largest output limit. Some never end."""
 HEADERS: Final = {"Accept-Encoding": "identity"}
 """Answers come uncompressed, because a packed one could expand to anything."""
-
-_STEPS = 32
-"""An unfinished answer is read again whenever it has grown by this fraction of itself: a long one a few hundred times,
-not with each of its thousands of pieces, which would take quadratic time."""
 
 _TURN_ENDS = (
     r"<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_OF_TURN_TOKEN|user|assistant)\|>"
@@ -97,12 +91,6 @@ class Reader:
         self._in_words = in_words
         self._names = frozenset(offer.name for offer in request.tools)
 
-    def visible(self, text: str) -> str:
-        """Returns what people may see of an unfinished completion: no thoughts, nothing that may become a call."""
-        text = _without_thoughts(text)
-        begun = _MAY_BEGIN.search(text) if self._names or "<|" in text else None
-        return text[: begun.start()].rstrip() if begun else _without_end(text)
-
     def read(self, answered: wire.WireAnswer) -> wire.WireAnswer:
         """The answer with its words alone, and with calls in words as calls, after everything else, in order.
 
@@ -128,10 +116,12 @@ class Reader:
         return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
 
     def read_unfinished(self, answered: wire.WireAnswer) -> wire.WireAnswer:
-        """The same of an answer that may lack its end: then it has only the words that people may see by then."""
+        """The same of an answer that may lack its end: then it has only words, up to what may become a call."""
         if answered.stop is not Stop.LENGTH:
             return self.read(answered)
-        words = self.visible(answered.text)
+        words = _without_end(_without_thoughts(answered.text))
+        begun = _MAY_BEGIN.search(words) if self._names or "<|" in words else None
+        words = words[: begun.start()].rstrip() if begun else words
         return wire.wire_answer([Text(text=words)], answered.stop, answered.usage)
 
     def _is_call(self, text: str) -> bool:
@@ -172,11 +162,6 @@ class PartialAnswer(Protocol):
     """An incomplete answer."""
 
     @property
-    def text(self) -> str:
-        """The words so far, as in `AssistantMessage.text`."""
-        ...
-
-    @property
     def size(self) -> int:
         """How much has come so far, of words, thoughts and calls: grows with every piece that brings any."""
         ...
@@ -200,18 +185,12 @@ class PartialAnswer(Protocol):
 
 
 class Listener:
-    """Hears one completion: passes on its words as they arrive and the final text at the end, and knows what there is
-    of it if it does not come to its end.
-    """
+    """Hears one completion, and knows what there is of it if it does not come to its end."""
 
-    def __init__(self, request: Request, deadline: Deadline, on_text: OnText | None) -> None:
+    def __init__(self, request: Request, deadline: Deadline) -> None:
         self._request = request
         self._deadline = deadline
-        self._on_text = on_text
-        self._said = ""
         self._so_far: Callable[[], wire.WireAnswer] | None = None
-        self.is_wanted = on_text is not None
-        """Whether the caller wants to hear it; otherwise it need not be streamed."""
         self.has_heard = False
         """Whether any piece has arrived: then the service has started to count."""
 
@@ -228,7 +207,7 @@ class Listener:
             ValueError: a piece is unreadable, the end is missing, or the answer is too long.
         """
         self._so_far = lambda: reader.read_unfinished(read(partial.body(is_cut=True)))
-        size = looked_at = 0
+        size = 0
         async for piece in pieces:
             self.has_heard = True
             # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
@@ -239,28 +218,9 @@ class Listener:
             size = partial.size
             self._deadline.extend()
             self._request.on_piece()
-            written = partial.text
-            if len(written) > MAX_CHARACTERS:
+            if size > MAX_CHARACTERS:
                 raise ValueError("the answer does not end")
-            if len(written) - looked_at > looked_at // _STEPS:
-                looked_at = len(written)
-                self._tell(reader.visible(written))
-        body = partial.body()
-        if len(body) > MAX_WHOLE_BYTES:
-            raise ValueError("the answer is larger than one may be that comes whole")
-        return body
-
-    def end(self, text: str) -> None:
-        """Passes on the final text: an ending that might have become a call, but did not, is shown only now."""
-        self._tell(text)
-
-    def _tell(self, text: str) -> None:
-        # Half a surrogate pair, whose other half may be in the next piece, cannot be shown.
-        text = text.encode("utf-8", "replace").decode()
-        if text != self._said and text.strip():
-            self._said = text
-            if self._on_text is not None:
-                self._on_text(text)
+        return partial.body()
 
     def too_slow(self, *, provider: str, model: str, prices: Prices) -> TooSlow:
         """The error for a missed deadline, with what was written by then."""
@@ -322,8 +282,3 @@ class _Bounded(httpx2.AsyncByteStream):
 def is_whole(headers: Mapping[str, str]) -> bool:
     """Whether an answer arrives in one piece after all; a few compatible servers do not stream."""
     return headers.get("content-type", "").lower().startswith("application/json")
-
-
-def join_texts(texts: Iterable[str]) -> str:
-    """The words of several parts, joined as in `AssistantMessage.text`."""
-    return "\n\n".join(text for text in texts if text.strip())

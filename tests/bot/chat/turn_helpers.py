@@ -17,7 +17,7 @@ from bot.clock import SetClock
 from bot.errors import ProviderError
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolCall
-from bot.models.base import Completion, OnText, Provider, Request, Stop, Usage
+from bot.models.base import Completion, Provider, Request, Stop, Usage
 from bot.money.budgets import Budget
 from bot.settings import BudgetSettings, Settings, load_settings
 from bot.signal.protocol import Progress
@@ -59,7 +59,7 @@ class Scripted:
     requests: list[Request] = field(default_factory=list[Request])
     name: str = "scripted"
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         self.requests.append(request)
         answer = self.script.pop(0)
         if isinstance(answer, ProviderError):

@@ -34,7 +34,7 @@ from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender
 from bot.loops.worker import Worker
 from bot.media.speech import Speech
-from bot.models.base import Completion, OnText, Request
+from bot.models.base import Completion, Request
 from bot.settings import BudgetSettings, HistorySettings
 from bot.signal.envelope import FrameReader
 from bot.signal.protocol import Group
@@ -80,14 +80,11 @@ class FakeModel(Scripted):
     script: list[Any] = field(default_factory=list[Any])
     gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])
     asked: list[str] = field(default_factory=list[str])
-    on_text: OnText | None = None
-    """Who is told the words of the completion under way; None where nobody wants to see them."""
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         question = next(message.text for message in reversed(request.messages) if message.role == "user")
         self.requests.append(request)
         self.asked.append(question)
-        self.on_text = on_text
         for word, gate in self.gates.items():
             if word in question:
                 await gate.wait()

@@ -24,7 +24,7 @@ from bot.events import ChatId, Envelope, Kind, Reply
 from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING, Worker
 from bot.metrics import Counts
-from bot.models.base import Completion, OnText, Request
+from bot.models.base import Completion, Request
 from store import Arrival, Repositories, Store
 from tests.bot.chat.turn_helpers import Scripted, agent_of, says, settings_with, toolbox, turn_settings, unlimited
 from tests.bot.loops.fake_transport import FakeTransport, envelope
@@ -41,7 +41,7 @@ class FakeModel(Scripted):
         self.asked: list[str] = []
         self.changed = asyncio.Event()
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         text = str(request.messages[-1])
         self.asked.append(text)
         self.changed.set()

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from bot.errors import ProviderError, TooSlow, Unavailable
 from bot.messages import AssistantMessage, Text
-from bot.models.base import Completion, Deadline, OnText, Request, Stop
+from bot.models.base import Completion, Deadline, Request, Stop
 from bot.models.capabilities import LESSON, Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.openai import OpenAI
@@ -215,7 +215,7 @@ class Late:
     """For how long it is silent before it fails."""
     asked: list[Request] = field(default_factory=list[Request])
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         self.asked.append(request)
         for _ in range(self.words):
             let_pass(self.pace_seconds)
@@ -279,7 +279,7 @@ async def test_a_provider_that_minds_no_deadline_is_left() -> None:
     """Also one that has begun."""
 
     class Hanging(Late):
-        async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        async def complete(self, request: Request) -> Completion:
             request.on_piece()
             await asyncio.Event().wait()
             raise AssertionError

@@ -10,7 +10,7 @@ import pytest
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.messages import AssistantMessage, Text, UserMessage
-from bot.models.base import Attempt, Completion, OnText, Provider, Request, Stop, Usage
+from bot.models.base import Attempt, Completion, Provider, Request, Stop, Usage
 from bot.models.fallback import Fallback
 
 REQUEST = Request(
@@ -54,13 +54,11 @@ class Scripted:
     offered_seconds: list[float] = field(default_factory=list)
     closed: int = 0
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         self.offered_seconds.append(request.timeout_seconds)
         self.machine.now += self.seconds
         step = self.script.pop(0) if self.script else ANSWER
         if isinstance(step, str):
-            if on_text is not None:
-                on_text(f"from {self.name}")
             return completion_of(self.name)
         error, retry_after = step if isinstance(step, tuple) else (step, None)
         raise error("refused", provider=self.name, model=f"{self.name}-1", retry_after_seconds=retry_after)
@@ -79,7 +77,7 @@ class Hanging(Scripted):
 
     begun: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         self.begun.set()
         await asyncio.Event().wait()
         raise AssertionError
@@ -409,15 +407,6 @@ async def test_a_choice_cools_down_by_itself() -> None:
     machine.now += 31
     assert (await fallback.complete(chosen)).provider == "d"
     assert (await fallback.complete(REQUEST)).provider == "a"
-
-
-async def test_whoever_answers_is_heard() -> None:
-    """Who listens hears the words of the provider that answers in the end."""
-    machine = Machine()
-    a, b = scripted(machine, [Overloaded], [])
-    heard: list[str] = []
-    await fallback_of([a, b], machine).complete(REQUEST, heard.append)
-    assert heard == ["from b"]
 
 
 async def test_closing_closes_the_choices_once() -> None:

@@ -11,7 +11,7 @@ from bot.messages import UserMessage
 from bot.models.base import Provider, Request
 from bot.models.capabilities import ModelLessons
 from bot.models.openai import OpenAI
-from tests.bot.models.vendors import QUESTION, Listening, answered, followed_by, stripped, texts
+from tests.bot.models.vendors import QUESTION, answered, followed_by, stripped, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_rules import Carried
 from tests.servers.script import call, say, think
@@ -25,8 +25,9 @@ async def _opened(
 ) -> AsyncIterator[Provider]:
     async with server:
         own = OpenAI(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
+        own.is_slow = streams
         async with aclosing(own):
-            yield Listening(own) if streams else own
+            yield own
 
 
 async def _looked_twice(provider: Provider) -> Request:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
-from bot.models.base import Completion, OnText, Request
+from bot.models.base import Completion, Request
 from bot.models.fallback import MAX_GIVEN_WAY, Fallback, QuestionsFirst
 from tests.bot.models.test_fallback import completion_of
 from tests.bot.models.vendors import QUESTION
@@ -24,7 +24,7 @@ class OneSlot:
     open: dict[str, list[asyncio.Future[Completion]]] = field(default_factory=dict)
     broken_off: list[str] = field(default_factory=list)
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         answer = asyncio.get_running_loop().create_future()
         self.open.setdefault(request.conversation, []).append(answer)
         try:

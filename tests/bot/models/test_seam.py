@@ -1,4 +1,4 @@
-"""One suite over the real providers, whole and streamed: whatever the vendor, the same stories end the same way."""
+"""One suite over the real providers: whatever the vendor, the same stories end the same way."""
 
 import asyncio
 import json
@@ -34,7 +34,6 @@ from bot.models.openai import OpenAI
 from tests.bot.models.vendors import (
     NAMES,
     QUESTION,
-    Listening,
     Vendor,
     answered,
     calls,
@@ -68,11 +67,10 @@ SECRET = "my-sister-hides-the-key-under-the-mat"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(params=[*NAMES, *(f"{name}, streamed" for name in NAMES)], scope="module", loop_scope="module")
+@pytest_asyncio.fixture(params=NAMES, scope="module", loop_scope="module")
 async def open_vendor(request: pytest.FixtureRequest) -> AsyncIterator[Vendor]:
     """One for the module: an SDK's client takes 30 ms to make, most of them for reading certificates."""
-    kind, _, streamed = request.param.partition(", ")
-    async with opened(kind, streams=bool(streamed)) as vendor:
+    async with opened(request.param) as vendor:
         yield vendor
 
 
@@ -253,16 +251,9 @@ async def test_a_cut_off_call(vendor: Vendor) -> None:
     assert completion.message == AssistantMessage(parts=(Text(text="Hm."),))
 
 
-def _is_read_by_its_sdk(vendor: Vendor) -> bool:
-    """Whether the vendor's SDK puts the arguments together, which Claude writes without a fault."""
-    return vendor.kind == "anthropic" and isinstance(vendor.provider, Listening)
-
-
 @pytest.mark.parametrize("written", ["[1, 2]", '"Oslo"', '{"x": NaN}', '{"x": 1e999}', "[" * 9999])
 async def test_malformed_arguments(vendor: Vendor, written: str) -> None:
     """What is no JSON object is kept for the error, and the history that goes back holds valid JSON instead."""
-    if _is_read_by_its_sdk(vendor):
-        return
     vendor.server.scripted(call("get_weather", written), say("Sorry."))
     first = await vendor.provider.complete(QUESTION)
     assert [(asked.malformed, dict(asked.arguments)) for asked in calls(first)] == [(written, {})]
@@ -274,8 +265,6 @@ async def test_malformed_arguments(vendor: Vendor, written: str) -> None:
 @pytest.mark.parametrize("written", ["", "  ", "{}"])
 async def test_no_arguments(vendor: Vendor, written: str) -> None:
     """Nothing at all is what some models write for no arguments."""
-    if _is_read_by_its_sdk(vendor):
-        return
     vendor.server.scripted(call("current_time", written))
     completion = await vendor.provider.complete(QUESTION)
     assert [(asked.malformed, dict(asked.arguments)) for asked in calls(completion)] == [(None, {})]

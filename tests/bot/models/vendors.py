@@ -2,13 +2,12 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.anthropic import Anthropic
-from bot.models.base import Completion, Deadline, OnText, Provider, Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
 from bot.models.openai import OpenAI
 from bot.models.openai_chat import PartialChat
 from bot.models.streams import Listener, Reader
@@ -43,38 +42,12 @@ QUESTION = Request(
 
 
 @dataclass
-class Listening:
-    """A provider that is listened to while it answers: each text that is told goes on where the one before ended.
-
-    The last one is the whole answer, unless calls are all there is.
-    """
-
-    inner: Provider
-    heard: list[str] = field(default_factory=list)
-    """What was told of the newest completion."""
-
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        heard = self.heard = []
-        completion = await self.inner.complete(request, heard.append)
-        assert all(text.strip() and more.startswith(text) for text, more in pairwise([*heard, *heard[-1:]]))
-        assert "".join(heard[-1:]) == (completion.message.text if completion.message else "")
-        return completion
-
-    async def aclose(self) -> None:
-        await self.inner.aclose()
-
-
-@dataclass
 class Vendor:
     """One of `NAMES`. `mistakes` says whether the test means the double to refuse something."""
 
     kind: str
     server: ModelServer
-    provider: Provider
+    provider: Anthropic | OpenAI
     mistakes: bool = False
 
     @property
@@ -108,13 +81,13 @@ class Vendor:
         return self.server.requests[-1].json()
 
 
-async def listened(pieces: AsyncIterator[object], on_text: OnText = lambda _: None) -> bytes:
+async def listened(pieces: AsyncIterator[object]) -> bytes:
     """The body of an answer to the question that comes in these pieces."""
 
     def read(_: bytes) -> WireAnswer:
         return wire_answer([], Stop.END, Usage())
 
-    return await Listener(QUESTION, Deadline(QUESTION), on_text).listen(pieces, PartialChat(), Reader(QUESTION), read)
+    return await Listener(QUESTION, Deadline(QUESTION)).listen(pieces, PartialChat(), Reader(QUESTION), read)
 
 
 def server_of(kind: str) -> AnthropicServer | OpenAIServer:
@@ -123,7 +96,7 @@ def server_of(kind: str) -> AnthropicServer | OpenAIServer:
     return AnthropicServer() if kind == "anthropic" else OpenAIServer(local=kind == "local")
 
 
-def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | None = None) -> Provider:
+def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | None = None) -> Anthropic | OpenAI:
     key = key or server.key or ""
     if kind == "anthropic":
         return Anthropic(api_key=key, model="claude-haiku-5-5", base_url=server.base_url)
@@ -136,10 +109,11 @@ def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | No
 
 @asynccontextmanager
 async def opened(kind: str, *, streams: bool = False) -> AsyncGenerator[Vendor]:
-    """A provider connected to its double, which must have refused nothing at the end; `streams` listens to it."""
+    """A provider connected to its double, which must have refused nothing at the end; `streams`: in pieces."""
     async with server_of(kind) as server:
         provider = provider_of(kind, server)
-        vendor = Vendor(kind=kind, server=server, provider=Listening(provider) if streams else provider)
+        provider.is_slow = streams
+        vendor = Vendor(kind=kind, server=server, provider=provider)
         try:
             yield vendor
         finally:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bot.messages import CallId, ToolCall
-from bot.models.base import Completion, OnText, Request
+from bot.models.base import Completion, Request
 from tests.bot.chat.turn_helpers import completion, contents, says
 from tests.campaigns.agentdojo.suites import MARK, Call
 
@@ -21,7 +21,7 @@ class Obeying:
     has_read: bool = False
     """Whether the stranger's order came into a request."""
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         if not self.has_read and any(MARK in content for content in contents(request)):
             self.has_read = True
             self.planned = [*self.ordered, *self.planned]

@@ -14,7 +14,7 @@ from bot.messages import (
     UserMessage,
     dump_messages,
 )
-from bot.models.base import Completion, OnText, Request, Stop, Usage
+from bot.models.base import Completion, Request, Stop, Usage
 from tests.campaigns.simulation.crashes import Life, never
 from tests.campaigns.simulation.network import Network
 from tests.campaigns.simulation.record import PaidCall
@@ -33,7 +33,7 @@ class Model:
         self._network = network
         self._life = life
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         question, position = _place(request.messages)
         await self._life.step(f"model is asked about {question}, {position}")
         self._examine(request)
