@@ -31,8 +31,7 @@ from aiohttp.payload import AsyncIterablePayload
 
 from tests.ports import free_port
 from tests.servers.base import Seen
-from tests.servers.envelopes import Frame, Person, timestamp
-from tests.servers.profiles import ProfileRefused
+from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     FIRST_LONG,
     NO_LONG,
@@ -53,7 +52,6 @@ from tests.servers.signal_server import (
 
 _STYLE = re.compile(r"(\d+):(\d+):(BOLD|ITALIC|SPOILER|STRIKETHROUGH|MONOSPACE)")
 _MENTION = re.compile(r"(\d+):(\d+):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
-_PICTURE = re.compile(r"data:[^;,]+/[^;,]+(?:;filename=[^;,]+)?;base64,([A-Za-z0-9+/]+={0,2})")
 _RECIPIENT = re.compile(r"\+[1-9]\d{6,14}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -606,9 +604,6 @@ class SignalCli(SignalServer):
             "listIdentities": self._list_identities,
             "trust": self._trust,
             "submitRateLimitChallenge": self._submit_challenge,
-            "updateProfile": self._update_profile,
-            "updateAccount": self._update_account,
-            "getAvatar": self._get_avatar,
         }
 
     async def _version(self, parameters: Parameters) -> Any:
@@ -671,67 +666,13 @@ class SignalCli(SignalServer):
             {
                 "number": person.number,
                 "uuid": person.uuid,
-                "username": self.profile.listed_username if person == self.own else None,
+                "username": None,
                 "name": "",
                 "isBlocked": False,
-                "profile": self._profile_of(person),
+                "profile": {"givenName": person.name, "familyName": None},
             }
             for person in found
         ]
-
-    def _profile_of(self, person: Person) -> Frame:
-        if person != self.own:
-            return {"givenName": person.name, "familyName": None}
-        known = self.profile
-        return {
-            "givenName": known.given_name or None,
-            "familyName": known.family_name or None,
-            "about": known.about or None,
-            "aboutEmoji": None,
-            "hasAvatar": known.picture is not None,
-        }
-
-    async def _update_profile(self, parameters: Parameters) -> Any:
-        parameters.only("givenName", "familyName", "about", "aboutEmoji", "avatar", "removeAvatar")
-        address = parameters.one("avatar", str)
-        found = None if address is None else _PICTURE.fullmatch(address)
-        if address is not None and found is None:
-            # What is no data URI is the path of a file.
-            raise RpcError(-3, f"Update profile error: {address} (No such file or directory)")
-        try:
-            self.profile.update(
-                given_name=parameters.one("givenName", str),
-                family_name=parameters.one("familyName", str),
-                about=parameters.one("about", str),
-                picture=base64.b64decode(found[1]) if found else None,
-                removes_picture=parameters.flag("removeAvatar"),
-            )
-        except ProfileRefused as error:
-            raise RpcError(error.code, str(error)) from error
-        return {}
-
-    async def _update_account(self, parameters: Parameters) -> Any:
-        """Setting and deleting a user name exclude each other on its command line, and here by us alone."""
-        parameters.only("username", "deleteUsername")
-        wanted, drops = parameters.one("username", str), parameters.flag("deleteUsername")
-        if wanted is None:
-            if drops:
-                self.profile.drop_username()
-            return {}
-        if drops:
-            raise RpcError(-32602, "username and deleteUsername exclude each other")
-        try:
-            self.profile.take_username(wanted, is_old=not self._is_since(0, 14, 0))
-        except ProfileRefused as error:
-            raise RpcError(error.code, str(error)) from error
-        return {"username": self.profile.username, "usernameLink": self.profile.link}
-
-    async def _get_avatar(self, parameters: Parameters) -> Any:
-        parameters.only("profile")
-        is_own = self.is_account(parameters.one("profile", str))
-        if not is_own or self.profile.picture is None:
-            raise RpcError(-1, "Could not find avatar")
-        return {"data": base64.b64encode(self.profile.picture).decode()}
 
     async def _list_identities(self, parameters: Parameters) -> Any:
         parameters.only("number")

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from aiohttp import WSMsgType, web
 
 from tests.servers.base import Seen
-from tests.servers.envelopes import Frame, Person, timestamp
-from tests.servers.profiles import ProfileRefused
+from tests.servers.envelopes import Frame, timestamp
 from tests.servers.signal_server import (
     FIRST_LONG,
     NO_LONG,
@@ -195,12 +194,6 @@ class SignalRestApi(SignalServer):
             case "GET", "v1", "contacts", number:
                 self._check_account(number)
                 return web.json_response(self._contacts(everybody=seen.query.get("all_recipients") == "true"))
-            case "GET", "v1", "contacts", number, uuid, "avatar":
-                return self._picture(number, uuid)
-            case "PUT", "v1", "profiles", number:
-                return self._update_profile(number, seen)
-            case ("POST" | "DELETE") as method, "v1", "accounts", number, "username":
-                return self._username(number, seen, dropped=method == "DELETE")
             case "GET", "v1", "groups", number:
                 self._check_account(number)
                 return web.json_response(self._groups(expanded=seen.query.get("expand") == "true"))
@@ -266,68 +259,18 @@ class SignalRestApi(SignalServer):
             {
                 "number": person.number or "",
                 "uuid": person.uuid,
-                "username": (self.profile.listed_username or "") if person == self.own else "",
+                "username": "",
                 "name": "",
                 "profile_name": "",  # of a field that signal-cli does not have
                 "blocked": False,
                 "message_expiration": "",
                 "note": "",
                 "given_name": "",
-                "profile": self._profile_of(person),
+                "profile": {"given_name": person.name or "", "lastname": "", "about": "", "has_avatar": False},
                 "nickname": {"name": "", "given_name": "", "family_name": ""},
             }
             for person in known
         ]
-
-    def _profile_of(self, person: Person) -> Frame:
-        if person != self.own:
-            return {"given_name": person.name or "", "lastname": "", "about": "", "has_avatar": False}
-        known = self.profile
-        return {
-            "given_name": known.given_name,
-            "lastname": known.family_name,
-            "about": known.about,
-            "has_avatar": known.picture is not None,
-        }
-
-    def _update_profile(self, number: str, seen: Seen) -> web.StreamResponse:
-        """204, whatever comes of it: `UpdateProfile` in `client.go` hides signal-cli's error from itself.
-
-        Without a picture the one that there is goes.
-        """
-        body = self._checked(seen, {"name": str, "about": str, "base64_avatar": str}, set())
-        if not body.get("name"):
-            raise BadRequest("Couldn't process request - profile name missing")
-        try:
-            picture = base64.b64decode(body["base64_avatar"], validate=True) if "base64_avatar" in body else None
-        except binascii.Error as error:
-            raise BadRequest("Couldn't decode base64 encoded avatar: illegal base64 data") from error
-        if self.has_account(number):
-            with suppress(ProfileRefused):
-                self.profile.update(
-                    given_name=body["name"], about=body.get("about"), picture=picture, removes_picture=picture is None
-                )
-        return web.Response(status=204)
-
-    def _username(self, number: str, seen: Seen, *, dropped: bool) -> web.StreamResponse:
-        """Why signal-cli refuses is not handed on: the bridge reads its answer before it looks for an error."""
-        if dropped:
-            self._check_account(number)
-            self.profile.drop_username()
-            return web.Response(status=204)
-        body = self._checked(seen, {"username": str}, set())
-        try:
-            self._check_account(number)
-            self.profile.take_username(body.get("username", ""))
-        except (ProfileRefused, BadRequest) as error:
-            raise BadRequest("Couldn't process request - invalid signal-cli response") from error
-        return web.json_response({"username": self.profile.username, "username_link": self.profile.link}, status=201)
-
-    def _picture(self, number: str, uuid: str) -> web.StreamResponse:
-        self._check_account(number)
-        if not self.is_account(uuid) or self.profile.picture is None:
-            raise BadRequest("No avatar found.")
-        return web.Response(body=self.profile.picture, content_type="image/png")
 
     def _groups(self, *, expanded: bool) -> list[Frame]:
         def people(listed: list[Frame]) -> Sequence[object]:

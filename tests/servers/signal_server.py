@@ -40,7 +40,6 @@ from tests.servers.envelopes import (
     sync_read,
     timestamp,
 )
-from tests.servers.profiles import OwnProfile
 from tests.waiting import WAIT_SECONDS
 
 T = TypeVar("T")
@@ -306,8 +305,6 @@ class SignalServer(Server, ABC):
     people: tuple[Person, ...] = (ALICE, BOB, CAROL, MALLORY)
     own: Person | None = ALDIS
     """What the account knows of itself; None: nothing."""
-    profile: OwnProfile = field(default_factory=OwnProfile)
-    """What people see of the account."""
     receipts_mode: Literal["at_once", "on_call", "never"] = "at_once"
     """When people's phones confirm what was sent; `on_call` waits for `confirm()`."""
     has_phone: bool = True
