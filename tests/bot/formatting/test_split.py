@@ -102,56 +102,6 @@ def test_style_goes_on_in_the_next_part() -> None:
     assert ranges(second) == ("0:58:BOLD", "0:54:ITALIC")
 
 
-def test_code_block_stays_whole() -> None:
-    """A code block that fits into a part is not cut, even where the part before it is nearly empty."""
-    code = "\n\n".join(["x = 1"] * 28)
-    found = cut(f"Look:\n\n```py\n{code}\n```\n\n{words(30)}")
-    assert [part.text for part in found] == ["Look:", code, words(30)]
-    assert ranges(found[1]) == (f"0:{len(code)}:MONOSPACE",)
-
-
-def test_code_block_in_quote_stays_whole() -> None:
-    """The bars of a quote do not tear a code block apart."""
-    code = "\n".join(["> x = 1"] * 20)
-    assert texts(f"{words(20)}\n\n> ```\n{code}\n> ```") == (words(20), code)
-
-
-def test_large_code_block_is_cut_at_line_ends() -> None:
-    """A code block that fits nowhere begins in a part of its own and is cut at line ends, monospace in each part."""
-    line = "    return 'a sentence. Another one'"
-    first, later, last = "\n".join(["def f():", *[line] * 5]), "\n".join([line] * 5), "\n".join([line] * 2)
-    found = cut(f"Look at this example, which is long:\n```\n{first}\n{later}\n{last}\n```\nDone.")
-    assert [part.text for part in found] == ["Look at this example, which is long:", first, later, f"{last}\n\nDone."]
-    assert [ranges(part) for part in found[1:]] == [("0:193:MONOSPACE",), ("4:180:MONOSPACE",), ("4:69:MONOSPACE",)]
-
-
-def test_bars_in_code_are_kept() -> None:
-    """A line of ">" alone is a quote's empty line, but in code it is code."""
-    code = f"{words(38)}\n>\n>\n{words(30)}"
-    assert texts(f"```\n{code}\n```") == (f"{words(38)}\n>\n>", words(30))
-    assert texts(f"```\n{words(40)}\n>\n>\n{words(20)}\n```") == (words(40), f">\n>\n{words(20)}")
-
-
-def test_long_code_line_is_cut_at_a_word() -> None:
-    """Only a line of code that alone is too long is cut within."""
-    first, second = cut(f"```\n{words(45)}\nend\n```")
-    assert (first.text, second.text) == (words(40), f"{words(5)}\nend")
-    assert all(Style.MONOSPACE in styles for part in (first, second) for _, styles in seen(part))
-
-
-def test_heading_stays_with_its_text() -> None:
-    """No part ends with a heading."""
-    assert texts(f"**{words(25)}**\n\n## Heading\n\n{words(20)}") == (words(25), f"Heading\n\n{words(20)}")
-
-
-def test_table_stays_whole() -> None:
-    """A table aligned in monospace is not cut."""
-    rows = "|Name|Age|\n|-|-|\n" + "|Someone|30|\n" * 8
-    first, second = cut(f"{words(22)}\n\n{rows}")
-    assert first.text == words(22)
-    assert second.text.startswith("Name     Age\n")
-
-
 def test_long_answer_ends_with_a_mark() -> None:
     """What does not fit is cut, and the last part says so within its limit, in plain words."""
     found = cut("**" + words(200) + "**", max_parts=3)
@@ -165,15 +115,6 @@ def test_mark_in_the_only_part() -> None:
     assert texts(words(41), max_parts=1) == (words(33) + "\n\n" + MARK,)
 
 
-def test_dense_where_loose_needs_too_many_parts() -> None:
-    """An answer is cut at worse borders before it is cut off."""
-    paragraph = words(22)
-    assert len(texts("\n\n".join([paragraph] * 5))) == 5
-    assert texts("\n\n".join([paragraph] * 7))[0] == f"{paragraph}\n\n{words(18)}"
-    assert not texts("\n\n".join([paragraph] * 7))[-1].endswith(MARK)
-    assert texts("\n\n".join([paragraph] * 12))[-1].endswith(MARK)
-
-
 def test_unread_end_is_marked() -> None:
     """An answer is read up to twice its room; one that shrinks below the room still tells that it was cut."""
     found = texts("a " + " " * 3000 + "b", limit_bytes=200, max_parts=2)
@@ -185,13 +126,6 @@ def test_white_space_makes_no_part() -> None:
     """A run of white space longer than a part is passed over."""
     assert texts("```\na\n" + " " * 700 + "b\n```") == ("a", "b")
     assert [text.strip() for text in texts(f"```\n{words(30)}\n{' ' * 700}b\n```")] == [words(30), "b"]
-
-
-@pytest.mark.parametrize(("limit_bytes", "max_parts", "cut_mark"), [(199, 5, "…"), (2000, 0, "…"), (200, 5, "…" * 40)])
-def test_contradicting_limits(limit_bytes: int, max_parts: int, cut_mark: str) -> None:
-    """Limits that leave no room are the caller's mistake, whatever the answer."""
-    with pytest.raises(ValueError, match=r"bytes"):
-        parts("a", limit_bytes=limit_bytes, max_parts=max_parts, cut_mark=cut_mark)
 
 
 HOSTILE = [
