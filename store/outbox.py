@@ -21,9 +21,7 @@ Queries for open items repeat the condition of the partial index (`state IN ('wa
 SQLite would otherwise not use the index and read all settled items. Queries on one conversation name the index as well.
 """
 
-import json
 import logging
-from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from store.attempts import Attempts
@@ -134,15 +132,6 @@ class Outbox(Repository):
     def has_open(self) -> bool:
         """Whether any item is waiting, being sent or in doubt."""
         return self.exists("SELECT 1 FROM outbox WHERE state IN ('waiting', 'sending', 'unknown') LIMIT 1")
-
-    def open_among(self, items: Collection[OutboxId]) -> frozenset[OutboxId]:
-        """Returns those of these items that are waiting, being sent or in doubt."""
-        found = self.column(
-            "SELECT id FROM outbox WHERE id IN (SELECT value FROM json_each(?)) "
-            "AND state IN ('waiting', 'sending', 'unknown')",
-            (json.dumps([*items]),),
-        )
-        return frozenset(found)
 
     def begin(
         self, *, now: datetime, limit: int, stamped_at: datetime | None = None, unheard: timedelta | None = None

@@ -358,7 +358,6 @@ def service(
         counts,
         grace_seconds=settings.signal.unknown_grace_seconds,
         language=turns.language,
-        max_parts=settings.signal.max_parts,
         on_untrusted=identities.notice,
     )
     days = history.retention_days

@@ -11,9 +11,8 @@
                    '-never will----------> dead; the operator is told, and people once something reaches them. If its
                                            form was refused, it is tried once as plain text first
 
-The attempt is on the disk before it is made. Sends of different conversations run side by side, those of one
-conversation one after the other. To avoid overrunning the bridge there are only few places; a send that has not ended
-after a moment is waiting for something, and gives its place to others.
+The attempt is on the disk before it is made. Sends of different conversations run side by side, up to a limit, those
+of one conversation one after the other.
 Left to others: what is said (`bot.chat`), the proof by receipts (`bot.loops.intake`, `store.attempts`).
 """
 
@@ -56,6 +55,30 @@ _MAX_EDITS = 10
 _EDITABLE = timedelta(days=1)
 """Source: MAX_EDIT_COUNT and the sending window of Signal-Android, MessageConstraintsUtil (2026)."""
 
+_MAX_UPLOADS = 3
+"""How often files may be refused temporarily before the words are sent without them."""
+MAX_REMOVALS = 12
+"""How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
+_PLAIN_FROM = 2
+"""After how many tries with an unknown outcome everything but the words is left out."""
+_MAX_PARTS = 5
+"""How many messages a text is split into that cannot be sent as one."""
+MAX_SENDING = 50
+"""The limit of sends at once: enough that some that hang delay no one, and few enough for the bridge."""
+_MAX_TRIES_KEPT = 1000
+_STORE_PAUSE_SECONDS = 1.0
+_MIN_WAIT_SECONDS = 0.05
+_MAX_NAP_SECONDS = 5.0
+"""The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
+_OUTCOMES: Mapping[type[TransportError], str] = {
+    SentUnnamed: "sent",
+    NotSent: "again_later",
+    NotUploaded: "again_later",
+    Untrusted: "held",
+    Undeliverable: "undeliverable",
+}
+"""The metric's label for a failed send; all other errors have an unknown outcome."""
+
 STATUS_GRACE = timedelta(seconds=10)
 """How long the answer waits for the receipt of a status in doubt in order to edit it. Phones that are on confirm within
 a second or two; for all others the answer is a new message."""
@@ -76,14 +99,12 @@ class Outcomes:
         grace: timedelta,
         max_resends: int,
         language: Callable[[Repositories, ConversationId], Language],
-        max_parts: int,
     ) -> None:
         self._clock = clock
         self._counts = counts
         self._grace = grace
         self._max_resends = max_resends
         self._language = language
-        self._max_parts = max_parts
 
     def finish(
         self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
@@ -122,7 +143,7 @@ class Outcomes:
                 return
             with use_language(self._language(repos, conversation)):
                 cut_mark = say(phrases.CUT_PARTS)
-            contents = split(reply.content, max_parts=self._max_parts, cut_mark=cut_mark)
+            contents = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
             parts = [
                 replace(
                     reply,
@@ -276,23 +297,6 @@ def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
     return old if age < _EDITABLE else None
 
 
-_MAX_UPLOADS = 3
-"""How often files may be refused temporarily before the words are sent without them."""
-MAX_REMOVALS = 12
-"""How often a removal is tried whose outcome stays unknown: for half an hour, while answers pass it."""
-_PLAIN_FROM = 2
-"""After how many tries with an unknown outcome everything but the words is left out."""
-
-_OUTCOMES: Mapping[type[TransportError], str] = {
-    SentUnnamed: "sent",
-    NotSent: "again_later",
-    NotUploaded: "again_later",
-    Untrusted: "held",
-    Undeliverable: "undeliverable",
-}
-"""The metric's label for a failed send; all other errors have an unknown outcome."""
-
-
 @dataclass(slots=True)
 class Tries:
     """The tries of an unsettled item in this run."""
@@ -305,36 +309,159 @@ class Tries:
     """How many tries failed while nothing else went out either: they say nothing about it."""
 
 
-class Delivery:
-    """Sends items, one by one, and remembers what this run has seen of the tries of each."""
+def _plain(reply: Reply) -> Reply:
+    """The words alone, or the files if there are no words, because a bridge may refuse everything around them."""
+    files = () if reply.content.text else reply.files
+    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)
+
+
+class Sender:
+    """The loop of departures. `language` tells what Aldis speaks in a conversation, for its own few sentences."""
 
     def __init__(
         self,
         transport: Transport,
+        store: Store,
         clock: Clock,
         counts: Counts,
-        outcomes: Outcomes,
         *,
-        on_untrusted: Callable[[PersonId], None],
+        grace_seconds: float,
+        max_resends: int = MAX_RESENDS,
+        language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
+        on_untrusted: Callable[[PersonId], None] = lambda _: None,
     ) -> None:
+        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
+        `max_resends` times. `on_untrusted` is called with a person whom a group message missed because of their
+        safety number.
+        """
         self._transport = transport
+        self._store = store
         self._clock = clock
         self._counts = counts
-        self._outcomes = outcomes
+        self._grace = timedelta(seconds=grace_seconds if isinstance(transport, Receipts) else 0)
         self._on_untrusted = on_untrusted
-        self.tries: dict[OutboxId, Tries] = {}
-        """For items that did not go out; the loop removes the others once they are settled."""
+        self._sending: set[asyncio.Task[None]] = set()
+        self._tries: dict[OutboxId, Tries] = {}
+        """For the newest items that did not go out."""
         self._gone_out = 0
         """How many messages went out in this run."""
+        self._outcomes = Outcomes(clock, counts, grace=self._grace, max_resends=max_resends, language=language)
+        self._is_closing = False
+        # A full disk fails each try, and logs are often on it.
+        self._unread, self._unwritten = RepeatedWarning(_log), RepeatedWarning(_log)
 
-    async def attempt(self, item: OutboxItem) -> Outcome:
+    async def recover(self) -> None:
+        """Runs at start: marks sends interrupted by a crash as unknown."""
+        now, grace = self._clock.now(), self._grace
+        count = await self._store.transaction(
+            lambda repos: repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
+        )
+        if count:
+            self._counts.add("sends_unknown", count)
+            _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
+
+    async def run(self) -> None:
+        """Sends until `drain` is called and nothing is due, or the task is cancelled."""
+        wakeup = self._store.wakeups["outbox"]
+        async with asyncio.TaskGroup() as group:
+            while True:
+                wakeup.clear()
+                try:
+                    seconds = await self._begin_all(group)
+                except StoreError as error:
+                    self._unread.tell(f"the outbox cannot be read: {error}", logging.ERROR)
+                    seconds = _STORE_PAUSE_SECONDS
+                if self._is_closing and not self._sending:
+                    return
+                await is_set_within(wakeup, seconds)
+
+    def drain(self) -> None:
+        """Sends what is due now, after which `run` returns. What is due later is sent after the next start."""
+        self._is_closing = True
+        self._store.wakeups["outbox"].set()
+
+    async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
+        """Begins what is due; returns the seconds until something will be, or None."""
+        if len(self._sending) >= MAX_SENDING:
+            return None
+        items, seconds = await self._store.transaction(self._begun)
+        for item in items:
+            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+        return seconds
+
+    def _begun(self, repos: Repositories) -> tuple[tuple[OutboxItem, ...], float | None]:
+        """Begins what is to be sent now, within a transaction; the ledger notes a repetition.
+
+        Also returns the seconds until something is due; None if nothing waits for a time.
+        """
+        now = self._clock.now()
+        self._remove_copies(repos, now)
+        if not repos.outbox.has_open():
+            return (), None
+        # While the stream is closed no receipt can arrive, so that time does not count.
+        unheard = self._grace if self._grace and not self._transport.stream.is_open else None
+        room = MAX_SENDING - len(self._sending)
+        items = repos.outbox.begin(now=now, limit=room, stamped_at=self._clock.wall(), unheard=unheard)
+        for item in items:
+            if item.is_status or (item.attempts and item.edits is None):
+                self._keep_removal(repos, item)
+            if item.was_unknown:
+                resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
+                repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
+        due_at = repos.outbox.next_due_at()
+        if due_at is None:
+            return items, None
+        return items, min(max(_MIN_WAIT_SECONDS, (due_at - now).total_seconds()), _MAX_NAP_SECONDS)
+
+    def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
+        """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
+        with suppress(UnreadableEvent):
+            if isinstance(outgoing := load_outgoing(item.reply), Reply):
+                removal = Removal(chat=outgoing.chat, target=SentId(0))
+                repos.copies.keep_removal(item.id, dump_value(removal))
+
+    def _remove_copies(self, repos: Repositories, now: datetime) -> None:
+        """Removes messages that have turned out to be in their chat twice."""
+        for copy in repos.copies.take():
+            removal = Removal(chat=load_outgoing(copy.removal).chat, target=SentId(copy.name))
+            add_message(repos, copy.conversation, copy.turn, removal, now)
+            self._counts.add("copies_removed")
+
+    async def _deliver(self, item: OutboxItem) -> None:
+        """Makes one send, records its outcome, and begins what that unblocks."""
+        outcome = await self._attempt(item)
+
+        def record(repos: Repositories) -> None:
+            outcome(repos)
+            repos.outbox.notify("outbox")  # for what it unblocks
+
+        await self._recorded(record)
+        was_full = len(self._sending) >= MAX_SENDING
+        self._sending -= {asyncio.current_task()}
+        if self._is_closing or was_full:
+            self._store.wakeups["outbox"].set()
+
+    async def _recorded(self, work: Outcome) -> None:
+        """Records it, however long that takes: an unrecorded send would count as unknown."""
+        while True:
+            try:
+                return await self._store.transaction(work)
+            except StoreError as error:
+                self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
+                await asyncio.sleep(_STORE_PAUSE_SECONDS)
+
+    async def _attempt(self, item: OutboxItem) -> Outcome:
         """Sends an item; returns what must be recorded."""
         try:
             outgoing = load_outgoing(item.reply)
         except UnreadableEvent as error:
             return self._outcomes.give_up(item, None, str(error), "unreadable")
-        self.tries.setdefault(item.id, Tries(self._gone_out))
-        outcome = await self._tried(item, outgoing)
+        tries = self._tries[item.id] = self._tries.pop(item.id, None) or Tries(self._gone_out)
+        if len(self._tries) > _MAX_TRIES_KEPT:
+            del self._tries[next(iter(self._tries))]
+        outcome = await self._tried(item, outgoing, tries)
         self._count_missed()
         return outcome
 
@@ -346,9 +473,9 @@ class Delivery:
             if missed.reason == "untrusted" and missed.person is not None:
                 self._on_untrusted(missed.person)
 
-    async def _tried(self, item: OutboxItem, outgoing: Outgoing, *, lost_files: bool = False) -> Outcome:
+    async def _tried(self, item: OutboxItem, outgoing: Outgoing, tries: Tries, *, lost_files: bool = False) -> Outcome:
         """Tries to send it; `lost_files`: people are told, once it goes out, that there should have been files."""
-        if isinstance(outgoing, Reply) and item.doubts - self.tries[item.id].outages >= _PLAIN_FROM:
+        if isinstance(outgoing, Reply) and item.doubts - tries.outages >= _PLAIN_FROM:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None
         try:
@@ -356,13 +483,12 @@ class Delivery:
         except SentUnnamed as error:
             return self._outcomes.settle_unnamed(item, error)
         except TransportError as error:
-            return await self._failed(item, outgoing, error)
+            return await self._failed(item, outgoing, error, tries)
         except Exception as error:  # noqa: BLE001  (a bug in one send must not end the others; it may have gone out)
-            outages = self.tries[item.id].outages
-            return self._outcomes.mark_unknown(item, outgoing, describe_error(error), outages=outages)
+            return self._outcomes.mark_unknown(item, outgoing, describe_error(error), outages=tries.outages)
         self._counts.add("replies_sent")
         self._gone_out += 1
-        del self.tries[item.id]
+        self._tries.pop(item.id, None)
         return self._outcomes.finish(item, outgoing, sent_at, edits, lost_files=lost_files)
 
     async def _timed(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
@@ -402,11 +528,11 @@ class Delivery:
             _log.warning("a message was refused (%s); sending it without quote, mentions and styles", error)
             return await self._transport.send(plain), None
 
-    async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError) -> Outcome:
+    async def _failed(self, item: OutboxItem, outgoing: Outgoing, error: TransportError, tries: Tries) -> Outcome:
         """Returns what a failed send means for the item."""
         match error:
             case NotUploaded():
-                return await self._without_files(item, outgoing, error)
+                return await self._without_files(item, outgoing, error, tries)
             case Undeliverable():
                 return self._outcomes.give_up(item, outgoing, str(error), error.reason)
             case Untrusted():
@@ -416,8 +542,7 @@ class Delivery:
             case _ if isinstance(outgoing, Removal):  # doing it twice is the same as doing it once
                 return self._unremoved(item, outgoing, error)
             case _:
-                is_outage = isinstance(error, NetworkFailed) and self._is_outage(item)
-                tries = self.tries[item.id]
+                is_outage = isinstance(error, NetworkFailed) and self._is_outage(tries)
                 tries.outages += is_outage
                 return self._outcomes.mark_unknown(
                     item, outgoing, str(error), outages=tries.outages, is_outage=is_outage
@@ -428,20 +553,19 @@ class Delivery:
             return self._outcomes.give_up(item, outgoing, str(error), "refused")
         return self._outcomes.postpone(item, error, is_in_doubt=True)
 
-    def _is_outage(self, item: OutboxItem) -> bool:
+    def _is_outage(self, tries: Tries) -> bool:
         """Whether nothing else has gone out since its last try."""
-        tries = self.tries[item.id]
         before, tries.gone_out_before = tries.gone_out_before, self._gone_out
         return before == self._gone_out
 
-    async def _without_files(self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded) -> Outcome:
+    async def _without_files(self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded, tries: Tries) -> Outcome:
         """Sends the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
         if not isinstance(outgoing, Reply) or not (outgoing.files or is_long(outgoing.content)):
             if error.is_final:
                 return self._outcomes.give_up(item, outgoing, str(error), "too_large")
             return self._outcomes.postpone(item, error)
-        self.tries[item.id].refused_uploads += 1
-        if not error.is_final and self.tries[item.id].refused_uploads < _MAX_UPLOADS:
+        tries.refused_uploads += 1
+        if not error.is_final and tries.refused_uploads < _MAX_UPLOADS:
             return self._outcomes.postpone(item, error)
         if not outgoing.files:
             return self._outcomes.split(item, outgoing)
@@ -449,202 +573,5 @@ class Delivery:
         _log.error("the files of reply %d cannot be sent: %s", item.id, error)
         if outgoing.content.text:
             words = replace(outgoing, files=(), is_voice_note=False)
-            return await self._tried(item, words, lost_files=True)
+            return await self._tried(item, words, tries, lost_files=True)
         return self._outcomes.give_up_files(item, outgoing)
-
-
-def _plain(reply: Reply) -> Reply:
-    """The words alone, or the files if there are no words, because a bridge may refuse everything around them."""
-    files = () if reply.content.text else reply.files
-    return replace(reply, content=Styled(text=reply.content.text), quote=None, mentions=(), files=files)
-
-
-_PLACES = 16
-_MAX_SENDING = 1000
-"""The limit including those that gave their place away."""
-_STORE_PAUSE_SECONDS = 1.0
-_MIN_WAIT_SECONDS = 0.05
-_MAX_NAP_SECONDS = 5.0
-"""The longest sleep while something waits, and so how far the store's record of listening for receipts can lag."""
-
-_PLACE_SECONDS = 2.0
-"""When a send gives its place away: a healthy bridge takes less for one."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Begun:
-    """The items found in the outbox."""
-
-    items: tuple[OutboxItem, ...] = ()
-    """The items to send now."""
-    seconds: float | None = None
-    """The time until something is due; None if nothing waits for a time."""
-    settled: frozenset[OutboxId] = frozenset()
-    """Items that were tried earlier and will not be tried again."""
-
-
-class Sender:
-    """The loop of departures. `language` tells what Aldis speaks in a conversation, for its own few sentences."""
-
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        *,
-        grace_seconds: float,
-        max_resends: int = MAX_RESENDS,
-        place_seconds: float = _PLACE_SECONDS,
-        language: Callable[[Repositories, ConversationId], Language] = lambda _repos, _conversation: "en",
-        max_parts: int = 5,
-        on_untrusted: Callable[[PersonId], None] = lambda _: None,
-    ) -> None:
-        """`grace_seconds` is how long an unknown send waits for its proof; without one it is sent again, up to
-        `max_resends` times. `max_parts` limits the messages into which a text is split that cannot be sent as one.
-
-        `on_untrusted` is called with a person whom a group message missed because of their safety number.
-        """
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._grace = timedelta(seconds=grace_seconds if isinstance(transport, Receipts) else 0)
-        self._place_seconds = place_seconds
-        self._sending: dict[asyncio.Task[None], OutboxId] = {}
-        self._placed: set[asyncio.Task[None]] = set()
-        """The sends that have a place."""
-        outcomes = Outcomes(
-            clock, counts, grace=self._grace, max_resends=max_resends, language=language, max_parts=max_parts
-        )
-        self._delivery = Delivery(transport, clock, counts, outcomes, on_untrusted=on_untrusted)
-        self._is_closing = False
-        # A full disk fails each try, and logs are often on it.
-        self._unread, self._unwritten = RepeatedWarning(_log), RepeatedWarning(_log)
-
-    async def recover(self) -> None:
-        """Runs at start: marks sends interrupted by a crash as unknown."""
-        now, grace = self._clock.now(), self._grace
-        count = await self._store.transaction(
-            lambda repos: repos.outbox.mark_all_unknown(now=now, grace=grace, status_grace=STATUS_GRACE)
-        )
-        if count:
-            self._counts.add("sends_unknown", count)
-            _log.warning("%d sends were interrupted; waiting for receipts that prove they went out", count)
-
-    async def run(self) -> None:
-        """Sends until `drain` is called and nothing is due, or the task is cancelled."""
-        wakeup = self._store.wakeups["outbox"]
-        async with asyncio.TaskGroup() as group:
-            while True:
-                wakeup.clear()
-                try:
-                    seconds = await self._begin_all(group)
-                except StoreError as error:
-                    self._unread.tell(f"the outbox cannot be read: {error}", logging.ERROR)
-                    seconds = _STORE_PAUSE_SECONDS
-                if self._is_closing and not self._sending:
-                    return
-                await is_set_within(wakeup, seconds)
-
-    def drain(self) -> None:
-        """Sends what is due now, after which `run` returns. What is due later is sent after the next start."""
-        self._is_closing = True
-        self._store.wakeups["outbox"].set()
-
-    async def _begin_all(self, group: asyncio.TaskGroup) -> float | None:
-        """Begins what is due; returns the seconds until something will be, or None."""
-        if self._room() == 0:
-            return None
-        return self._started(group, await self._store.transaction(self._begun))
-
-    def _room(self) -> int:
-        """Returns how many sends may begin now."""
-        return max(0, min(_PLACES - len(self._placed), _MAX_SENDING - len(self._sending)))
-
-    def _begun(self, repos: Repositories) -> _Begun:
-        """Begins what is to be sent now, within a transaction; the ledger notes a repetition."""
-        now = self._clock.now()
-        self._remove_copies(repos, now)
-        settled = self._settled(repos)
-        if not repos.outbox.has_open():
-            return _Begun(settled=settled)
-        # While the stream is closed no receipt can arrive, so that time does not count.
-        unheard = self._grace if self._grace and not self._transport.stream.is_open else None
-        items = repos.outbox.begin(now=now, limit=self._room(), stamped_at=self._clock.wall(), unheard=unheard)
-        for item in items:
-            if item.is_status or (item.attempts and item.edits is None):
-                self._keep_removal(repos, item)
-            if item.was_unknown:
-                resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
-                repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)
-        due_at = repos.outbox.next_due_at()
-        if due_at is None:
-            return _Begun(items=items, settled=settled)
-        seconds = min(max(_MIN_WAIT_SECONDS, (due_at - now).total_seconds()), _MAX_NAP_SECONDS)
-        return _Begun(items=items, seconds=seconds, settled=settled)
-
-    def _settled(self, repos: Repositories) -> frozenset[OutboxId]:
-        """Items that were tried and are no longer open, within a transaction: proved by a receipt, or taken back."""
-        if len(self._delivery.tries) <= len(self._sending):
-            return frozenset()
-        tried = frozenset(self._delivery.tries.copy())
-        return tried - repos.outbox.open_among(tried)
-
-    def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
-        """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
-        with suppress(UnreadableEvent):
-            if isinstance(outgoing := load_outgoing(item.reply), Reply):
-                removal = Removal(chat=outgoing.chat, target=SentId(0))
-                repos.copies.keep_removal(item.id, dump_value(removal))
-
-    def _remove_copies(self, repos: Repositories, now: datetime) -> None:
-        """Removes messages that have turned out to be in their chat twice."""
-        for copy in repos.copies.take():
-            removal = Removal(chat=load_outgoing(copy.removal).chat, target=SentId(copy.name))
-            add_message(repos, copy.conversation, copy.turn, removal, now)
-            self._counts.add("copies_removed")
-
-    def _started(self, group: asyncio.TaskGroup, begun: _Begun) -> float | None:
-        for id_ in begun.settled.difference(self._sending.values()):
-            self._delivery.tries.pop(id_, None)
-        for item in begun.items:
-            task = group.create_task(self._deliver(item), name=f"send-{item.id}")
-            self._sending[task] = item.id
-            task.add_done_callback(lambda task: self._sending.pop(task, None))
-            self._give_place(task)
-        return begun.seconds
-
-    def _give_place(self, task: asyncio.Task[None]) -> None:
-        self._placed.add(task)
-        task.add_done_callback(self._placed.discard)
-        lapse = asyncio.get_running_loop().call_later(self._place_seconds, self._take_place, task)
-        task.add_done_callback(lambda _: lapse.cancel())
-
-    def _take_place(self, task: asyncio.Task[None]) -> None:
-        self._placed.discard(task)
-        self._store.wakeups["outbox"].set()
-
-    async def _deliver(self, item: OutboxItem) -> None:
-        """Makes one send, records its outcome, and begins what that unblocks."""
-        outcome = await self._delivery.attempt(item)
-        self._placed -= {asyncio.current_task()}  # its place is free for whatever begins next
-
-        def record(repos: Repositories) -> None:
-            outcome(repos)
-            repos.outbox.notify("outbox")  # for what it unblocks
-
-        await self._recorded(record)
-        if (task := asyncio.current_task()) is not None:
-            self._sending.pop(task, None)
-        if self._is_closing:
-            self._store.wakeups["outbox"].set()
-
-    async def _recorded(self, work: Outcome) -> None:
-        """Records it, however long that takes: an unrecorded send would count as unknown."""
-        while True:
-            try:
-                return await self._store.transaction(work)
-            except StoreError as error:
-                self._unwritten.tell(f"the outcome of a send cannot be written: {error}", logging.ERROR)
-                await asyncio.sleep(_STORE_PAUSE_SECONDS)

@@ -360,8 +360,6 @@ class SignalSettings(SettingsGroup):
     """How many seconds one send can take; after that its outcome is unknown."""
     unknown_grace_seconds: float = Field(default=90, ge=1, le=3600)
     """How many seconds to wait for the receipt of such a send before sending again; no less than a send can take."""
-    max_parts: ClassVar[int] = 5
-    """Into how many messages a long answer is split if it cannot be sent as one; the rest is cut."""
     ack: Annotated[Literal["reaction", "none"], Lowered] = "reaction"
     """How a message shows that it is being answered, if that takes more than seconds: with an emoji, or not at all."""
     live: Annotated[Literal["off", "status"], Lowered] = "status"

@@ -14,14 +14,14 @@ from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, use_language
-from bot.loops.sender import _PLACES, MAX_REMOVALS, Sender
+from bot.loops.sender import MAX_REMOVALS, MAX_SENDING, Sender
 from bot.metrics import Counts
 from bot.signal.protocol import MissedRecipient
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
 from tests.store.sends import confirm
-from tests.waiting import WAIT_SECONDS, eventually, eventually_found
+from tests.waiting import WAIT_SECONDS, eventually_found
 
 
 def sender_of(
@@ -31,11 +31,10 @@ def sender_of(
     *,
     counts: Counts | None = None,
     language: Callable[..., Language] = lambda *_: "en",
-    max_parts: int = 5,
     **changes: Any,
 ) -> Sender:
     changes = {"grace_seconds": 90.0, **changes}
-    return Sender(transport, store, clock, counts or Counts(), language=language, max_parts=max_parts, **changes)
+    return Sender(transport, store, clock, counts or Counts(), language=language, **changes)
 
 
 def phrase(name: str, language: Language) -> str:
@@ -120,37 +119,16 @@ async def test_a_slow_chat_holds_nobody_up(store: Store, clock: SetClock) -> Non
         await come_to(store, "sent", "sent")
 
 
-async def test_many_sends_that_hang_hold_nobody_up(store: Store, clock: SetClock) -> None:
-    """Far more than there are places: they give them away, and who comes after them is served."""
-    gate = asyncio.Event()
-
-    class Slow(FakeTransport):
-        async def send(self, reply: Reply) -> SentId:
-            if reply.chat.startswith("direct:slow"):
-                await gate.wait()
-            return await super().send(reply)
-
-    transport, hanging = Slow(), 3 * _PLACES
-    for number in range(hanging):
-        await say(store, "late", chat=f"direct:slow{number}")
-    async with running(sender_of(transport, store, clock, place_seconds=0.05)):
-        await come_to(store, *["sending"] * hanging)
-        await say(store, "early", chat="direct:quick")
-        await come_to(store, *["sending"] * hanging, "sent")
-        gate.set()
-        await come_to(store, *["sent"] * (hanging + 1))
-
-
 async def test_no_more_sends_begin_at_once_than_the_bridge_can_take(store: Store, clock: SetClock) -> None:
     """The others wait until a place is free, even if many are due at the same moment."""
     transport = FakeTransport(gate=asyncio.Event())
-    for number in range(2 * _PLACES):
+    for number in range(2 * MAX_SENDING):
         await say(store, "hello", chat=f"direct:{number}")
-    async with running(sender_of(transport, store, clock, place_seconds=3600)):
-        await come_to(store, *["sending"] * _PLACES, *["waiting"] * _PLACES)
+    async with running(sender_of(transport, store, clock)):
+        await come_to(store, *["sending"] * MAX_SENDING, *["waiting"] * MAX_SENDING)
         assert transport.gate is not None
         transport.gate.set()
-        await come_to(store, *["sent"] * (2 * _PLACES))
+        await come_to(store, *["sent"] * (2 * MAX_SENDING))
 
 
 async def test_a_status_lets_answers_go_first(store: Store, clock: SetClock) -> None:
@@ -316,21 +294,6 @@ async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> N
         assert await store.transaction(lambda repos: confirm(repos, "direct:alice", (at,), clock.now()))
         await come_to(store, "sent", "sent")
     assert [reply.content.text for reply in transport.sent] == ["two"]
-
-
-async def test_of_what_a_receipt_proves_nothing_is_remembered(store: Store, clock: SetClock) -> None:
-    """A life may be long, and the bridge lose an answer every day of it; what is still in doubt is not forgotten."""
-    transport = FakeTransport(sends=[SendUnknown("silence")] * 2)
-    sender = sender_of(transport, store, clock)
-    await say(store, "one")
-    await say(store, "other", chat="direct:bob")
-    async with running(sender):
-        await come_to(store, "unknown", "unknown")
-        at = int(NOON.timestamp() * 1000) + 10
-        await store.transaction(lambda repos: confirm(repos, "direct:alice", (at,), clock.now()))
-        await say(store, "two")
-        await come_to(store, "sent", "unknown", "sent")
-        await eventually(lambda: [*sender._delivery.tries] == [2])
 
 
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
@@ -538,15 +501,6 @@ async def test_a_long_text_that_is_refused_goes_out_in_parts(store: Store, clock
         (True, False),
     ]
     assert all(len(reply.content.styles) == 1 for reply in transport.sent)
-
-
-async def test_a_long_text_is_split_no_further_than_the_setting_allows(store: Store, clock: SetClock) -> None:
-    """What is beyond the last part is cut with a word about it."""
-    transport = FakeTransport(takes_long_texts=False)
-    await say(store, "", **long_reply())
-    async with running(sender_of(transport, store, clock, max_parts=2)):
-        await come_to(store, "sent", "sent")
-    assert texts(transport)[-1].endswith(phrases.CUT_PARTS.text)
 
 
 def adorned() -> dict[str, Any]:
