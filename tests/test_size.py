@@ -20,22 +20,22 @@ ROOT = Path(__file__).parents[1]
 
 ROOMS = {
     "bot": (2216, 1300),
-    "bot/settings": (1637, 700),
+    "bot/settings": (1635, 700),
     "bot/cli": (1480, 700),
-    "bot/app": (1417, 700),
+    "bot/app": (1416, 700),
     "bot/i18n": (454, 350),
     "bot/chat": (8466, 7350),
     "bot/commands": (2178, 1100),
     "bot/features": (4332, 3400),
-    "bot/loops": (2574, 1600),
+    "bot/loops": (2501, 1600),
     "bot/signal": (4071, 2900),
     "bot/terminal": (579, 350),
-    "bot/formatting": (997, 800),
+    "bot/formatting": (918, 800),
     "bot/media": (2718, 1700),
     "bot/models": (4310, 2900),
     "bot/web": (3248, 2300),
     "bot/doctor": (1685, 900),
-    "store": (6636, 3900),
+    "store": (6625, 3900),
     "tools": (12030, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
@@ -48,7 +48,7 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (328, 280)
-TEST_LINES = (79696, 50000)
+TEST_LINES = (79334, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
