@@ -9,9 +9,9 @@ becomes part of a statement. How a database is opened read-only stands in `sqlit
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol, cast, get_args
+from typing import Annotated, Literal, Protocol, Self, cast, get_args
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from tools.base import Arguments
 from tools.databases.options import Access
@@ -45,14 +45,58 @@ class Figure:
         return f"{self.function}({self.column})" if self.function and self.column else self.column or "count"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Condition:
+_MAX_CONDITIONS = 20
+_MAX_VALUES = 50
+_MAX_VALUE_CHARS = 500
+_MAX_NAME_CHARS = 200
+_MAX_ROW = 1_000_000
+_MAX_INTEGER = 2**63 - 1
+_FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
+_DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
+
+_Text = Annotated[str, Field(max_length=_MAX_VALUE_CHARS)]
+_Number = int | Annotated[float, Field(allow_inf_nan=False)]
+Name = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
+"""A name written by a model: of a database, table or column."""
+
+
+class Condition(Arguments):
     """A condition on rows."""
 
-    column: str
-    operator: Operator
-    values: tuple[Scalar, ...]
-    """As many as the operator takes: none, one, two for `between`, one or more for `in`."""
+    model_config = ConfigDict(str_strip_whitespace=False)
+
+    column: Name
+    op: Operator
+    value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MAX_VALUES)] | None = (
+        Field(default=None, description="A list for in and between; none for is_null and is_not_null.")
+    )
+
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        """The values: none, one, two for `between`, one or more for `in`."""
+        return tuple(self.value) if isinstance(self.value, list) else () if self.value is None else (self.value,)
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        is_list, values = isinstance(self.value, list), self.values
+        match self.op:
+            case "is_null" | "is_not_null":
+                problem = "takes no value" if values or is_list else ""
+            case "between":
+                problem = "" if is_list and len(values) == 2 else "takes a list of two values"  # noqa: PLR2004
+            case "in":
+                problem = "" if values and is_list else "takes a list of values"
+            case "contains" | "starts_with" if values == ("",):
+                problem = "needs a word"
+            case _:
+                problem = "" if values and not is_list else "takes one value, not a list; for empty cells use is_null"
+        if problem:
+            raise ValueError(f"{self.op} {problem}")
+        if any(isinstance(each, int) and abs(each) > _MAX_INTEGER for each in values):
+            raise ValueError("a value is a number that no column can hold")
+        if any(isinstance(each, str) and "\x00" in each for each in values):
+            raise ValueError("a value contains characters that no text in a database has")
+        return self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,33 +160,6 @@ class ReadableDatabase(Protocol):
         ...
 
 
-_MAX_CONDITIONS = 20
-_MAX_VALUES = 50
-_MAX_VALUE_CHARS = 500
-_MAX_NAME_CHARS = 200
-_MAX_ROW = 1_000_000
-_MAX_INTEGER = 2**63 - 1
-_FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
-_DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
-
-_Text = Annotated[str, Field(max_length=_MAX_VALUE_CHARS)]
-_Number = int | Annotated[float, Field(allow_inf_nan=False)]
-Name = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
-"""A name written by a model: of a database, table or column."""
-
-
-class ConditionArguments(Arguments):
-    """A condition on rows."""
-
-    model_config = ConfigDict(str_strip_whitespace=False)
-
-    column: Name
-    op: Operator
-    value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MAX_VALUES)] | None = (
-        Field(default=None, description="A list for in and between; none for is_null and is_not_null.")
-    )
-
-
 def _conditions(given: object) -> object:
     """Accepts an object of columns and values: each has to be equal, one of a list, or empty for null."""
     if not isinstance(given, dict):
@@ -157,8 +174,8 @@ def _conditions(given: object) -> object:
 
 # Inlined because not every server with OpenAI's API follows references within a schema.
 _Conditions = Annotated[
-    tuple[ConditionArguments, ...],
-    WithJsonSchema({"type": "array", "maxItems": _MAX_CONDITIONS, "items": ConditionArguments.model_json_schema()}),
+    tuple[Condition, ...],
+    WithJsonSchema({"type": "array", "maxItems": _MAX_CONDITIONS, "items": Condition.model_json_schema()}),
     Field(max_length=_MAX_CONDITIONS),
     BeforeValidator(_conditions),
 ]
@@ -215,7 +232,7 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     question = TableQuery(
         table=arguments.table,
         shown=(*(Figure(column=column) for column in columns), *figures),
-        where=tuple(_condition(condition) for condition in arguments.where),
+        where=arguments.where,
         any_of=arguments.match == "any",
         groups=columns if is_grouped else (),
         order_by=tuple(_order(text, columns if is_grouped else allowed, figures) for text in arguments.order_by),
@@ -253,34 +270,6 @@ def _order(text: str, columns: Sequence[str], figures: Sequence[Figure]) -> tupl
     if by not in keys:
         raise BadArguments(f"Rows cannot be ordered by {quote_name(text)}; they can by: {', '.join(keys)}.")
     return keys[by], direction.lower() == "desc"
-
-
-def _condition(given: ConditionArguments) -> Condition:
-    value = given.value
-    values: tuple[Scalar, ...] = tuple(value) if isinstance(value, list) else () if value is None else (value,)
-    if (problem := _misfit(given, values)) is not None:
-        raise BadArguments(f"{given.op} {problem}.")
-    if any(isinstance(each, int) and abs(each) > _MAX_INTEGER for each in values):
-        raise BadArguments("A value is a number that no column can hold.")
-    if any(isinstance(each, str) and "\x00" in each for each in values):
-        raise BadArguments("A value contains characters that no text in a database has.")
-    return Condition(column=given.column, operator=given.op, values=values)
-
-
-def _misfit(given: ConditionArguments, values: Sequence[Scalar]) -> str | None:
-    """Returns what is wrong with the values; None if nothing is."""
-    is_list = isinstance(given.value, list)
-    match given.op:
-        case "is_null" | "is_not_null":
-            return "takes no value" if given.value is not None else None
-        case "between":
-            return None if is_list and len(values) == 2 else "takes a list of two values"  # noqa: PLR2004
-        case "in":
-            return None if is_list and values else "takes a list of values"
-        case "contains" | "starts_with" if values == ("",):
-            return "needs a word"
-        case _:
-            return None if values and not is_list else "takes one value, not a list; for empty cells use is_null"
 
 
 def quote_name(name: str) -> str:
@@ -353,7 +342,7 @@ def _spell_figure(figure: Figure, dialect: Dialect) -> str:
 
 def _spell_condition(condition: Condition, dialect: Dialect, parameters: list[Scalar]) -> str:
     """Returns the condition, which is never true where the column has no value; adds its values to `parameters`."""
-    column, operator = dialect.column(condition.column), condition.operator
+    column, operator = dialect.column(condition.column), condition.op
     if operator in {"contains", "starts_with"}:
         parameters.append(str(condition.values[0]))
         value = dialect.folded.format(x=dialect.placeholder(len(parameters), ""))

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import parse_qsl, quote, urlencode
 
 from pydantic import (
@@ -30,18 +30,14 @@ from tools.base import BaseUrl, Options
 
 MAX_SERVERS = 16
 
-Word = Annotated[str, Field(min_length=1, max_length=80)]
-
 Approve = Literal["writes", "all", "never"]
 """Which calls a person has to approve: those of tools not marked read-only; all; none."""
 
 
-class _Hints(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-
-class ServerOptions(_Hints):
+class ServerOptions(BaseModel):
     """A server: a command to run here, or an address."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: str = Field(min_length=1, max_length=40)
     """The operator's name for it, with which its tools' names begin."""
@@ -72,13 +68,6 @@ class ServerOptions(_Hints):
         query = urlencode([(name, value.get_secret_value()) for name, value in self.query], quote_via=quote)
         return "?".join(filter(None, (self.url, query)))
 
-    @field_validator("command", "cwd")
-    @classmethod
-    def _without_nul(cls, value: str | None) -> str | None:
-        if value is not None and "\0" in value:
-            raise ValueError("must not hold a NUL")
-        return value
-
     @field_validator("headers")
     @classmethod
     def _one_line_each(cls, headers: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
@@ -95,47 +84,36 @@ class ServerOptions(_Hints):
 
 
 def _servers(given: Any) -> Any:
-    """Returns the servers in the setting, in its order."""
+    """Returns the servers in JSON text, or in a file that contains it, in its order."""
     if not isinstance(given, str):
         return given
-    servers = _mapping(given)
-    if len(servers) > MAX_SERVERS:
-        raise ValueError(f"must name at most {MAX_SERVERS} servers")
-    return tuple(_server(name, server) for name, server in servers.items())
-
-
-def _mapping(given: str) -> Mapping[str, Any]:
-    """Returns the servers by name, from JSON text or a file that contains it."""
     try:
         text = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        # The path is left out: people paste the JSON, with its keys, in its place.
-        raise ValueError("must be JSON that begins with {, or the path of a file that can be read") from error
-    try:
         found: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("must be JSON, or the path of a file with JSON") from error
-    inner = cast("dict[str, Any]", found).get("mcpServers", found) if isinstance(found, dict) else None
-    if not isinstance(inner, dict):
-        raise ValueError('must be a JSON object like {"files": {"command": "mcp-files"}}')  # noqa: TRY004  (pydantic's)
-    return cast("dict[str, Any]", inner)
+        servers = found.get("mcpServers", found)
+        named = [(name, {**_split(server), "name": name}) for name, server in servers.items()]
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        # What was given is left out: people paste the JSON, with its keys, in place of the path.
+        raise ValueError(
+            'must be JSON like {"files": {"command": "mcp-files"}}, or the path of a file with it that can be read'
+        ) from error
+    if len(named) > MAX_SERVERS:
+        raise ValueError(f"must name at most {MAX_SERVERS} servers")
+    return tuple(_server(name, server) for name, server in named)
 
 
 def _split(given: dict[str, Any]) -> dict[str, Any]:
     """Returns the server with its address and query apart, as the query may be a key."""
-    match given:
-        case {"url": str(url)} if "?" in url and "#" not in url:
-            address, _, query = url.partition("?")
-            return {**given, "url": address, "query": parse_qsl(query, keep_blank_values=True)}
-        case _:
-            return given
+    url = given.get("url")
+    if not isinstance(url, str) or "?" not in url or "#" in url:
+        return given
+    address, _, query = url.partition("?")
+    return {**given, "url": address, "query": parse_qsl(query, keep_blank_values=True)}
 
 
-def _server(name: str, given: Any) -> ServerOptions:
+def _server(name: str, given: dict[str, Any]) -> ServerOptions:
     try:
-        return ServerOptions.model_validate(
-            {**_split(cast("dict[str, Any]", given)), "name": name} if isinstance(given, dict) else given
-        )
+        return ServerOptions.model_validate(given)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, first["loc"][:1]))

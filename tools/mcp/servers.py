@@ -46,7 +46,6 @@ _UNFIT = re.compile(r"[^a-z0-9]+")
 _CALM_SECONDS = 60.0
 """A server that was up for this long is restarted as if for the first time."""
 _END_SECONDS = 2.5
-_GONE = "it went away"
 
 Greeting = Literal["legacy", "auto"]
 """How a connection begins: `legacy` with `initialize`; `auto` with `server/discover`, and `initialize` where the server
@@ -76,28 +75,14 @@ class ListedTool:
     name: str
     """The server's own name for it."""
     description: str
-    arguments: type[Arguments]
+    schema: Mapping[str, Any]
+    """What models see of its arguments."""
+    arguments: type[Arguments] = field(compare=False)
     effects: Effects
     reaches_out: bool = False
     """Whether it says that others than the server notice a call: it opens an address, or searches the web."""
     deletes: bool = False
     """Whether it says that a call may destroy something."""
-
-    @property
-    def said(self) -> tuple[object, ...]:
-        """Everything that the server says about it."""
-        return self.name, self.description, self.arguments.json_schema(), self.effects, self.reaches_out, self.deletes
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Listing:
-    """What a server offers."""
-
-    tools: tuple[ListedTool, ...]
-    unfit: tuple[str, ...] = ()
-    """The wanted tools that cannot be offered, the first of them, in plain letters; `x` for one without a name."""
-    surplus: int = 0
-    """How many of the wanted tools are too many."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -133,8 +118,10 @@ class AnswerLost(Exception):
 class McpSession(Protocol):
     """An open connection."""
 
-    async def listing(self, wanted: tuple[str, ...] | None) -> Listing:
-        """Returns the server's tools that the operator wants (None: all), in the server's order."""
+    async def listing(self, wanted: tuple[str, ...] | None) -> tuple[tuple[ListedTool, ...], Sequence[str]]:
+        """Returns the tools that the operator wants (None: all) in the server's order, and the names of those of them
+        that cannot be offered.
+        """
         ...
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
@@ -165,9 +152,8 @@ class McpServer:
         self._greeting: Greeting = "auto" if options.command is None else "legacy"
         self._session: McpSession | None = None
         self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
-        self._scope: anyio.CancelScope | None = None
+        self._scope = anyio.CancelScope()
         self._owner: asyncio.Task[None] | None = None
-        self._is_over = False
         self._is_logged_down = False
 
     @property
@@ -176,8 +162,8 @@ class McpServer:
         return self._session is not None
 
     def start(self) -> None:
-        """Starts it, unless it is running."""
-        if not self._is_over and (self._owner is None or self._owner.done()):
+        """Starts it, unless it is running or has been ended."""
+        if self._owner is None and not self._scope.cancel_called:
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
     async def wait_settled(self) -> None:
@@ -185,13 +171,8 @@ class McpServer:
         await self._settled.wait()
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """Returns the result of a call. The caller limits the time.
-
-        Raises:
-            AnswerLost: the connection ended before or in the call, or the answer cannot be read.
-            ToolError: it is down, it refuses the call, or it says that it failed.
-        """
-        if not self._is_over:
+        """Returns the result of a call, see `McpSession`; raises `Unavailable` also where the server is down."""
+        if not self._scope.cancel_called:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
             with anyio.move_on_after(self._timeouts.wait_seconds):
                 await self._settled.wait()
@@ -201,20 +182,15 @@ class McpServer:
 
     async def aclose(self) -> None:
         """Ends it and waits until it has ended."""
-        self._is_over = True
-        if self._owner is None:
-            return
-        if self._scope is None:
-            self._owner.cancel()
-        else:
-            # Not the task: what ends a command may be under way already, and must not be interrupted itself.
-            self._scope.cancel()
-        await asyncio.wait([self._owner], timeout=_END_SECONDS)
+        # Not the task: what ends a command may be under way already, and must not be interrupted itself.
+        self._scope.cancel()
+        if self._owner is not None:
+            await asyncio.wait([self._owner], timeout=_END_SECONDS)
 
     async def _live(self) -> None:
         """Starts it, and restarts it whenever it ends."""
         pause = self._timeouts.first_pause_seconds
-        with anyio.CancelScope() as self._scope:
+        with self._scope:
             while True:
                 if await self._life() >= _CALM_SECONDS:
                     pause = self._timeouts.first_pause_seconds
@@ -234,20 +210,18 @@ class McpServer:
                     up_at, start.deadline = now(), math.inf
                     await self._until_gone(session, state)
                     # Who calls it now waits for the next start, not for what it takes to end it.
-                    self._session, self.why_down = None, state.complaint or _GONE
+                    self._session, self.why_down = None, state.complaint or "it went away"
                     self._settled.clear()
-            why = "it did not come up in time" if up_at is None else _GONE
+            why = "it did not come up in time" if up_at is None else "it went away"
         except SessionFailed as error:
             why = str(error)
         finally:
             self._session = None
-        if up_at is None:  # it may not know how it was greeted
-            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
         self._on_gone(was_up=up_at is not None, why=state.complaint or why)
         return 0.0 if up_at is None else now() - up_at
 
     async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
-        while True:
+        while not state.ended.is_set():
             with anyio.move_on_after(self._timeouts.relist_seconds):
                 await state.ended.wait()
                 return
@@ -264,23 +238,23 @@ class McpServer:
         else:
             self.tools = ()
             self._settled.set()
+            # It may not know how it was greeted.
+            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
         level = logging.INFO if self._is_logged_down and not was_up else logging.WARNING
         _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)
         self._is_logged_down = True
 
     async def _take_up(self, session: McpSession) -> None:
-        listing = await session.listing(self.options.tools)
-        if listing.unfit and listing.unfit != self.unfit:
-            names = ", ".join(listing.unfit)
-            _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, names)
-        if listing.surplus:
-            _log.warning("the MCP server %s: %d tools more than can be offered", self.options.name, listing.surplus)
+        tools, raw_unfit = await session.listing(self.options.tools)
+        unfit = tuple(map(spell_name, raw_unfit))
+        if unfit and unfit != self.unfit:
+            _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, ", ".join(unfit))
         if self._session is None:
-            _log.info("the MCP server %s is up with %d tools", self.options.name, len(listing.tools))
-        self._session, self._is_logged_down, self.unfit = session, False, listing.unfit
+            _log.info("the MCP server %s is up with %d tools", self.options.name, len(tools))
+        self._session, self._is_logged_down, self.unfit = session, False, unfit
         # The same ones stay the same objects: a list that changes costs every prompt's cache.
-        if [tool.said for tool in self.tools] != [tool.said for tool in listing.tools]:
-            self.tools = listing.tools
+        if tools != self.tools:
+            self.tools = tools
         self._settled.set()
 
 
@@ -387,18 +361,14 @@ class McpServers:
         """Waits for the servers, but only once for slow ones: later questions do not wait for them."""
         if not self._servers:
             return
-        loop = asyncio.get_running_loop()
         if self._patient_until is None:
             # On a small machine the SDK takes several seconds, for which no server is to blame.
             with suppress(SessionFailed):  # each server says so
                 await import_sdk()
-            self._patient_until = loop.time() + self._timeouts.wait_seconds
-        waits = [asyncio.ensure_future(server.wait_settled()) for server in self._servers]
-        try:
-            await asyncio.wait(waits, timeout=self._patient_until - loop.time())
-        finally:
-            for wait in waits:
-                wait.cancel()
+            self._patient_until = anyio.current_time() + self._timeouts.wait_seconds
+        with anyio.CancelScope(deadline=self._patient_until):
+            for server in self._servers:
+                await server.wait_settled()
 
     def _tools_of(self, server: McpServer) -> tuple[McpTool, ...]:
         """Returns the server's tools; the same objects as long as its listing does not change."""

@@ -7,7 +7,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.servers.mcp_server import PNG
-from tools.mcp.formats import MAX_PARTS, MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
+from tools.mcp.session import MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
 
 
 def answer(*content: dict[str, Any], **more: Any) -> CallToolResult:
@@ -34,7 +34,6 @@ def image(data: bytes | str) -> dict[str, Any]:
         (answer(text("One lamp."), structuredContent={"a": 1}), {"structured": {"a": 1}, "text": "One lamp."}),
         (answer(text("[1]"), structuredContent=[1]), {"structured": [1]}),
         (answer(text("short"), structuredContent={"a": "x" * MAX_TEXT_CHARS}), {"text": "short"}),
-        (answer(text("short"), structuredContent=[[] for _ in range(2_000_000)]), {"text": "short"}),
         (
             answer({"type": "resource", "resource": {"uri": "file:///a", "text": "in a file"}}),
             {"text": "in a file"},
@@ -45,10 +44,6 @@ def image(data: bytes | str) -> dict[str, Any]:
             {"text": "heard", "left_out": "1 parts that cannot be passed on"},
         ),
         (answer(image("!"), image(b"GIF, it says")), {"left_out": "2 parts that cannot be passed on"}),
-        (
-            answer(*[text("")] * (MAX_PARTS + 1)),
-            {"text": "\n\n" * (MAX_PARTS - 1), "left_out": "at least 1 parts that cannot be passed on"},
-        ),
     ],
 )
 def test_answers_become_data(given: CallToolResult, data: dict[str, Any]) -> None:

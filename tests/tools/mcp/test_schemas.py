@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tools.mcp.formats import MAX_SCHEMA_BYTES, UnfitSchema, arguments_of
+from tools.mcp.session import MAX_SCHEMA_BYTES, UnfitSchema, arguments_of
 
 PLACE = {
     "title": "placeArguments",

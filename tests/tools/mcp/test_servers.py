@@ -231,15 +231,13 @@ async def test_hostile_tools_are_made_fit_or_left_out(
     assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
-    assert not any(name.startswith("h_nnn") for name in tools)
     assert not tools.keys() & {"h_deep", "h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
     assert tools["h_far"].spec.parameters["properties"] == {"x": {}}
     slow = tools["h_slow"].spec
     assert not slow.parameters.keys() & {"anyOf"}
     assert "pattern" not in str(slow.parameters)
     assert slow.arguments.model_validate({"x": "a" * 50 + "!"})
-    assert "tools that cannot be offered: nnn" in caplog.text
-    assert "81 tools more than can be offered" in caplog.text
+    assert "tools that cannot be offered: deep, huge, nowhere, odd, names, number, more2" in caplog.text
     assert "rm -rf" not in caplog.text
 
 
