@@ -26,7 +26,6 @@ from tools.base import Options, Tool, ToolSpec
 
 GROUP = "aldis.tools"
 
-_HANDED = ("options", "http", "fetcher")
 _GROUP_NAME = re.compile(r"(?!model_)[a-z](?:_?[a-z0-9])*")
 _TOOL_NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
@@ -159,19 +158,13 @@ def _check_name(name: str, taken: Collection[str]) -> None:
 def _import(point: metadata.EntryPoint) -> Extension:
     with _foreign("cannot be imported"):
         make = point.load()
-    if not callable(make):
-        raise _Unfit("is neither a class nor a function")
-    with _foreign("has parameters that cannot be read"):
         parameters = inspect.signature(make, eval_str=True).parameters
-    needed = (name for name, one in parameters.items() if one.default is one.empty and one.kind < one.VAR_KEYWORD)
-    if unknown := [name for name in needed if name not in _HANDED]:
-        raise _Unfit(f"asks for {unknown[0]}; there are {', '.join(_HANDED)}")
     options: object = parameters["options"].annotation if "options" in parameters else Options
     if not (isinstance(options, type) and issubclass(options, Options)):
         raise _Unfit("must annotate its parameter options with a subclass of tools.Options")
     with _foreign("has options without a default"):
         options()
-    wants = frozenset(_HANDED) & set(parameters)
+    wants = frozenset({"options", "http", "fetcher"}) & set(parameters)
     return Extension(name=point.name, distribution=_origin(point), options=options, make=make, wants=wants)
 
 
@@ -180,10 +173,11 @@ def _build(extension: Extension, handed: Mapping[str, object], taken: Collection
         made = extension.make(**{name: handed[name] for name in extension.wants})
         tools = cast("tuple[object, ...]", made) if isinstance(made, tuple) else (made,)
         checked = tuple(_check_tool(tool) for tool in tools)
-    names = [tool.spec.name for tool in checked]
-    for name in names:
-        if name in taken or names.count(name) > 1:
-            raise _Unfit(f"gives a tool {name}, and there is one already")
+    names = set(taken)
+    for tool in checked:
+        if tool.spec.name in names:
+            raise _Unfit(f"gives a tool {tool.spec.name}, and there is one already")
+        names.add(tool.spec.name)
     return checked
 
 

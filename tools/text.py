@@ -10,7 +10,6 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
 
@@ -48,7 +47,8 @@ _STRUCK = re.compile(r"</?(?:s|del|strike)>", re.IGNORECASE)
 MIN_FITTED_CHARS = 200
 """The smallest limit for `fit_json`, which leaves space for a mark."""
 
-_MIN_CUT_CHARS = 40  # texts keep at least this many characters before lists lose items
+_MIN_CUT_CHARS = 40  # texts keep at least this many characters
+_CHARS_PER_ITEM = 10
 _MAX_DEPTH = 24  # levels; far above any result, far below Python's recursion limit
 _MAX_INTEGER_BITS = 14_000  # 4,215 digits: json and str refuse integers of more than 4,300
 _ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
@@ -101,40 +101,16 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
 
     Whatever `data` contains, the result is a valid JSON object and can be encoded. All texts are cleaned by
     `clean_text`, unknown types become their `str`, and floats that are no numbers become null. If it is too long, the
-    longest texts are cut first, then the longest lists lose items at the end, then objects lose entries; each cut
-    leaves a mark that says how much is missing.
+    longest texts are cut, and lists and objects that are very long lose items at the end; each cut leaves a mark that
+    says how much is missing.
     """
     if max_chars < MIN_FITTED_CHARS:
         raise ValueError(f"max_chars must be at least {MIN_FITTED_CHARS}")
     whole = cast("dict[str, Any]", _jsonable(dict(data), _MAX_DEPTH))
     if len(text := _dump(whole)) <= max_chars:
         return text
-    return _dump(_cut(whole, _caps_that_fit(whole, max_chars)))
-
-
-@dataclass(frozen=True, slots=True)
-class _Caps:
-    """Limits for each text, list and object."""
-
-    chars: int
-    items: int
-    entries: int
-
-
-def _caps_that_fit(whole: Mapping[str, Any], max_chars: int) -> _Caps:
-    """Finds the widest limits that fit: shortens texts first, then lists, then objects; gives texts what is left."""
-
-    def fits(caps: _Caps) -> bool:
-        return len(_dump(_cut(whole, caps))) <= max_chars
-
     # Nothing longer than this fits, so nothing wider needs to be tried.
-    items, entries = max_chars // 2, max_chars // 4
-    if not fits(_Caps(_MIN_CUT_CHARS, items, entries)):
-        items = _largest(lambda count: fits(_Caps(_MIN_CUT_CHARS, count, entries)), items)
-    if not fits(_Caps(_MIN_CUT_CHARS, items, entries)):
-        entries = _largest(lambda count: fits(_Caps(_MIN_CUT_CHARS, items, count)), entries)
-    chars = _largest(lambda count: fits(_Caps(count, items, entries)), max_chars)
-    return _Caps(max(chars, _MIN_CUT_CHARS), items, entries)
+    return _dump(_cut(whole, _largest(lambda size: len(_dump(_cut(whole, size))) <= max_chars, max_chars)))
 
 
 def _largest(fits: Callable[[int], bool], below: int) -> int:
@@ -149,20 +125,24 @@ def _largest(fits: Callable[[int], bool], below: int) -> int:
     return max(tried.start + bisect_left(tried, 1, key=lambda count: int(not fits(count))) - 1, 0)
 
 
-def _cut(item: Any, caps: _Caps) -> Any:
+def _cut(item: Any, size: int) -> Any:
+    """Returns the item with texts of about `size` characters at most, and lists and objects of a tenth as many items:
+    as much as they come to if each is short.
+    """
+    count = size // _CHARS_PER_ITEM
     if isinstance(item, str):
-        end = _character_end(item, caps.chars)
+        end = _character_end(item, max(size, _MIN_CUT_CHARS))
         mark = f"{_ELLIPSIS} [cut: {len(item) - end} characters more]"
         return item[:end] + mark if end + len(mark) < len(item) else item
     if isinstance(item, list):
         items = cast("list[Any]", item)
-        missing = len(items) - caps.items
+        missing = len(items) - count
         mark = f"{_ELLIPSIS} [left out: {missing} items more]"
-        return [*(_cut(each, caps) for each in items[: caps.items]), *([mark] if missing > 0 else [])]
+        return [*(_cut(each, size) for each in items[:count]), *([mark] if missing > 0 else [])]
     if isinstance(item, dict):
         entries = cast("dict[str, Any]", item)
-        missing = len(entries) - caps.entries
-        kept = {name: _cut(entry, caps) for name, entry in islice(entries.items(), caps.entries)}
+        missing = len(entries) - count
+        kept = {name: _cut(entry, size) for name, entry in islice(entries.items(), count)}
         return kept | ({_ELLIPSIS: f"[left out: {missing} entries more]"} if missing > 0 else {})
     return item
 

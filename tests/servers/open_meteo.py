@@ -79,10 +79,7 @@ UNITS = {
 
 
 def place(name: str, country: str, admin1: str, population: int | None = None, **more: Any) -> dict[str, Any]:
-    """A place by its name at home; `names` has what it, its region and its country are called elsewhere, by language.
-
-    The server gives it an id.
-    """
+    """A place by its name at home; `names` has what it, its region and its country are called elsewhere, by language."""
     row: dict[str, Any] = {"name": name, "latitude": 10.5, "longitude": -20.25, "timezone": "Europe/Berlin"}
     row |= {"country": country, "admin1": admin1, "population": population, **more}
     return {key: item for key, item in row.items() if item}
@@ -140,8 +137,6 @@ class OpenMeteo(Server):
         match seen.path:
             case "/v1/search":
                 return self._places(seen.query)
-            case "/v1/get":
-                return self._place(seen.query)
             case "/v1/forecast":
                 return _forecast(seen.query)
             case "/v1/air-quality":
@@ -169,15 +164,9 @@ class OpenMeteo(Server):
         body: dict[str, Any] = {"generationtime_ms": 0.5}
         return web.json_response(body | ({"results": found} if found else {}))
 
-    def _place(self, query: dict[str, str]) -> web.StreamResponse:
-        number = int(query["id"]) - 1
-        if not 0 <= number < len(self.places):
-            return _refused(400, "Location ID not found.")
-        return web.json_response(self._called(number, query))
-
     def _called(self, number: int, query: dict[str, str]) -> dict[str, Any]:
         """A row in the language that is asked for; where that has no name, by the name at home."""
-        row: dict[str, Any] = self.places[number] | {"id": number + 1}
+        row: dict[str, Any] = dict(self.places[number])
         return row | row.pop("names", {}).get(query.get("language", "en"), {})
 
 

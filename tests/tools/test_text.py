@@ -141,7 +141,7 @@ def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
 
 
 def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> None:
-    """When cut texts alone are not enough the last items go, and a mark stands in their place."""
+    """Where there are very many, the last items go, and a mark stands in their place."""
     rows = [{"number": number, "title": f"Title {number}"} for number in range(200)]
     read = strict(fit_json({"rows": rows, "source": "somewhere"}, 1000))
     kept = read["rows"][:-1]

@@ -6,16 +6,15 @@
     text = part { ( "/" | " per " | "*" ) part }        everything after the first "/" or "per" divides
     part = [ count ] [ "square" | "cubic" ] name [ "^" ] [ power ]
 
-Names that mean different amounts to different people (ton, gallon, cup, horsepower, calories) are not guessed: the
-error lists the exact names. Nor does the case of a letter decide about a thousandfold: ML, Mm and mw are refused, while
-km and KM, kW and kw are the same.
+Names that mean different amounts to different people (ton, gallon, cup, horsepower, calories, mb) are not guessed: the
+error lists the exact names. Symbols mean what they mean as they are written, or else in small letters; the result names
+the unit in full.
 
 Source: pint 0.25.3, its table of units (SI, NIST and imperial definitions) and its behaviour, 2026-11-22. Importing it
 takes 0.3 seconds and 3 MB, building its table another half second, so both wait for the first conversion.
 """
 
 import functools
-import itertools
 import logging
 import re
 from dataclasses import dataclass
@@ -48,6 +47,7 @@ _SYMBOLS = (
     {"PS": "metric_horsepower", "Cal": "kilocalorie", "Nm": "newton_meter", "NM": "nautical_mile", "Mt": "Mt"}
     | {"kB": "kB", "KB": "kilobyte", "MB": "MB", "GB": "GB", "TB": "TB"}
     | {"Mb": "megabit", "Gb": "gigabit", "Tb": "terabit", "mbps": "Mbps", "gbps": "Gbps", "kbps": "kbps"}
+    | {"mbit": "megabit", "gbit": "gigabit", "kw": "kW", "khz": "kHz", "mhz": "MHz", "ghz": "GHz", "hpa": "hPa"}
 )
 _SPOKEN = (
     {"%": "percent", "c": "degree_Celsius", "f": "degree_Fahrenheit", "°k": "kelvin"}
@@ -94,9 +94,6 @@ _SHORT = (
     {"gal": "gallon", "qt": "quart", "pt": "pint", "floz": "fluid_ounce", "fl_oz": "fluid_ounce", "bbl": "barrel"}
     | {"cal": "calorie", "tbsp": "tablespoon", "tsp": "teaspoon", "hp": "horsepower", "cwt": "hundredweight"}
 )  # fmt: skip
-_MAX_SYMBOL_CHARS = 6
-_LARGE_PREFIXES = frozenset({"mega", "peta", "exa", "zetta", "yotta"})  # their symbols are small ones in capitals
-_NEVER_MILLI = frozenset({"bit", "byte", "bit_per_second", "byte_per_second", "baud", "metric_ton", "parsec"})
 _TURNS = frozenset(
     {"radian", "turn", "degree", "arcminute", "arcsecond", "grade"}
     | {"revolutions_per_minute", "revolutions_per_second"}
@@ -217,56 +214,16 @@ def _pint_name(name: str) -> str:
     choices = _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
     if choices and written not in _SYMBOLS:
         raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
-    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular)):
+    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, _SYMBOLS.get(key), key):
         if tried and (reading := _reading(tried)):
             return reading
-    exact = _reading(written)
-    if exact and not _is_doubtful(written, exact):
-        return exact
-    if len(written) > _MAX_SYMBOL_CHARS:
-        return exact or _reading(key)
-    return _reading_in_any_case(written, exact)
+    return ""
 
 
 def _reading(name: str) -> str:
     """Returns pint's full name for a unit written exactly like this; empty if there is none."""
     readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(name)
     return readings[0][0] + readings[0][1] if readings else ""
-
-
-def _is_doubtful(symbol: str, reading: str) -> bool:
-    """Whether a symbol probably means another unit than it says: megaliters by ML, thousandths of a bit by mbit."""
-    bare = _bare(reading)
-    prefix = reading.removesuffix(bare)
-    if symbol.lower().startswith(prefix):  # in words, or without a prefix
-        return False
-    if bare in _NEVER_MILLI:
-        return prefix == "milli"
-    return prefix in _LARGE_PREFIXES and symbol[1:].replace("L", "l").islower()
-
-
-def _reading_in_any_case(symbol: str, doubtful: str) -> str:
-    """Returns the reading of a symbol whatever the case of its letters, but no doubtful one; empty if there is none.
-
-    Raises:
-        BadArguments: it has several that measure the same thing.
-    """
-    variants = map("".join, itertools.product(*({letter.lower(), letter.upper()} for letter in symbol)))
-    readings = {reading: variant for variant in variants if (reading := _reading(variant))}
-    readings = {
-        reading: variant
-        for reading, variant in readings.items()
-        if not (reading.startswith("milli") and _bare(reading) in {*_NEVER_MILLI, "hertz"})
-    }
-    first = _reading(symbol.lower())
-    first = first if first in readings else min(readings, default="")
-    measure = _table().Unit(first) if first else None
-    alike = sorted(reading for reading in readings if _table().Unit(reading).is_compatible_with(measure))
-    sizes = {_table().Quantity(Decimal(1), reading).to(measure).magnitude for reading in alike}
-    if len(sizes) > 1 or (first and first == doubtful):
-        names = ", ".join(reading.replace("_", " ") for reading in alike)
-        raise BadArguments(f"{clean_text(symbol)!r} has several meanings; name one in words: {names}.")
-    return first
 
 
 def _bare(reading: str) -> str:

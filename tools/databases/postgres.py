@@ -13,7 +13,7 @@ Source: postgresql.org/docs/18, "Client Connection Defaults", "System Catalogs";
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
@@ -22,14 +22,12 @@ import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 from tools.databases.options import Access
 from tools.databases.query import (
     MAX_CELL_CHARS,
+    NOT_THERE,
     Cell,
     Dialect,
     Figure,
     Rows,
     TableQuery,
-    TableState,
-    no_column,
-    no_table,
     quote_identifier,
     statement,
 )
@@ -45,11 +43,10 @@ _BEGIN = (
     " SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'"
 )
 
-# The present columns of tables, partitioned tables, views, materialised views and foreign tables: name, declared type,
-# the type without its length, category.
+# The columns of tables, partitioned tables, views, materialised views and foreign tables: name, type without length,
+# category.
 _CATALOGUE = """
-SELECT attribute.attname::text, format_type(attribute.atttypid, attribute.atttypmod),
-       format_type(attribute.atttypid, NULL), declared.typcategory::text
+SELECT attribute.attname::text, format_type(attribute.atttypid, NULL), declared.typcategory::text
   FROM pg_class AS relation
   JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
   JOIN pg_attribute AS attribute ON attribute.attrelid = relation.oid
@@ -78,8 +75,8 @@ _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
     ),
     (asyncpg.InvalidCatalogNameError, Disabled, "There is no such database: the operator has to check its address."),
     (asyncpg.ReadOnlySQLTransactionError, Denied, "This table cannot be read without writing."),
-    (asyncpg.DataError, BadArguments, "A value does not fit the type of its column: see db_describe."),
-    (asyncpg.UndefinedFunctionError, BadArguments, "This cannot be asked of a column of this type: see db_describe."),
+    (asyncpg.DataError, BadArguments, "A value does not fit the type of its column."),
+    (asyncpg.UndefinedFunctionError, BadArguments, "This cannot be asked of a column of this type."),
     (asyncpg.PostgresError, Unavailable, "The database could not answer this."),
     (UnicodeDecodeError, Unavailable, "The database contains text in an unreadable encoding."),
     (asyncpg.InterfaceError, Unavailable, "The answer of the database cannot be read."),
@@ -123,11 +120,6 @@ class Postgres:
             are_numbers = [_is_number(figure, columns) for figure in question.shown]
             return [tuple(map(_cell, row, are_numbers)) for row in rows]
 
-    async def describe(self) -> Mapping[str, TableState]:
-        """See `ReadableDatabase.describe`."""
-        async with self._reading() as connection:
-            return {name: await _state(connection, name, columns) for name, columns in self._access.tables.items()}
-
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[_Connection]:
         """Yields a connection in a read-only transaction, all within the time limit of a query."""
@@ -168,12 +160,12 @@ def _dialect(columns: _Columns) -> Dialect:
     """Returns the dialect. Values are sent as text and cast to the column's type; odd types compare as text."""
 
     def placeholder(number: int, column: str) -> str:
-        is_cast = column and columns[column][3] in _COMPARABLE
-        return f"CAST(${number:d}::text AS {columns[column][2]})" if is_cast else f"${number:d}::text"
+        is_cast = column and columns[column][2] in _COMPARABLE
+        return f"CAST(${number:d}::text AS {columns[column][1]})" if is_cast else f"${number:d}::text"
 
     def spell(column: str) -> str:
         expression = f"t.{quote_identifier(column)}"
-        return expression if columns[column][3] in _COMPARABLE else f"{expression}::text"
+        return expression if columns[column][2] in _COMPARABLE else f"{expression}::text"
 
     return Dialect(
         placeholder=placeholder,
@@ -186,26 +178,15 @@ def _dialect(columns: _Columns) -> Dialect:
     )
 
 
-async def _state(connection: _Connection, name: str, allowed: Sequence[str]) -> TableState:
-    try:
-        columns = await _columns(connection, name, allowed)
-    except Disabled as problem:
-        return str(problem)
-    return {column: columns[column][1] for column in allowed}
-
-
-async def _columns(connection: _Connection, table: str, wanted: Iterable[str]) -> _Columns:
+async def _columns(connection: _Connection, table: str, wanted: frozenset[str]) -> _Columns:
     """Returns the columns of the table.
 
     Raises:
         Disabled: the database has no such table or column.
     """
     found = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(table))}
-    if not found:
-        raise no_table(table)
-    for column in wanted:
-        if column not in found:
-            raise no_column(table, column)
+    if not found.keys() >= wanted:
+        raise Disabled(NOT_THERE)
     return found
 
 
@@ -222,7 +203,7 @@ def _spell_value(value: object) -> str:
 def _is_number(figure: Figure, columns: _Columns) -> bool:
     if figure.column is None or figure.function in {"count", "sum", "average"}:
         return True
-    return columns[figure.column][3] == _NUMBER
+    return columns[figure.column][2] == _NUMBER
 
 
 def _cell(text: str | None, is_number: bool) -> Cell:  # noqa: FBT001

@@ -7,7 +7,7 @@ becomes part of a statement. How a database is opened read-only stands in `sqlit
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol, Self, cast, get_args
 
@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema, model_v
 
 from tools.base import Arguments
 from tools.databases.options import Access
-from tools.errors import BadArguments, Disabled
+from tools.errors import BadArguments
 from tools.text import shorten
 
 Function = Literal["count", "sum", "average", "min", "max"]
@@ -123,18 +123,7 @@ class TableQuery:
 
 
 Rows = Sequence[tuple[Cell, ...]]
-TableState = Mapping[str, str] | str
-"""The columns of a table with their types; or a text: why it cannot be read."""
-
-
-def no_table(name: str) -> Disabled:
-    """Returns the error for a table on the operator's list that the database does not have."""
-    return Disabled(f"The operator's list has the table {name!r}, but the database does not.")
-
-
-def no_column(table: str, column: str) -> Disabled:
-    """Returns the error for a column on the operator's list that the table does not have."""
-    return Disabled(f"The operator's list has {table}.{column}, but the table has no such column.")
+NOT_THERE = "The database lacks a table or column of the operator's list: the operator has to check it."
 
 
 class ReadableDatabase(Protocol):
@@ -148,14 +137,6 @@ class ReadableDatabase(Protocol):
             Disabled: the operator has to act: address, login or list of tables do not fit the database.
             Denied: the database itself forbids it.
             TimedOut, TooLarge, Unavailable: no answer in time, one that is too large, or none.
-        """
-        ...
-
-    async def describe(self) -> Mapping[str, TableState]:
-        """Returns the state of each table of the access, in its order.
-
-        Raises:
-            Disabled, TimedOut, Unavailable: as `ask`, for the database as a whole.
         """
         ...
 
@@ -222,8 +203,7 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     Raises:
         BadArguments: the arguments name something else, or do not fit together.
     """
-    check_table(arguments.table, access)
-    allowed = access.tables[arguments.table]
+    allowed = columns_of(arguments.table, access)
     figures = tuple(_figure(text) for text in arguments.compute)
     is_grouped = bool(figures or arguments.group_by)
     if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
@@ -244,14 +224,15 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     return question
 
 
-def check_table(table: str, access: Access) -> None:
-    """Checks that the table can be read.
+def columns_of(table: str, access: Access) -> Sequence[str]:
+    """Returns the columns of a table that can be read.
 
     Raises:
-        BadArguments: it cannot.
+        BadArguments: there is no such table.
     """
     if table not in access.tables:
         raise BadArguments(f"There is no table {quote_name(table)}; there are: {', '.join(access.tables)}.")
+    return access.tables[table]
 
 
 def _figure(text: str) -> Figure:

@@ -15,30 +15,26 @@ import math
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote
 
 from tools.databases.options import Access, path_of
 from tools.databases.query import (
     MAX_CELL_CHARS,
+    NOT_THERE,
     Cell,
     Dialect,
     Rows,
     TableQuery,
-    TableState,
-    no_column,
-    no_table,
     quote_identifier,
     statement,
 )
 from tools.errors import Disabled, TimedOut, TooLarge, ToolError, Unavailable
-
-_T = TypeVar("_T")
 
 _QUESTIONS_AT_ONCE = 2
 _STEPS_BETWEEN_LOOKS = 1000  # of SQLite's virtual machine: well under a millisecond
@@ -90,25 +86,12 @@ class Sqlite:
 
     async def ask(self, question: TableQuery) -> Rows:
         """See `ReadableDatabase.ask`."""
-        return await self._in_thread(lambda connection: self._rows(connection, question))
-
-    async def describe(self) -> Mapping[str, TableState]:
-        """See `ReadableDatabase.describe`."""
-        names = self._access.tables
-        return await self._in_thread(lambda connection: {name: self._state(connection, name) for name in names})
-
-    async def _in_thread(self, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Does the work in a thread with a connection. Cancelling the caller stops the work, too.
-
-        Raises:
-            ToolError: see `ReadableDatabase.ask`.
-        """
         opened: list[sqlite3.Connection] = []
         seconds = self._access.timeout_seconds
         try:
             async with asyncio.timeout(seconds), self._places:
                 run = asyncio.get_running_loop().run_in_executor
-                return await run(self._threads, self._read, work, opened, time.monotonic() + seconds)
+                return await run(self._threads, self._read, question, opened, time.monotonic() + seconds)
         except TimeoutError as error:
             raise TimedOut(_TOO_SLOW) from error
         finally:
@@ -116,7 +99,7 @@ class Sqlite:
                 with suppress(sqlite3.ProgrammingError):  # it is closed already
                     connection.interrupt()
 
-    def _read(self, work: Callable[[sqlite3.Connection], _T], opened: list[sqlite3.Connection], ends_at: float) -> _T:
+    def _read(self, question: TableQuery, opened: list[sqlite3.Connection], ends_at: float) -> Rows:
         if not _is_file(self._path):  # a pipe or terminal would block the thread for good
             raise Disabled("The database does not exist: the operator has to check its address.")
         rest = _rest(self._path)
@@ -127,49 +110,17 @@ class Sqlite:
                 opened.append(connection)
                 connection.set_progress_handler(lambda: time.monotonic() > ends_at, _STEPS_BETWEEN_LOOKS)
                 _restrain(connection)
-                done = work(connection)
+                found = connection.execute(*statement(question, quote_identifier(question.table), _DIALECT))
+                rows = [tuple(map(_cell, row)) for row in found]
         except sqlite3.Error as error:
-            raise _translated(error) from error
+            if str(error).startswith("no such "):
+                raise Disabled(NOT_THERE) from error
+            code = getattr(error, "sqlite_errorcode", None) or 0
+            kind, text = _TRANSLATIONS.get(code & 0xFF, _OTHERWISE)
+            raise kind(text) from error
         if rest is not None and rest != _rest(self._path):  # the data read may be half old and half new
             raise Unavailable("Another program is writing to the database; try again.")
-        return done
-
-    def _rows(self, connection: sqlite3.Connection, question: TableQuery) -> Rows:
-        connection.execute("BEGIN")  # what is checked and what is read are of the same moment
-        _check_columns(question.table, question.columns, _types(connection, question.table))
-        found = connection.execute(*statement(question, quote_identifier(question.table), _DIALECT))
-        return [tuple(map(_cell, row)) for row in found]
-
-    def _state(self, connection: sqlite3.Connection, name: str) -> TableState:
-        columns = self._access.tables[name]
-        try:
-            types = _types(connection, name)
-            _check_columns(name, columns, types)
-        except Disabled as problem:
-            return str(problem)
-        except sqlite3.Error as error:  # such as a view of a table that is gone
-            return str(_translated(error))
-        return {column: types[column.lower()] for column in columns}
-
-
-def _check_columns(table: str, columns: Iterable[str], types: Mapping[str, str]) -> None:
-    for column in columns:
-        if column.lower() not in types:
-            raise no_column(table, column)
-
-
-def _types(connection: sqlite3.Connection, table: str) -> Mapping[str, str]:
-    """Returns the declared types of the table by lower-case name of the column.
-
-    Raises:
-        Disabled: there is no such table.
-    """
-    found = connection.execute(
-        "SELECT lower(name), lower(type) FROM pragma_table_xinfo(?1) WHERE hidden <> 1", (table,)
-    )
-    if not (types := {name: declared[:60] or "any" for name, declared in found}):
-        raise no_table(table)
-    return types
+        return rows
 
 
 def _fold(cell: bytes | None) -> str | None:
@@ -206,9 +157,3 @@ def _restrain(connection: sqlite3.Connection) -> None:
 
 def _cell(stored: Any) -> Cell:
     return str(stored) if isinstance(stored, float) and not math.isfinite(stored) else stored
-
-
-def _translated(error: sqlite3.Error) -> ToolError:
-    code = getattr(error, "sqlite_errorcode", None) or 0
-    kind, text = _TRANSLATIONS.get(code & 0xFF, _OTHERWISE)
-    return kind(text)

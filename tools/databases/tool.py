@@ -25,8 +25,7 @@ from tools.databases.query import (
     ReadableDatabase,
     Rows,
     TableQuery,
-    TableState,
-    check_table,
+    columns_of,
     question_of,
     quote_name,
 )
@@ -137,8 +136,8 @@ class DbDescribe:
         self.spec = ToolSpec(
             name="db_describe",
             description=(
-                "Lists the databases that db_query can read, their tables, and for one database the columns with their"
-                " types. Use it before db_query."
+                "Lists the databases that db_query can read, their tables, and for one database the columns. Use it"
+                " before db_query."
             ),
             arguments=DbDescribeArguments,
             intent=lambda _given: Intent("tables"),
@@ -152,7 +151,6 @@ class DbDescribe:
 
         Raises:
             BadArguments: there is no such database or table.
-            Disabled, TimedOut, Unavailable: the database cannot be queried.
         """
         del context
         accesses = self._databases.accesses
@@ -160,11 +158,10 @@ class DbDescribe:
             listed = [{**_head(name, access), "tables": list(access.tables)} for name, access in accesses.items()]
             return Result(data={"databases": listed})
         name = self._databases.name_of(arguments.database)
-        if arguments.table is not None:
-            check_table(arguments.table, accesses[name])
-        states = await self._databases.database(name).describe()
-        wanted = [_state(table, state) for table, state in states.items() if arguments.table in {None, table}]
-        return Result(data={**_head(name, accesses[name]), "tables": wanted})
+        access = accesses[name]
+        tables = access.tables if arguments.table is None else {arguments.table: columns_of(arguments.table, access)}
+        wanted = [{"table": table, "columns": list(columns)} for table, columns in tables.items()]
+        return Result(data={**_head(name, access), "tables": wanted})
 
 
 def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
@@ -196,10 +193,6 @@ def _table(question: TableQuery, found: Rows) -> Mapping[str, Any]:
 
 def _head(name: str, access: Access) -> Mapping[str, Any]:
     return {"database": name, **({"about": access.about} if access.about else {})}
-
-
-def _state(name: str, state: TableState) -> Mapping[str, Any]:
-    return {"table": name, "problem" if isinstance(state, str) else "columns": state}
 
 
 def _postgres(access: Access) -> ReadableDatabase:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from tools.chart import Panel
 from tools.text import clean_text
 from tools.weather.open_meteo import Value, WeatherForecast
-from tools.weather.words import ChartWords
 
 Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"]
 """The hours to list: the next 24, or a part of a day."""
@@ -84,6 +83,63 @@ _OVER = "That is over at this place, or further ahead than the forecast reaches.
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ChartWords:
+    """The words, dates and decimal point of the chart in one language."""
+
+    temperature: str
+    chance: str
+    amount: str
+    """Of rain and snow; has a place for its `unit`."""
+    now: str
+    weekdays: str
+    """In short, from Monday on."""
+    date: str
+    decimal_point: str = ","
+
+    def day(self, at: datetime, form: str) -> str:
+        """Returns a day as it stands below the chart (`{at:%d}`) or in the title (`date`): `Sat 21`."""
+        return f"{self.weekdays.split()[at.weekday()]} {form.format(at=at)}"
+
+
+CHART_WORDS: Mapping[str, ChartWords] = {
+    "en": ChartWords(
+        temperature="Temperature",
+        chance="Chance of rain",
+        amount="Rain and snow ({unit} an hour)",
+        now="now",
+        weekdays="Mon Tue Wed Thu Fri Sat Sun",
+        date="{at:%d %b}",
+        decimal_point=".",
+    ),
+    "de": ChartWords(
+        temperature="Temperatur",
+        chance="Regenwahrscheinlichkeit",
+        amount="Regen und Schnee ({unit} pro Stunde)",
+        now="jetzt",
+        weekdays="Mo Di Mi Do Fr Sa So",
+        date="{at.day}.{at.month}.",
+    ),
+    "fr": ChartWords(
+        temperature="Température",
+        chance="Risque de pluie",
+        amount="Pluie et neige ({unit} par heure)",
+        now="maintenant",
+        weekdays="lun. mar. mer. jeu. ven. sam. dim.",
+        date="{at:%d/%m}",
+    ),
+    "es": ChartWords(
+        temperature="Temperatura",
+        chance="Probabilidad de lluvia",
+        amount="Lluvia y nieve ({unit} por hora)",
+        now="ahora",
+        weekdays="lun mar mié jue vie sáb dom",
+        date="{at.day}/{at.month}",
+    ),
+}
+"""By ISO code of the language."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ForecastSpan:
     """A range of hours at a place, local and without a zone, like Open-Meteo's times."""
 
@@ -121,17 +177,12 @@ def days(forecast: WeatherForecast, first: date | None, count: int) -> Sequence[
     """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before."""
     rows: list[Mapping[str, str]] = []
     for said, values in _rows(forecast.daily):
-        try:
-            day = date.fromisoformat(said)
-        except ValueError:
-            name = clean_text(said)
-        else:
-            name = f"{day:%A} {said}"
-            if first is not None and not first <= day < first + count * _A_DAY:
-                continue
+        day = _time(said)
+        if day is None or (first is not None and not first <= day.date() < first + count * _A_DAY):
+            continue
         rows.append(
             {
-                "date": name,
+                "date": f"{day:%A} {said}",
                 "weather": _in_words(values.get(_CODE)),
                 **_with_units(values, forecast.daily_units, _DAILY, wind=("wind_speed_10m_max", _MAIN_DIRECTION)),
                 **_sun(said, values),
@@ -147,13 +198,11 @@ def _sun(day: str, values: Mapping[str, Value]) -> Mapping[str, str]:
     rise, fall = _time(values.get(_SUNRISE)), _time(values.get(_SUNSET))
     if rise and fall and rise.time() == fall.time() == time.min and fall - rise in {timedelta(), _A_DAY}:
         return {"sun": "does not set" if fall > rise else "does not rise"}
-    said = {
+    return {
         name: f"{at:%H:%M}" + ("" if at.date().isoformat() == day else " of the next day")
         for name, at in ((_SUNRISE, rise), (_SUNSET, fall))
         if at is not None
     }
-    unread = {name: _with_unit(value, "") for name in (_SUNRISE, _SUNSET) if (value := values.get(name)) is not None}
-    return unread | said
 
 
 def hours(forecast: WeatherForecast, wanted: ForecastSpan) -> Mapping[str, Any]:
@@ -201,7 +250,7 @@ def panels(
     unit = forecast.current_units.get("temperature_2m", "")
     said = "" if present is None else _with_unit(present, unit).replace(".", words.decimal_point)
     current = f", {words.now} {said}" if said else ""
-    hourly = words.amount.format(unit=words.unit(wet))
+    hourly = words.amount.format(unit=wet)
     return [at for at, _ in rows], (
         Panel(name=f"{words.temperature} ({warmth}){current}", values=temperature),
         Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),

@@ -9,7 +9,6 @@ regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attri
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated
 
@@ -32,8 +31,6 @@ _MAX_CANDIDATES = 100
 _SHOWN_REGIONS = 8
 _MAX_REASON_CHARS = 200
 _ENGLISH = "en"
-_NAMING_SHARE = 0.25
-"""The part of the time that may go for a place's name in another language: the weather can be told without."""
 
 Value = float | str | None
 _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
@@ -42,7 +39,6 @@ _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})
 class WeatherPlace(BaseModel):
     """A row of the geocoding answer; empty fields are missing."""
 
-    id: int | None = None
     name: str
     latitude: float
     longitude: float
@@ -109,7 +105,7 @@ class OpenMeteo:
         """The time limit for one question: looking up the place, the forecast, and waiting for earlier questions."""
         self._key = options.api_key.get_secret_value() if options.api_key else ""
 
-    async def places(self, name: str, language: str = _ENGLISH) -> tuple[WeatherPlace, ...]:
+    async def places(self, name: str, language: str) -> tuple[WeatherPlace, ...]:
         """Returns the places whose names begin like this, at least one; named in English if English knows them.
 
         A search knows the names that a place has at home, and those of one language. English comes first: models call
@@ -137,18 +133,6 @@ class OpenMeteo:
         known = "; ".join(list(elsewhere)[:_SHOWN_REGIONS])
         there = f"there is one in {clean_text(known)}" if known else "try the bare name of a town"
         raise NotFound(f"No place is named {name!r}; {there}.")
-
-    async def named_in(self, language: str, place: WeatherPlace) -> WeatherPlace:
-        """Returns the place as it is called in a language; as it is if nobody says that soon."""
-        if language == _ENGLISH or place.id is None:
-            return place
-        params = {"id": str(place.id), "language": language, "format": "json"}
-        with suppress(ToolError, TimeoutError):
-            async with asyncio.timeout(self.timeout_seconds * _NAMING_SHARE):
-                answer = await self._ask(f"{self._options.geocoding_base_url}/v1/get", params)
-            called = answer.parse(WeatherPlace, _SERVICE)
-            return place.model_copy(update=called.model_dump(include={"name", "country", "admin1"}, exclude_none=True))
-        return place
 
     async def forecast(self, params: Mapping[str, str]) -> WeatherForecast:
         """Returns the weather at the coordinates in `params`, which are those of `/v1/forecast`."""

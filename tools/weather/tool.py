@@ -9,9 +9,9 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
 from tools.chart import PNG, Panel, drawable, line_chart
@@ -19,10 +19,24 @@ from tools.cities import fold_name
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
 from tools.text import clean_text, shorten
-from tools.weather.forecast import AIR, CURRENT, DAILY, HOURLY, Part, air, days, hours, now, panels, present_step, span
+from tools.weather.forecast import (
+    AIR,
+    CHART_WORDS,
+    CURRENT,
+    DAILY,
+    HOURLY,
+    ChartWords,
+    Part,
+    air,
+    days,
+    hours,
+    now,
+    panels,
+    present_step,
+    span,
+)
 from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherPlace
 from tools.weather.options import Units, WeatherOptions
-from tools.weather.words import ChartWords, chart_words
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _SHOWN_OTHERS = 5
@@ -30,7 +44,6 @@ _TIMEOUT_SECONDS = 12.0
 _USUAL_DAYS = 3
 _MAX_DAYS = 16
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
-_UNITS = {"fahrenheit": "imperial", "f": "imperial", "us": "imperial", "celsius": "metric", "c": "metric"}
 _LABEL_EVERY_HOURS = 3
 _MAX_HOURS_LABELLED = 26  # charts of more hours label the days
 
@@ -41,11 +54,6 @@ _ANGLE = (
 )
 _COORDINATES = re.compile(rf"\(?{_ANGLE.format('a')}(?:\s*[,;/]\s*|\s+){_ANGLE.format('b')}\)?", re.IGNORECASE)
 _MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
-
-
-def _units(given: object) -> object:
-    """Accepts the scale of a thermometer for the units."""
-    return _UNITS.get(given.strip().lower().removeprefix("°"), given.lower()) if isinstance(given, str) else given
 
 
 class WeatherArguments(Arguments):
@@ -69,9 +77,7 @@ class WeatherArguments(Arguments):
     day: date | None = Field(default=None, description="The first one, YYYY-MM-DD.")
     air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
     chart: bool = Field(default=False, description="Also send a picture; only if people want one.")
-    units: Annotated[Units | None, BeforeValidator(_units)] = Field(
-        default=None, description="Default: what people here are used to."
-    )
+    units: Units | None = Field(default=None, description="Default: what people here are used to.")
 
     @model_validator(mode="after")
     def _somewhere(self) -> Self:
@@ -132,7 +138,6 @@ class Weather:
             return await self._answer({"latitude": latitude, "longitude": longitude}, (), arguments, context)
         chosen, others = _choose(await self._service.places(asked, context.language), asked)
         if chosen is not None:
-            chosen = await self._service.named_in(context.language, chosen)
             return await self._answer(chosen.label, others, arguments, context)
         message = f"Several places are named {asked!r}: which one is meant?"
         return Result(data={"ambiguous": True, "message": message, "candidates": [place.label for place in others]})
@@ -169,10 +174,11 @@ class Weather:
         }
         files: tuple[ResultFile, ...] = ()
         if arguments.chart:
-            words = chart_words(context.language)
+            words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
             steps, curves = panels(forecast, hourly, words)
             mark = present_step(forecast, steps)
-            files = await asyncio.to_thread(_chart, label, steps, curves, mark, words)
+            title = arguments.place or f"{label['latitude']}, {label['longitude']}"
+            files = await asyncio.to_thread(_chart, title, steps, curves, mark, words)
             if not files:
                 data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
@@ -208,15 +214,15 @@ def _note(arguments: WeatherArguments, shown: Sequence[Mapping[str, str]]) -> st
 
 
 def _chart(
-    label: Mapping[str, str | float],
+    name: str,
     steps: Sequence[datetime],
     curves: Sequence[Panel],
     mark: float | None,
     words: ChartWords,
 ) -> tuple[ResultFile, ...]:
     """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
-    place = drawable(str(label.get("name") or f"{label['latitude']}, {label['longitude']}"))
-    period = " - ".join(dict.fromkeys(words.date_of(at) for at in (*steps[:1], *steps[-1:])))
+    place = drawable(name)
+    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
     title = f"{place}: {period}" if place else period
     now_mark = None if mark is None else (mark, words.now)
     picture = line_chart(title, _labels(steps, words), curves, mark=now_mark, decimal_point=words.decimal_point)
@@ -228,7 +234,7 @@ def _labels(steps: Sequence[datetime], words: ChartWords) -> Mapping[int, str]:
     if len(steps) <= _MAX_HOURS_LABELLED:
         every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
         return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
-    return {number: words.day_of(at) for number, at in enumerate(steps) if at.hour == 0}
+    return {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
 
 
 def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:

@@ -54,7 +54,7 @@ async def test_a_model_looks_mistakes_itself_and_finds_out(
         ]
         assert await told(aldis, "What did we sell, by town?") == "Kiel: 38, Husum: 12.50."
         described, refused, found = answers(aldis)
-    assert described["untrusted_data"]["tables"][0]["columns"] == {"day": "text", "town": "text", "total": "real"}
+    assert described["untrusted_data"]["tables"][0]["columns"] == ["day", "town", "total"]
     assert refused == {
         "ok": False,
         "error": "invalid_arguments",

@@ -70,9 +70,9 @@ CONVERTED = [
     (100, "revolutions per minute", "rad/s", "100 turn/minute", "10.47197551 radian/second"),
     (1, "turn", "arcdegree", "1 turn", "360 degree"),
     (2, "cycles/s", "Hz", "2 turn/second", "2 hertz"),
-    # The case of a letter decides about no thousandfold. Reports: kind of nikolaeu/numi#129, sharkdp/insect#263.
+    # Small letters of rates and frequencies. Reports: kind of nikolaeu/numi#129, sharkdp/insect#263.
     (100, "mbps", "MB/s", "100 megabit per second", "12.5 megabyte/second"),
-    (100, "Mbps", "MB/s", "100 megabit per second", "12.5 megabyte/second"),
+    (100, "MBPS", "MB/s", "100 megabit per second", "12.5 megabyte/second"),
     (8, "mbit", "KB", "8 megabit", "1000 kilobyte"),
     (500, "KB", "MB", "500 kilobyte", "0.5 megabyte"),
     (5, "kw", "W", "5 kilowatt", "5000 watt"),
@@ -102,11 +102,6 @@ AMBIGUOUS = [
     ("degrees", "degree Celsius"),
     ("barrel", "oil barrel"),
     ("cal", "gram calorie"),
-    ("mw", "megawatt, milliwatt"),
-    ("ML", "megaliter, milliliter"),
-    ("EL", "exaliter"),
-    ("Mm", "megameter, millimeter"),
-    ("MBPS", "megabit per second, megabyte per second"),
     ("mb", "megabyte (MB), megabit"),
     ("mt", "megaton"),
 ]

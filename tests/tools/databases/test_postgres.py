@@ -83,27 +83,12 @@ def shop(server: PostgresServer) -> Asked:
     return Asked(server.address(), {"orders": ORDERS}, timeout_seconds=DEADLINE_SECONDS)
 
 
-async def test_a_database_is_described(server: PostgresServer, shop: Asked) -> None:
-    """Its tables and the types of their columns; what does not fit is told."""
-    [orders] = (await shop.describe())["tables"]
-    assert "password" not in orders["columns"]
-    assert {name: orders["columns"][name] for name in ("customer", "town", "total", "tags", "mood", "at")} == {
-        "customer": "character varying(40)",
-        "town": "public.town",
-        "total": "numeric(8,2)",
-        "tags": "text[]",
-        "mood": "public.mood",
-        "at": "timestamp with time zone",
-    }
-    odd = Asked(server.address(), {"sales.Odd.Name": ["n"], "gone": ["a"], "orders": ["gone"], "endless": ["x"]})
-    assert [table.get("problem", "") for table in (await odd.describe())["tables"]] == [
-        "The operator's list has the table 'sales.Odd.Name', but the database does not.",
-        "The operator's list has the table 'gone', but the database does not.",
-        "The operator's list has orders.gone, but the table has no such column.",
-        "",
-    ]
-    with pytest.raises(Disabled, match="but the database does not"):
-        await odd.query("gone")
+async def test_what_the_database_lacks_is_told(server: PostgresServer) -> None:
+    """A table or column of the operator's list that is not there."""
+    odd = Asked(server.address(), {"sales.Odd": ["n"], "gone": ["a"], "orders": ["gone"]})
+    for table in ("sales.Odd", "gone", "orders"):
+        with pytest.raises(Disabled, match="lacks a table or column"):
+            await odd.query(table)
 
 
 async def test_every_type_becomes_json(shop: Asked) -> None:
@@ -196,7 +181,7 @@ async def test_figures(shop: Asked) -> None:
 async def test_a_value_of_the_wrong_type_is_the_models_to_mend(shop: Asked) -> None:
     """It is told so, without the value and without the server's words."""
     for column, value in (("id", "four"), ("day", "soon"), ("paid", "perhaps"), ("at", "13:99"), ("id", 2**63 - 1)):
-        with pytest.raises(BadArguments, match=r"^A value does not fit the type of its column: see db_describe\.$"):
+        with pytest.raises(BadArguments, match=r"^A value does not fit the type of its column\.$"):
             await shop.query("orders", where=where(column, "=", value))
 
 

@@ -1,7 +1,6 @@
 """SQLite files as they are in the world: locked, broken, endless, hostile. None is ever written, none is waited for."""
 
 import asyncio
-import math
 import os
 import sqlite3
 from collections.abc import Callable
@@ -155,28 +154,17 @@ async def test_a_view_reads_what_it_is_made_of_and_shows_what_is_listed(tmp_path
     for table, column in (("names", "salary"), ("staff", "name")):
         with pytest.raises(BadArguments):
             await asked.query(table, columns=[column])
-    with pytest.raises(Unavailable) as caught:
+    with pytest.raises(Disabled) as caught:
         await asked.query("broken")
     assert "secret" not in str(caught.value)
-    described = (await asked.describe())["tables"]
-    assert [table["table"] for table in described if "columns" in table] == ["names", "initials", "tree"]
-    assert described[-1] == {"table": "broken", "problem": "The database could not answer this."}
 
 
 async def test_a_table_that_the_file_does_not_have_is_the_operators_to_mend(path: Path) -> None:
-    """Describing says so for the one table and goes on with the others; spelling follows SQLite, which has no case."""
+    """The question says so; spelling follows SQLite, which has no case."""
     asked = Asked(f"sqlite://{path}", {"T": ["A"], "gone": ["a"], "t": ["b", "gone"]})
-    assert (await asked.describe())["tables"] == [
-        {"table": "T", "columns": {"A": "any"}},
-        {
-            "table": "gone",
-            "problem": "The operator's list has the table 'gone', but the database does not.",
-        },
-        {"table": "t", "problem": "The operator's list has t.gone, but the table has no such column."},
-    ]
     assert await asked.rows("T", order_by=["A desc"]) == [[2], [1]]
     for table in ("gone", "t"):
-        with pytest.raises(Disabled):
+        with pytest.raises(Disabled, match="lacks a table or column"):
             await asked.query(table)
 
 
@@ -224,23 +212,27 @@ async def test_what_is_too_large_is_told(tmp_path: Path) -> None:
         await shop(path).query("t")
 
 
-def test_nothing_is_written_whatever_is_said(path: Path) -> None:
+async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read-only twice: by the way it is opened, and by a pragma; and a file that is read as it rests must rest."""
-    database = shop(path).databases.database("shop")
-    assert isinstance(database, sqlite.Sqlite)
 
-    def written(connection: sqlite3.Connection) -> None:
-        assert connection.execute("PRAGMA query_only").fetchone() == (1,)
-        with pytest.raises(sqlite3.OperationalError):
-            connection.execute("INSERT INTO t VALUES (3, 'z')")
-        connection.execute("PRAGMA query_only = OFF")
-        connection.execute("DELETE FROM t")
+    def writing(*_: object) -> tuple[str, tuple[()]]:
+        return "DELETE FROM t RETURNING a", ()
 
+    monkeypatch.setattr(sqlite, "statement", writing)
     with pytest.raises(ToolError):
-        database._read(written, [], math.inf)
+        await shop(path).query("t")
+    monkeypatch.setattr(sqlite, "_PRAGMAS", ())
+    with pytest.raises(ToolError):
+        await shop(path).query("t")
     made(path, "PRAGMA journal_mode = WAL")
+
+    def interrupted(*_: object) -> tuple[str, tuple[()]]:
+        made(path, "INSERT INTO t VALUES (3, 'z')")
+        return "SELECT a FROM t", ()
+
+    monkeypatch.setattr(sqlite, "statement", interrupted)
     with pytest.raises(Unavailable, match="is writing"):
-        database._read(lambda _: made(path, "INSERT INTO t VALUES (3, 'z')"), [], math.inf)
+        await shop(path).query("t")
 
 
 async def somebody_reads(path: Path) -> None:
