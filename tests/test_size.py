@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (3248, 2300),
     "bot/doctor": (1685, 900),
     "store": (6625, 3900),
-    "tools": (12030, 7000),
+    "tools": (11680, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,8 +47,8 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (328, 280)
-TEST_LINES = (79334, 50000)
+MODULES = (326, 280)
+TEST_LINES = (79229, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
