@@ -79,7 +79,7 @@ UNITS = {
 
 
 def place(name: str, country: str, admin1: str, population: int | None = None, **more: Any) -> dict[str, Any]:
-    """A place by its name at home; `names` has what it, its region and its country are called elsewhere, by language."""
+    """A place by its name at home; `names` has what it, its region and its country are called in other languages."""
     row: dict[str, Any] = {"name": name, "latitude": 10.5, "longitude": -20.25, "timezone": "Europe/Berlin"}
     row |= {"country": country, "admin1": admin1, "population": population, **more}
     return {key: item for key, item in row.items() if item}
