@@ -157,9 +157,8 @@ def test_the_recipe_for_a_language_names_every_place() -> None:
 
 
 async def test_the_recipe_for_a_provider() -> None:
-    """It answers, whole and streamed, and is a provider."""
+    """It answers, and is a provider."""
     provider: Provider = made(block("the provider"), __name__="parrot")["Parrot"]()
-    heard: list[str] = []
     request = Request(
         system="",
         messages=(UserMessage(text="Polly?"),),
@@ -169,11 +168,9 @@ async def test_the_recipe_for_a_provider() -> None:
         timeout_seconds=1,
         conversation="one",
     )
-    for told in (None, heard.append):
-        completion = await provider.complete(request, told)
-        assert completion.message is not None
-        assert (completion.message.text, completion.stop, completion.cost_usd) == ("Polly?", Stop.END, Decimal(0))
-    assert heard == ["Polly?"]
+    completion = await provider.complete(request)
+    assert completion.message is not None
+    assert (completion.message.text, completion.stop, completion.cost_usd) == ("Polly?", Stop.END, Decimal(0))
     await provider.aclose()
 
 
