@@ -17,7 +17,6 @@ Left to others: what a setting means and reading them all (`bot.settings`), the 
 import fcntl
 import os
 import tempfile
-import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,8 +34,6 @@ Origin = Literal["environment", ".env", "settings file", "default"]
 _HEAD = (
     "# Settings of Aldis, written by its pages and by `aldis settings set`. The environment and .env win over these.\n"
 )
-_MAX_LOCK_SECONDS = 5.0
-_LOCK_PAUSE_SECONDS = 0.01
 
 
 class SettingsFile:
@@ -131,10 +128,10 @@ class SettingsFile:
 
 @contextmanager
 def _locked(path: Path) -> Generator[None]:
-    """Keeps all others from writing while the block runs, in this process or another.
+    """Keeps all others from writing while the block runs, in this process or another; they wait.
 
     Raises:
-        ConfigError: somebody else holds the lock for too long, or the folder cannot be written to.
+        ConfigError: the folder cannot be written to.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -143,14 +140,7 @@ def _locked(path: Path) -> Generator[None]:
     except OSError as error:
         raise unusable(path, "written", error) from error
     try:
-        give_up_at = time.monotonic() + _MAX_LOCK_SECONDS
-        while True:
-            with suppress(BlockingIOError):
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            if time.monotonic() > give_up_at:
-                raise ConfigError(f"{path.name}: somebody else is writing it; try again")
-            time.sleep(_LOCK_PAUSE_SECONDS)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
         os.close(lock)

@@ -43,6 +43,8 @@ SETTINGS_FILE_NAME = "settings.env"
 """The name of the file beside the store; both override it, see `bot.settings.file`."""
 _STORE_PATH = "STORE__PATH"
 _ENVIRONMENT = "the environment"
+_ZONE_NAME = re.compile(r"[A-Za-z]+(/[A-Za-z_+-]+)+|[A-Z][a-z]+")
+"""What nothing but a zone's name looks like; `CET-1CEST` is a rule of POSIX, which a clock understands."""
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
 
 Content = tuple[Path, Mapping[str, str]]
@@ -115,7 +117,12 @@ def values_from(
     model, passed_over = _model_here(given)
     known = tuple(variables_of(model))
     wrong = list(_unknown(places, known, passed_over))
-    ranks = ((environment, dotenv), (in_file,), (_of_machine(given, own_clock=environ is None),))
+    try:
+        machine = _of_machine(given, own_clock=environ is None)
+    except ConfigError as error:
+        wrong.append(str(error))
+        machine = {}
+    ranks = ((environment, dotenv), (in_file,), (machine,))
     values: dict[str, GivenValue] = {}
     for variable in known:
         try:
@@ -233,13 +240,19 @@ def _checked(given: GivenValue, variable: Variable) -> GivenValue:
 
 
 def _of_machine(given: Mapping[str, GivenValue], *, own_clock: bool) -> Place:
-    """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people."""
+    """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people.
+
+    Raises:
+        ConfigError: `TZ` looks like the name of a zone and is none.
+    """
     found: dict[str, GivenValue] = {}
     clock = GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)) if own_clock else None
     if zone := given.get("TZ", clock):
         name = zone.value.removeprefix(":").rpartition("/zoneinfo/")[2]
         if is_zone(name) and not name.endswith(("UTC", "UCT", "GMT")):
             found["LOCALE__TIMEZONE"] = replace(zone, value=name)
+        elif _ZONE_NAME.fullmatch(name) and not is_zone(name):
+            raise ConfigError(f"TZ: must be a time zone like Europe/Berlin{zone.whence}")
     if said := next(filter(None, map(given.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), None):
         code = re.split("[_.@]", said.value.lower(), maxsplit=1)[0]
         if code in LANGUAGES:

@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from difflib import SequenceMatcher, get_close_matches
+from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
 from typing import Annotated, Any, Union, cast, get_args, get_origin
@@ -44,10 +44,8 @@ ALSO = {
 _ELSEWHERE = {
     "DEEP_ANALYSIS_MAX_TOOL_CALLS": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
     "DEEP_ANALYSIS_": "TOOLS__VERIFY_NEWS__",
-    "TWITTER_API_KEY": "TWITTER_BEARER",
     "TOOLS__X__": "TOOLS__TWITTER__",
     "SEARCH_": "TOOLS__WEB_SEARCH__",
-    "LOGGING__": "LOG__",
     "CLAUDE_": "ANTHROPIC_",
     "OPENAI_API_BASE": "OPENAI_BASE_URL",
 }
@@ -60,9 +58,8 @@ _COMMON = frozenset(
     {"LOG_LEVEL", "LOG_FORMAT", "WEB_HOST", "WEB_PORT", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL", "TWITTER_API_KEY"}
 )
 """Names so common in an environment that they are probably meant for another program."""
-_SURE, _SURE_WORD, _LIKELY = 0.84, 0.8, 0.6
-"""How alike (difflib's ratio) a name must be to ours as a whole, in its first word, and in each of its parts. The first
-keeps `OPENAI_API_TYPE` apart from ours."""
+_LIKENESS, _LIKENESS_OF_WORD = 0.84, 0.8
+"""How alike (difflib's ratio) a name must be to ours, and its first word; this keeps `OPENAI_API_TYPE` apart."""
 _INDENT = "    "
 
 
@@ -169,28 +166,17 @@ def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bo
     words = {*map(str.upper, Settings.model_fields), *(one.partition("_")[0] for one in names)}
     if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
         return True
-    is_near = name.startswith(("ALDIS_", *_ELSEWHERE)) or bool(get_close_matches(first, words, n=1, cutoff=_SURE_WORD))
-    return is_near and name not in _COMMON and _closest(name, names) is not None
+    is_near = name.startswith(("ALDIS_", *_ELSEWHERE)) or get_close_matches(first, words, 1, _LIKENESS_OF_WORD)
+    return bool(is_near and name not in _COMMON and _closest(name, names))
 
 
 def _closest(name: str, names: Iterable[str]) -> str | None:
-    """The one of our names that is most like this one: with as many parts, each like its own, if it has several."""
-    wanted = name.removeprefix("ALDIS_").lstrip("_")
+    wanted = name.removeprefix("ALDIS_")
     begin = next((begin for begin in _ELSEWHERE if wanted.startswith(begin)), "")
     wanted = _ELSEWHERE.get(begin, "") + wanted.removeprefix(begin)
-    if SEPARATOR not in wanted:
-        flat = {one.replace("_", ""): one for one in sorted(names)}
-        found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_SURE)
-        return flat[found[0]] if found else None
-    parts = wanted.split(SEPARATOR)
-    rivals = [one for one in sorted(names) if one.count(SEPARATOR) == len(parts) - 1]
-    likeness = {one: list(map(_ratio, parts, one.split(SEPARATOR))) for one in rivals}
-    likely = [one for one in rivals if min(likeness[one]) >= _LIKELY]
-    return max(likely, key=lambda one: sum(likeness[one]), default=None)
-
-
-def _ratio(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other).ratio()
+    flat = {one.replace("_", ""): one for one in sorted(names)}
+    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
+    return flat[found[0]] if found else None
 
 
 @cache
