@@ -91,10 +91,6 @@ async def _second(visit: Visit, folder: Path) -> None:
     await _taken(visit, folder / "usage-dark.png", dark=True)
     await visit.go("/upkeep")
     await _taken(visit, folder / "upkeep-phone.png", phone=True, full=False)
-    await visit.go("/upkeep/factor")
-    await visit.push("Set it up")
-    await expect(visit.page.get_by_role("img", name="QR code for the authenticator app")).to_be_visible()
-    await _taken(visit, folder / "factor-dark.png", dark=True)
 
 
 async def _taken(

@@ -327,10 +327,6 @@ async def test_every_page_fits_a_phone_and_a_screen_reader(tmp_path: Path) -> No
         for path in PATHS:
             await visit.go(path)
             assert await visit.page.evaluate(_ACCESSIBLE) == [], path
-        await visit.go("/upkeep/factor")
-        await visit.push("Set it up")
-        await expect(visit.page.get_by_role("img", name="QR code for the authenticator app")).to_be_visible()
-        assert await visit.page.evaluate(_ACCESSIBLE) == []
 
 
 async def test_a_page_that_stays_open_over_a_restart(tmp_path: Path) -> None:

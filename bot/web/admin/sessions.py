@@ -54,8 +54,6 @@ class BrowserSession:
     confirmed_by: "SecondFactor | None" = field(default=None, repr=False)
     """The factor that was given; one that was set later must still be given."""
     tries: int = 0
-    new_secret: bytes | None = field(default=None, repr=False)
-    """The secret of a second factor that is being set up in it."""
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
@@ -101,20 +99,14 @@ class CurrentFactor:
     def __call__(self) -> SecondFactor | None:
         """Returns the factor that codes are checked with."""
         if (secret := self._secret()) != self._known:
-            self.adopt(secret, None if secret is None else SecondFactor(secret))
+            self._known, self._factor = secret, None if secret is None else SecondFactor(secret)
         return self._factor
 
     def check(self, session: BrowserSession) -> None:
-        """Has a session enter a code if it was confirmed before this second factor was in force, wherever that was
-        set.
-        """
+        """Has a session enter a code if it was confirmed before this second factor was in force."""
         factor = self()
         if factor is not None and session.confirmed_by is not factor:
             session.is_confirmed = False
-
-    def adopt(self, secret: bytes | None, factor: SecondFactor | None) -> None:
-        """Continues with the factor that was just tried with this secret."""
-        self._known, self._factor = secret, factor
 
 
 class Sessions:

@@ -1,8 +1,10 @@
-"""The pages for setup and administration, served on a listener of their own.
+"""The pages for setup and administration, served on a listener of their own, and the way in: one-time links, then a
+code where there is a second factor.
 
     POST /admin-link on the socket beside the store --> {"url": a link that opens the pages once, within ten minutes}
 
-Like the control socket, that socket is only for its owner. It is there as soon as the pages are, even while Aldis waits
+A link is opened by a button and not by itself, so that a program that previews links does not use it up. Like the
+control socket, that socket is only for its owner. It is there as soon as the pages are, even while Aldis waits
 for its bridge or account.
 """
 
@@ -17,17 +19,18 @@ from bot.doctor.pages import is_contained, secret_of
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin import account, model, overview, people, tools, usage
-from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, refusal_of
+from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, log_action, refusal_of
 from bot.web.admin.guard import MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
 from bot.web.admin.pages import PageTemplates
 from bot.web.admin.sessions import CurrentFactor, Remark, Sessions
-from bot.web.admin.sign_in import SignIn
 from bot.web.admin.upkeep import Upkeep
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS, serving_on
 
 _log = logging.getLogger(__name__)
+
+_MAX_TOKEN_CHARS = 100
 
 _WHY = {
     web.HTTPForbidden.status_code: (
@@ -56,9 +59,8 @@ class Site:
         self._place = place
         self._sessions = sessions or Sessions()
         self._templates = PageTemplates(timezone=world.settings.locale.timezone)
-        factor = factor or CurrentFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
-        self._guard = RequestGuard(place, self._sessions, factor)
-        self._sign_in = SignIn(self._guard, self._sessions, factor, place)
+        self._factor = factor or CurrentFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
+        self._guard = RequestGuard(place, self._sessions, self._factor)
         self._account = account.AccountPage(world)
         self._upkeep = Upkeep()
         self.pages: tuple[AdminPage, ...] = (
@@ -70,7 +72,7 @@ class Site:
             tools.PAGE,
             usage.PAGE,
             *self._upkeep.pages,
-            *self._sign_in.pages,
+            AdminPage(path="/code", template="code", values=self._ask_code, actions={"open": self._open}),
         )
 
     def new_link(self) -> str:
@@ -85,7 +87,7 @@ class Site:
         app.router.add_get("/static/{digest}/{name}", self._templates.static)
         app.router.add_get("/enter/{token}", self._enter)
         app.router.add_post("/enter/{token}", self._enter)
-        app.router.add_post("/leave", self._sign_in.leave)
+        app.router.add_post("/leave", self._leave)
         for page in self.pages:
             app.router.add_get(page.path, self._show(page))
             app.router.add_post(page.path, self._do(page))
@@ -130,8 +132,40 @@ class Site:
         return web.json_response({"url": self.new_link()})
 
     async def _enter(self, request: web.Request) -> web.Response:
-        template, status, response = self._sign_in.enter(request)
-        return response or self._page(request, template, status=status)
+        token, go_on = request.match_info["token"][:_MAX_TOKEN_CHARS], web.HTTPSeeOther("/")
+        if request.method != "POST" and self._sessions.is_open(token):
+            return self._page(request, "enter")
+        entered = self._sessions.enter(token, is_confirmed=self._factor() is None) if request.method == "POST" else None
+        if entered is None and SESSION in request:  # the button was pressed twice, or no link is needed
+            raise go_on
+        if entered is None:
+            return self._page(request, "signed_out", status=web.HTTPGone.status_code)
+        cookie, session = entered
+        log_action(request, session, "link.used")
+        self._guard.sign_in(go_on, cookie)
+        raise go_on
+
+    async def _leave(self, request: web.Request) -> web.Response:
+        self._sessions.leave(request[SESSION])
+        response = web.HTTPSeeOther("/")
+        self._guard.sign_out(response)
+        raise response
+
+    async def _ask_code(self, ask: Ask) -> dict[str, object]:
+        if self._factor() is None:  # it has been turned off since
+            ask.session.is_confirmed = True
+        if ask.session.is_confirmed:
+            raise web.HTTPSeeOther("/")
+        return {}
+
+    async def _open(self, ask: Ask) -> str:
+        factor = self._factor()
+        if factor is not None and not ask.session.is_confirmed:
+            if not self._sessions.confirm(ask.session, factor, ask.entry("code")):
+                ask.write_down("code.wrong")
+                raise NotDone("That code is wrong or was already used. Wait for the next one.")
+            ask.write_down("code.right")
+        raise web.HTTPSeeOther("/")
 
     def _show(self, page: AdminPage) -> Handler:
         async def show(request: web.Request) -> web.StreamResponse:

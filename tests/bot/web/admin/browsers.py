@@ -82,6 +82,17 @@ class Answer:
     text: str
 
 
+class FixedFactor(CurrentFactor):
+    """A factor whose clock the test sets."""
+
+    def __init__(self, factor: SecondFactor) -> None:
+        super().__init__()
+        self._fixed = factor
+
+    def __call__(self) -> SecondFactor:
+        return self._fixed
+
+
 def settings_of(folder: Path, **more: str) -> Settings:
     given = {"STORE__PATH": str(folder / "aldis.db"), "SIGNAL__URL": NOTHING, **more}
     return load_settings(given, None)
@@ -106,10 +117,7 @@ async def visited(
     async def restart() -> None:
         site.world.begin(file.preview({}))
 
-    current = None
-    if factor is not None:
-        current = CurrentFactor(lambda: b"")
-        current.adopt(b"", factor)
+    current = None if factor is None else FixedFactor(factor)
     site = Site(World(given, doctor_deps, file=file, restart=restart), place, factor=current, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
     pages = site.serving(max_connections=max_connections, keepalive_seconds=keepalive_seconds)

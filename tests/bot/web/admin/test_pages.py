@@ -159,6 +159,7 @@ WRONG = [
     ("/setup/model", "test", {}, "without a model"),
     ("/upkeep", "backup", {}, "does not run yet"),
     ("/upkeep", "file", {"file": "../settings.env"}, "no longer there"),
+    ("/upkeep", "restore", {"file": "../aldis.db"}, "no longer there"),
 ]
 
 
