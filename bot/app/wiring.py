@@ -390,7 +390,9 @@ def service(
         identities=identities,
         checkups=checkups,
         health=health,
-        control=Control(store, clock, health.state, identities=identities, captchas=captchas, restarts=restarts),
+        control=Control(
+            store, clock, health.state, transport=transport, identities=identities, captchas=captchas, restarts=restarts
+        ),
         running=RunningParts(
             store=store,
             clock=clock,

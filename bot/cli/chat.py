@@ -22,7 +22,6 @@ from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.terminal.transport import Terminal
-from store import is_undecided
 
 Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
 
@@ -35,10 +34,6 @@ def chat(given: Settings, options: argparse.Namespace) -> int:
     once = (options.once or "").lower().split()
     if once[:1] == ["/forget"] and "yes" not in once:
         raise ConfigError("chat: /forget asks before it deletes, and --once cannot answer; add yes: `/forget yes`")
-    if is_undecided(given.store.path):
-        from bot.cli.store import decide
-
-        decide(given, None)
     # Log lines between answers are a distraction, so only a few appear unless asked for.
     by_verbosity = {0: "error", 1: "warning"}.get(options.verbose, "info")
     level = given.log.level if "level" in given.log.model_fields_set else by_verbosity

@@ -150,23 +150,6 @@ def _with(*names: str, **options: Any) -> _Argument:
     return names, options
 
 
-_DECISION = (
-    _with(
-        "--settle",
-        dest="decision",
-        action="store_const",
-        const="settle",
-        help="after a restore: nothing of the past is answered, sent or said; what repeats goes on",
-    ),
-    _with(
-        "--replay",
-        dest="decision",
-        action="store_const",
-        const="replay",
-        help="after a restore: answer, send and say everything that was open",
-    ),
-)
-"""What decides about the open work of a restored backup; one of them at most."""
 _SETTINGS_WORDS = "a setting to show; or changes of the settings file (NAME=- reads the value from standard input)"
 _COMPLETES = 'complete verbs and options: put eval "$(aldis completion)" into ~/.bashrc'
 
@@ -182,9 +165,9 @@ VERBS: Mapping[str, tuple[_Verb, ...]] = {
                 _with("-v", "--verbose", action="count", default=0, help="show tool results; -vv adds time and cost"),
             ),
         ),
-        _Verb("setup", "run.set_up", "set Aldis up in a browser: run it, and print a link to its pages", _DECISION),
+        _Verb("setup", "run.set_up", "set Aldis up in a browser: run it, and print a link to its pages"),
         _Verb("admin", "run.show_link", "print a link that opens the pages of the running Aldis, once"),
-        _Verb("run", "run.run", "answer in Signal until stopped", _DECISION),
+        _Verb("run", "run.run", "answer in Signal until stopped"),
         _Verb("restart", "run.restart", "restart the running Aldis with its current settings"),
         _Verb("link", "link.link", "link Aldis to a Signal account: shows the QR code and waits"),
     ),
@@ -245,14 +228,27 @@ VERBS: Mapping[str, tuple[_Verb, ...]] = {
             "replace the store with a backup; stop Aldis first",
             (
                 _with("file", nargs="?", help="the backup's .db file; without it, decide about an earlier restore"),
-                *_DECISION,
+                _with(
+                    "--settle",
+                    dest="decision",
+                    action="store_const",
+                    const="settle",
+                    help="nothing of the past is answered, sent or said; what repeats goes on",
+                ),
+                _with(
+                    "--replay",
+                    dest="decision",
+                    action="store_const",
+                    const="replay",
+                    help="answer, send and say everything that was open",
+                ),
             ),
         ),
         _Verb(
             "export",
             "store.export",
             "print what is kept about a person, as JSON",
-            (_with("person", metavar="PERSON", help="the person's name in Signal, phone number or UUID"),),
+            (_with("person", metavar="PERSON", help="the person's name in Signal, phone number, label or UUID"),),
         ),
         _Verb("rotate-key", "store.rotate_key", "replace the master key in its file with a new one"),
         _Verb(

@@ -52,11 +52,10 @@ _LOOK_SECONDS = 0.2
 _REFUSALS = (ConfigError, StoreError, Disconnected)
 
 
-def run(given: Settings, options: argparse.Namespace) -> int:
+def run(given: Settings, _: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
     _set_up_log(given)
     app.check_settings(given)
-    upkeep.decide(given, options.decision)
     asyncio.run(_Runs(given).go())
     return 0
 
@@ -171,6 +170,12 @@ class _Runs:
             world.wait_for(what)
 
         async with serve(pages, given.web.host, given.web.port):
+            if world.restoring is not None:
+                copy, done = world.restoring
+                try:
+                    done.set_result(await upkeep.put_back(given, copy))
+                except StoreError as error:
+                    done.set_exception(error)
             await upkeep.try_store(given)
             # If the account is ambiguous, a page asks for it; a wrong choice is rolled back like any other setting.
             asks = given.web.admin_port > 0 and self._former is None

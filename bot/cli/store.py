@@ -4,8 +4,8 @@
 Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
 verb opens the store itself. A restored store is not started until somebody has decided about its open work:
 
-    restore, run, chat --> the open work is listed --asked, --settle, --replay--> decided
-                                                   '-nobody to ask--> the start is refused
+    restore --> the open work is listed --settle, --replay--> decided
+                                        '-neither--> no start until `restore` is told
 """
 
 import argparse
@@ -22,14 +22,13 @@ from bot import app
 from bot.chat.captchas import MAX_PASTED_CHARS
 from bot.clock import MachineClock
 from bot.errors import ConfigError
-from bot.events import ChatId, PersonId
+from bot.events import ChatId
 from bot.features.export.service import gather_export
 from bot.features.reminders.scheduler import Backlog, backlog, replay, settle
 from bot.i18n import phrases
 from bot.invocation import command_line
 from bot.settings import Settings
-from bot.settings.values import person_of
-from bot.web.control import ask_running
+from bot.web.control import ask_running, find_person, uuid_of
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -94,14 +93,17 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def decide(given: Settings, decision: Decision | None) -> None:
-    """Has somebody decide, before a start, about the open work of a store if it was restored.
+async def put_back(given: Settings, copy: Path) -> None:
+    """Replaces the store with a copy, for an Aldis that runs on: what was open in the copy is closed.
 
     Raises:
-        Undecided: nobody decided.
+        StoreError: the copy is refused, and the store is as before.
     """
-    if is_undecided(given.store.path) and not _decided(given, decision):
-        raise Undecided(UNDECIDED)
+    kept, clock = given.store, MachineClock()
+    await asyncio.to_thread(
+        restore, copy, kept.path, now=clock.wall(), key=kept.master_key, old_key=kept.old_master_key
+    )
+    await _over_store(given, lambda repos: settle(repos, clock.now()))
 
 
 async def try_store(given: Settings) -> None:
@@ -109,11 +111,12 @@ async def try_store(given: Settings) -> None:
     the bridge.
 
     Raises:
-        StoreError: it cannot be opened.
+        StoreError: it cannot be opened, or was restored and is undecided.
     """
     kept = given.store
-    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key):
-        pass
+    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+        if await store.read(lambda repos: repos.restored.restoration()) is not None:
+            raise Undecided(UNDECIDED)
 
 
 def settle_quietly(given: Settings) -> None:
@@ -129,14 +132,13 @@ def _restore(given: Settings, file: str) -> None:
 
 
 def _decided(given: Settings, decision: Decision | None) -> bool:
-    """Whether the restored store is decided now: by the option, or by the person at the terminal."""
+    """Whether the restored store is decided now: by the option, or because nothing was open in it."""
     now = MachineClock().now()
     found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
     if found is None:
         return True
     print(_listed(found, now), file=sys.stderr)
-    # Between the two transactions the store is closed: an answer can take its time, and Ctrl-C changes nothing.
-    chosen = "settle" if found.is_empty else decision or _asked()
+    chosen = "settle" if found.is_empty else decision
     if chosen is None:
         return False
     asyncio.run(_over_store(given, replay if chosen == "replay" else lambda repos: settle(repos, now)))
@@ -162,24 +164,6 @@ def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
 async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
     async with _opened(given) as store:
         return await store.transaction(work)
-
-
-def _asked() -> Decision | None:
-    """The choice of the person at the terminal; None if nobody is there, or they leave."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    while True:
-        print("settle: close all of it; replay: do all of it now. Which? ", end="", file=sys.stderr, flush=True)
-        said = sys.stdin.readline()
-        if not said:
-            return None
-        match said.strip().lower():
-            case "settle":
-                return "settle"
-            case "replay":
-                return "replay"
-            case _:
-                continue
 
 
 def _listed(found: Backlog, now: datetime) -> str:
@@ -224,39 +208,27 @@ def rotate_key(given: Settings, _: argparse.Namespace) -> int:
 
 def export(given: Settings, options: argparse.Namespace) -> int:
     """`export PERSON`: prints what is kept about a person, as JSON."""
-    person = person_of(options.person)
-    if person is None or person.startswith("+"):
-        person = asyncio.run(_named_person(given, person or options.person.strip()))
 
-    async def answered(store: Store) -> Mapping[str, Any]:
-        direct = ChatId.direct(person)
+    async def exported(store: Store) -> Mapping[str, Any]:
         now = (await app.own_clock(store)).now()
-        found = await gather_export(store, PersonId(person), direct, now=now)
-        return {"json": found.as_json()}
+        if person := uuid_of(options.person):
+            return {"json": (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()}
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                transport = await app.signal_transport(given)
+        except TimeoutError as error:
+            raise ConfigError("export: no bridge to Signal answers, so name the person by UUID") from error
+        try:
+            found = await find_person(store, transport, options.person)
+        finally:
+            await transport.aclose()
+        return {"json": (await gather_export(store, found, ChatId.direct(found), now=now)).as_json()}
 
-    answer = asyncio.run(_done(given, "export", {"person": person}, answered))
+    answer = asyncio.run(_done(given, "export", {"person": options.person}, exported))
     print(answer["json"])
     if not any(json.loads(answer["json"]).values()):
         print("Nothing is kept about this person.", file=sys.stderr)
     return 0
-
-
-async def _named_person(given: Settings, wanted: str) -> str:
-    """The UUID of the one contact of the account with this name or number; a `ConfigError` where there is not one."""
-    try:
-        async with asyncio.timeout(_BRIDGE_SECONDS):
-            transport = await app.signal_transport(given)
-            try:
-                contacts = await transport.contacts()
-            finally:
-                await transport.aclose()
-    except TimeoutError as error:
-        raise ConfigError("export: no bridge to Signal answers, so name the person by UUID") from error
-    found = [one for one in contacts if wanted == one.number or (one.name or "").casefold() == wanted.casefold()]
-    if len(found) != 1:
-        known = ", ".join(f"{one.person} ({one.name or one.number})" for one in found) or "none"
-        raise ConfigError(f"export: several or no contacts are called that: {known}; name the person by UUID")
-    return found[0].person
 
 
 def trust(given: Settings, options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
     POST /rotate-key                              --> {"keys": 12}
-    POST /export      {"person": "<uuid>"}        --> {"json": "{...}"}
+    POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
     POST /trust       {"name": "3f2a91c0"}        --> {"trusted": "3f2a91c0"}; without a name {"suspects": [...]}
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
@@ -35,9 +35,11 @@ from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
 from bot.features.export.service import gather_export
 from bot.features.safety_numbers.service import SafetyNumbers
+from bot.settings.values import person_of
 from bot.shutdown import Restarts
+from bot.signal.protocol import Contact, Identities, Transport
 from bot.web.listening import KEEPALIVE_SECONDS, connections
-from store import NOT_INCLUDED, Store, StoreError
+from store import NOT_INCLUDED, Repositories, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
 """The answer to `GET /state`: a JSON object."""
@@ -76,7 +78,7 @@ class _Backup(_Body):
 
 class _Export(_Body):
     person: str
-    """The UUID."""
+    """A UUID, number, name or label."""
 
 
 class _Trust(_Body):
@@ -103,6 +105,7 @@ class Control:
         clock: Clock,
         state: State,
         *,
+        transport: Transport,
         identities: SafetyNumbers,
         captchas: Captchas,
         restarts: Restarts | None = None,
@@ -111,6 +114,7 @@ class Control:
         self._store = store
         self._clock = clock
         self._state = state
+        self._transport = transport
         self._identities = identities
         self._captchas = captchas
         self._restarts = restarts
@@ -142,8 +146,8 @@ class Control:
         return {"keys": await self._store.rotate_key()}
 
     async def _export(self, wanted: _Export) -> Mapping[str, Any]:
-        person, direct = PersonId(wanted.person), ChatId.direct(wanted.person)
-        found = await gather_export(self._store, person, direct, now=self._clock.now())
+        person = uuid_of(wanted.person) or await find_person(self._store, self._transport, wanted.person)
+        found = await gather_export(self._store, person, ChatId.direct(person), now=self._clock.now())
         return {"json": await asyncio.to_thread(found.as_json)}
 
     async def _trust(self, wanted: _Trust) -> Mapping[str, Any]:
@@ -179,6 +183,33 @@ def _verb(
             return _refused(str(error))
 
     return handle
+
+
+def uuid_of(text: str) -> PersonId | None:
+    """Returns the UUID that a person is named by; None if they are named otherwise."""
+    person = person_of(text.strip())
+    return None if person is None or person.startswith("+") else PersonId(person)
+
+
+async def find_person(store: Store, transport: Transport, wanted: str) -> PersonId:
+    """Returns the one contact of the account with this number, name or label.
+
+    Raises:
+        CallRefused: there is none, or several.
+        Disconnected, StoreError: they cannot be looked up.
+    """
+    contacts = await transport.contacts() if isinstance(transport, Identities) else ()
+    name = (person_of(wanted) or wanted.strip()).casefold()
+
+    def matches(repos: Repositories) -> list[Contact]:
+        labels = {one.person: repos.people.label(one.person, account=transport.account) for one in contacts}
+        return [one for one in contacts if name in {one.number, (one.name or "").casefold(), labels[one.person]}]
+
+    found = await store.read(matches)
+    if len(found) != 1:
+        known = ", ".join(f"{one.person} ({one.name or one.number})" for one in found) or "none"
+        raise CallRefused(f"export: several or no contacts are called that: {known}; name the person by UUID")
+    return found[0].person
 
 
 async def trust_answer(identities: SafetyNumbers, name: str | None, safety_number: str | None) -> dict[str, Any]:

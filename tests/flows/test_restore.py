@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.consoles import seated
 from tests.flows.gates import Hanging
 from tests.flows.outside import Outside
 from tests.flows.processes import started
@@ -19,7 +18,6 @@ from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
 
 REFUSED = "the store was restored from a backup or is an older copy, and nobody has decided"
-ASKED = "settle: close all of it; replay: do all of it now. Which? "
 LISTED = ("1 message would be answered, 1 min ago", "1 answer would be sent, 1 min ago")
 
 
@@ -65,7 +63,7 @@ async def world(tmp_path: Path) -> AsyncGenerator[World]:
         yield World(signal, model, tmp_path)
 
 
-async def test_nobody_at_the_terminal(world: World) -> None:
+async def test_what_was_open_is_closed(world: World) -> None:
     """What is open is listed, and Aldis does not start until it is closed; then only what comes anew is answered."""
     kept = await world.copy()
     restored = await world.verb("restore", kept)
@@ -76,7 +74,6 @@ async def test_nobody_at_the_terminal(world: World) -> None:
         refused = await world.verb(*verb)
         assert (refused.status, refused.stdout) == (2, "")
         assert f"aldis: {REFUSED}" in refused.stderr
-        assert LISTED[0] in refused.stderr
     examined = await world.verb("doctor")
     assert "problem  store: it was restored" in examined.stdout
     assert (await world.verb("restore", "--settle")).status == 0
@@ -98,33 +95,8 @@ async def test_all_of_it_is_done_again_where_that_is_wanted(world: World, how: s
     else:
         put_in_place(Path(kept), world.folder / "aldis.db")
         assert (await world.verb("run")).status == 2
-    flags = () if how == "with the restoring" else ("--replay",)
-    assert await world.heard("run", *flags, sent=2) == ["Alice", "Bob", "anew"]
-
-
-async def test_whoever_sits_at_the_terminal_is_asked(world: World) -> None:
-    """Until the answer is one; leaving by Ctrl-C or Ctrl-D decides nothing and loses nothing: the next start asks."""
-    kept = await world.copy()
-    async with seated("restore", kept, settings=world.settings, folder=world.folder) as console:
-        await console.out.until(ASKED)
-        console.type("what?\n")
-        await console.out.until(ASKED, count=2)
-        console.type("\x03")
-        assert (await console.ended()).status == 130
-    async with seated("restore", settings=world.settings, folder=world.folder) as console:
-        await console.out.until(ASKED)
-        console.type("\x04")
-        left = await console.ended()
-    assert (left.status, "Nothing is decided yet" in left.stdout) == (0, True)
-    async with seated("run", settings=world.settings, folder=world.folder) as console:
-        await console.out.until(ASKED)
-        assert all(line in console.out.text for line in LISTED)
-        console.type("settle\n")
-        await world.signal.connected(2)
-        console.type("\x03")
-        ended = await console.ended()
-    assert (ended.status, "Closed: none of it" in ended.stdout) == (0, True)
-    assert await world.heard("run", sent=0) == ["anew"]
+        assert (await world.verb("restore", "--replay")).status == 0
+    assert await world.heard("run", sent=2) == ["Alice", "Bob", "anew"]
 
 
 async def test_where_nothing_was_open_nothing_is_asked(world: World) -> None:

@@ -12,6 +12,7 @@ import pytest
 from tests.flows.consoles import Console, watched
 from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, MALLORY, Person, delete, message
+from tests.servers.openai import OpenAIServer
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
@@ -172,6 +173,45 @@ async def test_who_is_let_in_is_answered_what_they_wrote_while_they_waited(
         assert len(heard_by(MALLORY)) == 1
         assert b"word of Mallory" not in files() + console.err.text.encode()
         assert not any("never mind" in sent.text for sent in server.sent)
+
+
+async def test_a_copy_is_put_back_on_the_page(tmp_path: Path) -> None:
+    """Aldis restarts with it and remembers what was said before it; one that is damaged changes nothing."""
+    async with SignalCli() as server, OpenAIServer(local=True) as model:
+        settings = {
+            "SIGNAL__URL": server.url,
+            "WEB__ADMIN_PORT": str(free_port()),
+            "ACCESS__ALLOWED": ALICE.uuid,
+            "OPENAI_BASE_URL": model.base_url,
+        }
+        async with (
+            watched("setup", settings=settings, folder=tmp_path) as console,
+            entered(await link_in(console)) as (http, origin, token),
+        ):
+
+            async def push(button: str, **given: str) -> str:
+                form = {"token": token, "do": button, **given}
+                async with http.post(f"{origin}/upkeep", data=form) as response:
+                    return await response.text()
+
+            async def say(words: str, sent: int) -> str:
+                await server.deliver(message(words))
+                await server.sent_count(sent)
+                return model.requests[-1].body.decode()
+
+            await server.connected()
+            await say("My cat is called Tabby.", 1)
+            assert "Backup made." in await push("backup")
+            copy = next((tmp_path / "backups").glob("aldis-*.db"))
+            assert "Tabby" in await say("My dog is called Rex.", 2)
+            assert f"Restored: Aldis goes on from {copy.name}" in await push("restore", file=copy.name)
+            asked = await say("Who are they?", 3)
+            assert ("Tabby" in asked, "Rex" in asked) == (True, False)
+            copy.with_name(f"{copy.name}-keys").write_bytes(b"no keys")
+            refused = await push("restore", file=copy.name)
+            assert "It was refused" in refused
+            assert "Tabby" in await say("And now?", 4)
+            assert "backup.restored by session" in console.err.text
 
 
 async def test_a_link_is_asked_for_again(tmp_path: Path) -> None:

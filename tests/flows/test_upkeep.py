@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from store import open_store
 from tests.flows.consoles import seated
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.ports import free_port
-from tests.servers.envelopes import ALICE, BOB, message
+from tests.servers.envelopes import ALDIS, ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
@@ -90,10 +91,15 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
     assert (keys.status, "name the other, which ends in .db" in keys.stderr) == (2, True)
     unknown = await world.verb("export", "+15550109999")
     assert (unknown.status, "name the person by UUID" in unknown.stderr) == (2, True)
-    for name in (ALICE.number, ALICE.name):
+    async with open_store(world.folder / "aldis.db", realm="signal") as store:
+        label = await store.read(lambda repos: repos.people.label(ALICE.uuid, account=ALDIS.uuid))
+    for name in (ALICE.number, ALICE.name, label):
         assert name is not None
         known = await world.verb("export", name)
         assert (known.status, any(json.loads(known.stdout).values())) == (0, True), known.stderr
+    async with world.running():
+        assert (await world.verb("export", label)).stdout == known.stdout
+        assert "name the person by UUID" in (await world.verb("export", "Nobody")).stderr
 
 
 async def test_the_doctor_finds_what_is_wrong_and_what_is_not(world: World) -> None:

@@ -24,6 +24,7 @@ from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _LINES = 200
 _MAX_BACKUPS = 20
+_GONE = "That copy is no longer there."
 _NIGHTLY = Form(
     name="nightly",
     title="Every night",
@@ -57,7 +58,7 @@ class Upkeep:
         self._log = _LogTail()
         self._findings: tuple[Finding, ...] | None = None
         actions = {"examine": self._examine, "key": _hand_key_over}
-        more = {"backup": _back_up, "file": _hand_backup_over}
+        more = {"backup": _back_up, "file": _hand_backup_over, "restore": _restore}
         self.pages = (
             AdminPage(path="/setup/done", template="done", values=self._done_values, actions=actions),
             AdminPage(
@@ -119,12 +120,22 @@ async def _back_up(ask: Ask) -> str:
     return "Backup made."
 
 
+async def _restore(ask: Ask) -> str:
+    """Restarts Aldis with one of the copies in the place of its store."""
+    copy = next((path for path in _backups(ask) if path.name == ask.entry("file")), None)
+    if copy is None:
+        raise NotDone(_GONE)
+    ask.write_down("backup.restored", copy.name)
+    await ask.world.restore(copy)
+    return f"Restored: Aldis goes on from {copy.name}. What was there before is kept beside the store."
+
+
 async def _hand_backup_over(ask: Ask) -> web.Response:
     """Sends one of the two files of a copy."""
     files = [file for path in _backups(ask) for file in (path, path.with_name(f"{path.name}-keys"))]
     file = next((file for file in files if file.name == ask.entry("file") and file.is_file()), None)
     if file is None:
-        raise NotDone("That copy is no longer there.")
+        raise NotDone(_GONE)
     ask.write_down("backup.downloaded", file.name)
     return await _download(file)
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Literal
 
 from bot.access.pairing import Callers, Pairing
@@ -70,7 +71,9 @@ class World:
         self.file = file
         self.restart = restart
         self.keeping = asyncio.Lock()
-        """Held while settings are being changed."""
+        """Held while settings are being changed, or the store is being replaced."""
+        self.restoring: tuple[Path, asyncio.Future[None]] | None = None
+        """A copy that the next run puts in the place of the store, and what came of that."""
         self.callers = Callers()
         self.waits = Wait("Aldis is starting")
         self.running: RunningParts | None = None
@@ -116,6 +119,22 @@ class World:
     def _notify(self) -> None:
         self._changed.set()
         self._changed = asyncio.Event()
+
+    async def restore(self, copy: Path) -> None:
+        """Restarts Aldis with this copy in the place of its store.
+
+        Raises:
+            StoreError: the copy is refused; the store is as before.
+            ConfigError: the settings are refused, so Aldis does not restart.
+        """
+        async with self.keeping:
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self.restoring = copy, done
+            try:
+                await self.restart()
+                await asyncio.shield(done)
+            finally:
+                self.restoring = None
 
     def wait_for(self, what: Wait) -> None:
         """Reports that Aldis does not run yet, and why."""
