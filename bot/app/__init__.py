@@ -3,8 +3,8 @@
     settings --> store, providers, tools, transport --> the loops --> the service
 
 transports  for the bridge that answers                models      providers, their prices
-tools       those that are enabled                     policies    who may write, what is secret
-wiring      the loops over an open store               this        all of it, opened and closed
+tools       those that are enabled                     wiring      the loops over an open store
+learning    what servers say of their models           this        all of it, opened and closed
 
 Left to others: the verbs of the command line (`bot.cli.main`).
 """

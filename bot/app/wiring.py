@@ -3,15 +3,20 @@
 settings, transport, store --> services: what all parts share --> intake, worker, sender, ... --> the service
 """
 
+import base64
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import timedelta
+from typing import cast
 
-from bot.access.access import AccessList
+from pydantic import BaseModel, SecretStr
+
+from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
 from bot.access.pairing import Callers, Pairing
-from bot.app import models, policies
+from bot.app import models
 from bot.app import tools as equipment
 from bot.chat import chats, prompt
 from bot.chat.agent import Agent
@@ -33,6 +38,7 @@ from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
+from bot.events import TERMINAL_PERSON
 from bot.features.attestation.commands import AttestationCommands
 from bot.features.attestation.service import Attestation
 from bot.features.evidence.judge import ReportJudge
@@ -69,6 +75,7 @@ from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
+from bot.trust.secrets import Secrets, passwords_in
 from bot.web.admin.world import RunningParts
 from bot.web.control import Control
 from bot.web.health import HealthPage
@@ -148,7 +155,7 @@ def services(
         sandbox=sandbox,
         counts=counts or Counts(),
         lessons=lessons,
-        allowed=policies.access_list(settings, realm),
+        allowed=access_list(settings, realm),
         budget=budget,
         turns=turns,
         revisions=Revisions(
@@ -275,7 +282,7 @@ def service(
             system=prompt.system(settings.signal.name, settings.llm.system_prompt, locale.place),
             settings=settings,
             budget=shared.budget,
-            secrets=policies.secrets(settings),
+            secrets=secrets(settings),
             room=room,
         ),
         AttachmentReader(transport, settings.media, shared.sandbox, speech=speech),
@@ -426,3 +433,55 @@ def _heard(watchdog: Watchdog) -> Finding:
 
 async def _nothing_asked() -> tuple[Finding, ...]:
     return ()
+
+
+def access_list(settings: Settings, realm: str) -> AccessList:
+    """Who may write: the allowed and the admins; in the terminal, the person sitting there."""
+    access = settings.access
+    persons = frozenset({*access.allowed, *access.admins})
+    if realm == "terminal":
+        return AccessList(persons=frozenset({EVERYBODY}), groups=frozenset(), admins=frozenset({TERMINAL_PERSON}))
+    if settings.signal.note_to_self:
+        return AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
+    if not persons and not access.groups:
+        _log.warning("nobody may write to Aldis yet: set ACCESS__ALLOWED to your number (and ACCESS__GROUPS)")
+    return AccessList(
+        persons=persons,
+        groups=frozenset(access.groups),
+        admins=frozenset(access.admins),
+        group_members_may_write=access.group_members_may_write,
+    )
+
+
+def secrets(settings: Settings) -> Secrets:
+    """The operator's secrets: every key, token and password in the settings, and the master key."""
+    return Secrets([*_secrets(settings), *_master_key(settings)])
+
+
+def _master_key(settings: Settings) -> Iterator[str]:
+    """The key in both spellings, whether it is configured or in the file beside the store."""
+    with suppress(OSError, ValueError):
+        key = settings.store.master_key or bytes.fromhex(settings.store.key_path.read_text("ascii"))
+        yield key.hex()
+        yield base64.b64encode(key).decode()
+
+
+def _secrets(value: object) -> Iterator[str]:
+    match value:
+        case SecretStr():
+            yield value.get_secret_value()
+        case str():
+            yield from passwords_in(value)
+        case BaseModel():
+            for _, item in value:
+                yield from _secrets(item)
+        case Mapping():
+            for item in cast("Mapping[object, object]", value).values():
+                yield from _secrets(item)
+        case list() | tuple() | set() | frozenset():
+            for item in cast("Iterable[object]", value):
+                yield from _secrets(item)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            yield from _secrets([getattr(value, field.name) for field in fields(value)])
+        case _:
+            return

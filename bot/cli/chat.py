@@ -22,6 +22,7 @@ from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.shutdown import Shutdown
 from bot.terminal.transport import Terminal
+from store import TurnId
 
 Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
 
@@ -72,8 +73,24 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
 
 def _import_talk(given: Settings) -> Talk:
     """Imports what answers, together with the SDKs of the configured models."""
+    from bot import app
     from bot.app.models import import_sdks
-    from bot.cli.talk import talk
 
     import_sdks(given)
+
+    async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
+        async with app.build_service(given, terminal, realm="terminal") as aldis:
+            tasks, interrupted = aldis.worker.tasks, set[TurnId]()
+
+            def interrupt() -> None:
+                """Stops the running turns; if there are none, or some did not stop since, leaves."""
+                running = tasks.stoppable()
+                if running <= interrupted:
+                    shutdown.request()
+                interrupted.update(running)
+                tasks.stop_all()
+
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+            await aldis.chat(shutdown.requested, shutdown.hurried)
+
     return talk

@@ -4,7 +4,7 @@
 
 A key may be part of a file, a row or a server's answer; who makes a model say it has it. So it never gets out: neither
 as it is, nor in parts of sixteen characters, nor in escapes, backwards, in hexadecimal digits or in base 64.
-Left to others: which those are (`bot.app.policies`), where they are cut out (`bot.chat.agent`).
+Left to others: which those are (`bot.app.wiring`), where they are cut out (`bot.chat.agent`).
 """
 
 import base64

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from bot import app, service
 from bot.access.access import may_write
-from bot.app import models, policies
+from bot.app import models, wiring
 from bot.app import tools as equipment
 from bot.errors import ConfigError
 from bot.events import Envelope
@@ -53,7 +53,7 @@ def from_(author: str, group: str | None = None) -> Envelope:
 def test_those_allowed_and_the_admins_may_write() -> None:
     """Directly; in a group who is in one that is listed. Nobody else."""
     settings = given(ACCESS__ALLOWED=ALICE.uuid, ACCESS__ADMINS=BOB.uuid, ACCESS__GROUPS=GROUP)
-    allowed = policies.access_list(settings, "signal")
+    allowed = wiring.access_list(settings, "signal")
     assert may_write(from_(ALICE.uuid), allowed)
     assert may_write(from_(BOB.uuid), allowed)
     assert may_write(from_("stranger", GROUP), allowed)
@@ -63,7 +63,7 @@ def test_those_allowed_and_the_admins_may_write() -> None:
 
 def test_whoever_sits_at_the_terminal_may_write() -> None:
     """Whatever the list for Signal says."""
-    assert may_write(from_("you"), policies.access_list(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
+    assert may_write(from_("you"), wiring.access_list(given(ACCESS__ALLOWED=ALICE.uuid), "terminal"))
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_an_empty_list_is_told(
     realm: str, values: dict[str, str], *, warns: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Where nobody may write the log names the variable; it is no reason to open the door."""
-    with caplog.at_level(logging.WARNING, "bot.app.policies"):
-        allowed = policies.access_list(given(values), realm)
+    with caplog.at_level(logging.WARNING, "bot.app.wiring"):
+        allowed = wiring.access_list(given(values), realm)
     assert ("set ACCESS__ALLOWED" in caplog.text) == warns
     assert not may_write(from_("stranger"), allowed) or realm == "terminal"
 

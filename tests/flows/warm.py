@@ -30,7 +30,6 @@ import bot.cli.main
 import bot.cli.run
 import bot.cli.settings
 import bot.cli.store
-import bot.cli.talk
 import bot.cli.upgrade
 import bot.models.anthropic
 import bot.models.offline

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from bot.app import policies
+from bot.app import wiring
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from tools.mcp.options import MAX_SERVERS, McpOptions
@@ -58,7 +58,7 @@ def test_what_follows_an_address_is_a_secret() -> None:
     assert (crm.url, crm.address) == ("https://crm.example/mcp", "https://crm.example/mcp?key=canary%2F1&flat=")
     assert "canary" not in repr(found) + found.model_dump_json() + str(crm)
     servers = json.dumps({"crm": {"url": "https://crm.example/mcp?key=canary-1234&plain=x"}})
-    hidden = policies.secrets(load_settings({"TOOLS__MCP__SERVERS": servers}, None))
+    hidden = wiring.secrets(load_settings({"TOOLS__MCP__SERVERS": servers}, None))
     assert hidden.cut("It is canary-1234 at https://crm.example/mcp.") == "It is […] at https://crm.example/mcp."
 
 
