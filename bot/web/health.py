@@ -42,7 +42,28 @@ _MAX_WAIT_SECONDS = 900.0
 """Longer than any turn with its retries can take: a message that waits longer will not be answered."""
 
 _CORRECT = f"correct them, then restart it: {command_line('restart')}"
-_BUDGETS = "Which part of the budgets of everybody together is used up, where there is one."
+_GAUGES = {
+    "ready": "Whether Aldis runs; it does not while it waits for its bridge or account.",
+    "tasks": "How many tasks of asyncio there are.",
+    "finding": "Whether something hurts: a key or a model is refused, the disk is nearly full, nothing is heard.",
+    "disk_free_bytes": "What the disk of the store has left.",
+    "cells_hold": "Whether what opens files of strangers is held.",
+    "settings_refused": "Whether the newest settings are not in use.",
+    "stream_open": "Whether the stream of messages is open.",
+    "heard_seconds_ago": "Since the last sign of life on the stream.",
+    "linked": "Whether the bridge has the account.",
+    "bridge_age_days": "How old the bridge's version is at least.",
+    "captcha_wanted": "Whether Signal wants a captcha solved.",
+    "budget_used_ratio": "Which part of the budgets of everybody together is used up, where there is one.",
+    "store_up": "Whether the store answers.",
+    "inbox_open": "Messages that are not settled.",
+    "inbox_dead": "Messages that were given up.",
+    "inbox_oldest_seconds": "How long the oldest open message has been due.",
+    "outbox_open": "Answers that are not settled.",
+    "outbox_dead": "Answers that were given up.",
+    "outbox_oldest_seconds": "How long the oldest open answer has been due.",
+}
+"""The figures of the present moment, with their meaning."""
 
 _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
 """Name endings that the public DNS does not have. Source: RFC 6761, 6762 and 8375, ICANN's resolution of July 2024
@@ -170,68 +191,31 @@ class HealthPage:
 
     async def metrics(self) -> str:
         """Returns the present figures; if the store fails, its own are left out."""
-        try:
-            inbox, outbox = await self._backlogs()
-            used: Mapping[str, float] = {} if self._used_share is None else dict(await self._used_share())
-        except StoreError:
-            kept = (_gauge("store_up", "Whether the store answers.", value=False),)
-        else:
-            kept = (
-                _gauge("store_up", "Whether the store answers.", value=True),
-                Gauge(name="budget_used_ratio", help=_BUDGETS, label="span", value=used),
-                *self._queue("inbox", inbox),
-                *self._queue("outbox", outbox),
-            )
-        return self._counts.exposition((*_running(is_ready=True), *self._hearing(), *self._machine(), *kept))
-
-    def _machine(self) -> tuple[Gauge, ...]:
-        level = self._level()
-        kinds: tuple[str, ...] = get_args(Kind)
+        watchdog, level = self._watchdog, self._level()
         found = {finding.notice.kind for finding in wanting(self.findings) if finding.notice is not None}
-        return (
-            Gauge(
-                name="finding",
-                help="Whether something hurts: a key or a model is refused, the disk is nearly full, nothing is heard.",
-                label="kind",
-                value={kind: kind in found for kind in kinds},
-            ),
-            _gauge("disk_free_bytes", "What the disk of the store has left.", value=self._free_bytes()),
-            _gauge("cells_hold", "Whether what opens files of strangers is held.", value=level and level.holds),
-            _gauge("cells_landlock", "The version of Landlock that holds it; 0: none.", value=level and level.landlock),
-            _gauge("runs", "How many runs this process has begun.", value=self._restarts.runs if self._restarts else 1),
-            _gauge("settings_refused", "Whether the newest settings are not in use.", value=self._refused is not None),
-        )
+        values: dict[str, float | Mapping[str, float] | None] = {
+            "finding": {kind: kind in found for kind in get_args(Kind)},
+            "disk_free_bytes": self._free_bytes(),
+            "cells_hold": level and level.holds,
+            "settings_refused": self._refused is not None,
+            "stream_open": watchdog.is_open,
+            "heard_seconds_ago": watchdog.heard_seconds_ago,
+            "linked": watchdog.is_linked,
+            "bridge_age_days": watchdog.release_age_days,
+            "captcha_wanted": watchdog.challenge is not None,
+        }
+        try:
+            values["budget_used_ratio"] = dict(await self._used_share()) if self._used_share else {}
+            for name, waiting in zip(("inbox", "outbox"), await self._backlogs(), strict=True):
+                values |= {f"{name}_open": waiting.items, f"{name}_dead": waiting.dead}
+                values[f"{name}_oldest_seconds"] = self._seconds_since(waiting.oldest_at)
+            values["store_up"] = True
+        except StoreError:
+            values["store_up"] = False
+        return self._counts.exposition((*_running(is_ready=True), *_gauges(values)))
 
     async def _backlogs(self) -> tuple[Waiting, Waiting]:
         return await self._store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
-
-    def _queue(self, name: str, waiting: Waiting) -> tuple[Gauge, ...]:
-        return (
-            _gauge(f"{name}_open", f"Items of the {name} that are not settled.", value=waiting.items),
-            _gauge(f"{name}_dead", f"Items of the {name} that were given up.", value=waiting.dead),
-            _gauge(
-                f"{name}_oldest_seconds",
-                f"How long the oldest open item of the {name} has been due.",
-                value=self._seconds_since(waiting.oldest_at),
-            ),
-        )
-
-    def _hearing(self) -> tuple[Gauge, ...]:
-        watchdog = self._watchdog
-        return (
-            _gauge("problems", "How many problems the watchdog sees.", value=len(watchdog.problems())),
-            _gauge("findings", "How many things the operator should mend.", value=len(wanting(self.findings))),
-            _gauge("stream_open", "Whether the stream of messages is open.", value=watchdog.is_open),
-            _gauge("heard_seconds_ago", "Since the last sign of life on the stream.", value=watchdog.heard_seconds_ago),
-            _gauge("linked", "Whether the bridge has the account.", value=watchdog.is_linked),
-            _gauge("bridge_age_days", "How old the bridge's version is at least.", value=watchdog.release_age_days),
-            _gauge(
-                "bridge_warnings",
-                "What is to be known of the bridge's version.",
-                value=len(watchdog.concerns) if watchdog.release else None,
-            ),
-            _gauge("captcha_wanted", "Whether Signal wants a captcha solved.", value=watchdog.challenge is not None),
-        )
 
     def _seconds_since(self, at: datetime | None) -> float:
         """How many seconds ago that was; 0 if it is in the future or None."""
@@ -330,12 +314,10 @@ def is_local_name(header: str | None, names: Collection[str]) -> bool:
 
 
 def _running(*, is_ready: bool) -> tuple[Gauge, ...]:
-    return (
-        _gauge("ready", "Whether Aldis runs; it does not while it waits for its bridge or account.", value=is_ready),
-        _gauge("tasks", "How many tasks of asyncio there are.", value=len(asyncio.all_tasks())),
-        Gauge(name="build_info", help="Which Aldis this is.", value=1, fixed=build()),
-    )
+    figures = _gauges({"ready": is_ready, "tasks": len(asyncio.all_tasks())})
+    return (*figures, Gauge(name="build_info", help="Which Aldis this is.", value=1, fixed=build()))
 
 
-def _gauge(name: str, help_: str, *, value: float | None) -> Gauge:
-    return Gauge(name=name, help=help_, value=value)
+def _gauges(values: Mapping[str, float | Mapping[str, float] | None]) -> list[Gauge]:
+    labels = {"finding": "kind", "budget_used_ratio": "span"}
+    return [Gauge(name=name, help=_GAUGES[name], label=labels.get(name, ""), value=values[name]) for name in values]

@@ -157,8 +157,6 @@ async def test_figures_for_prometheus(store: Store, clock: SetClock) -> None:
             "aldis_envelopes_edit_total": 0,
             "aldis_streams_total": 2,
             "aldis_ready": 1,
-            "aldis_problems": 1,
-            "aldis_findings": 0,
             'aldis_finding{kind="key"}': 0,
             "aldis_stream_open": 1,
             "aldis_heard_seconds_ago": 12,
