@@ -59,6 +59,16 @@ shutdown waits longer."""
 _MAX_TYPING = 50
 """The limit of conversations that see it at the same time: it is renewed every few seconds, and the bridge has answers
 to send."""
+_REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
+_CLAIM_MARGIN_SECONDS = 60.0
+_PAUSE_SECONDS = 1.0
+_SHOWN_QUESTION_CHARS = 200
+_MAX_CLAIMS = 16
+"""The limit per transaction, because others need the store, too."""
+_MAX_DEATHS = 5
+"""How many processes may die in a row while a turn is under way and makes no progress: it may be the cause."""
+_MAX_LAST_TRIES = 10
+"""How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 
 
 class TypingIndicator:
@@ -123,41 +133,233 @@ class AskedMessage:
     """Whether it is about the last thing said in its group."""
 
 
-_REFUSALS = {"too_many": phrases.TOO_MANY, "queue_full": phrases.QUEUE_FULL}
+_Taken = tuple[tuple[Claim, ...], bool]
+"""The claims, and whether more waits."""
 
 
-class Questions:
-    """Reads claims. `max_age_seconds` is how long a message may have waited and still be answered like a new one."""
+class Worker:
+    """The loop of turns."""
 
     def __init__(
         self,
         transport: Transport,
         store: Store,
         clock: Clock,
-        unanswered: Unanswered,
+        counts: Counts,
         *,
         turns: Turns,
+        agent: MultimodalAgent | Agent,
+        approvals: Approvals,
+        urgent_items: UrgentItems,
+        status_messages: StatusMessages,
         reactions: Reactions,
         group_context: GroupContext,
+        settings: Settings,
         authority: Authority,
-        max_age_seconds: float,
+        on_kept: Callable[[Turn], None] = lambda _: None,
+        greeting: Callable[[], str] | None = None,
+        wait_for_quiet: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
+        """`wait_for_quiet` returns when no burst is being stored, or soon in any case.
+
+        `on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
+        told before their first answer in a direct chat, in the current language; None: nothing.
+        """
+        self._on_kept = on_kept
+        self._greeting = greeting
+        self._wait_for_quiet = wait_for_quiet
         self._transport = transport
         self._store = store
         self._clock = clock
-        self._unanswered = unanswered
+        self._counts = counts
+        self._unanswered = Unanswered(counts)
         self._turns = turns
+        self._agent = agent
+        self._approvals = approvals
+        self._urgent_items = urgent_items
+        self._status_messages = status_messages
         self._reactions = reactions
         self._group_context = group_context
+        self._began_at = clock.now()
+        self._typing_indicator = TypingIndicator(transport)
+        self._seen = InboxId(0)
+        """The newest waiting message that was looked at."""
+        self._settings = settings
         self._authority = authority
-        self._max_age_seconds = max_age_seconds
+        self.tasks = TurnTasks()
+        """The running turns."""
+        self._is_closing = False
+        self._is_more_waiting = False
+        """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
+        self._ends = 0
+        """How many turns have ended."""
+        self._unread, self._unkept = RepeatedWarning(_log), RepeatedWarning(_log)
 
-    async def open_all(self, claim: Claim) -> tuple[OpenedItem, ...]:
+    async def run(self) -> None:
+        """Takes turns until `drain` is called or the task is cancelled."""
+        wakeup = self._store.wakeups["inbox"]
+        try:
+            async with asyncio.TaskGroup() as group:
+                while not self._is_closing:
+                    wakeup.clear()
+                    await self._look(group)
+                    await wakeup.wait()
+        finally:
+            await self._reactions.aclose()
+
+    def drain(self) -> None:
+        """Claims nothing new; `run` returns when the running turns have ended."""
+        self._is_closing = True
+        self._store.wakeups["inbox"].set()
+
+    async def _look(self, group: asyncio.TaskGroup) -> None:
+        """Begins everything that waits and may begin."""
+        try:
+            await self._urgent_items.begin_all(self.tasks, group)
+            await self._take_all(group)
+            if self._is_more_waiting and self._reactions.are_wanted:
+                await self._mark_waiting()
+        except StoreError as error:
+            self._unread.tell(f"the inbox cannot be read: {error}", logging.ERROR)
+            await asyncio.sleep(_PAUSE_SECONDS)
+            self._store.wakeups["inbox"].set()
+
+    async def _mark_waiting(self) -> None:
+        """Marks messages that wait behind others, each once."""
+        for urgent_item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
+            item = urgent_item.item
+            self._seen = InboxId(max(self._seen, item.id))
+            opened = await self._open(urgent_item.conversation, item)
+            if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
+                continue
+            if isinstance(opened.route, Question):
+                self._reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
+
+    async def _take_all(self, group: asyncio.TaskGroup) -> None:
+        while (limit := self._room()) > 0:
+            if await self._take_some(group, limit) < limit:
+                return
+        self._is_more_waiting = True
+
+    async def _take_some(self, group: asyncio.TaskGroup, limit: int) -> int:
+        """Claims what waits in up to `limit` conversations; returns in how many something was claimed."""
+        ends = self._ends
+        claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, limit))
+        if self._is_more_waiting and self._ends != ends:
+            # It may be waiting for a turn that has ended since, and nobody else would look again.
+            self._store.wakeups["inbox"].set()
+        self._begin(group, claims)
+        return len(claims)
+
+    def _room(self) -> int:
+        """In how many more conversations something may be claimed at once."""
+        return min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)
+
+    def _claim(self, repos: Repositories, limit: int) -> _Taken:
+        """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
+        busy = {*self.tasks.conversations, *self._urgent_items.conversations}
+        busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
+        seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
+        return self._turns.claim(repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people)
+
+    def _begin(self, group: asyncio.TaskGroup, claims: Iterable[Claim]) -> None:
+        for claim in claims:
+            task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
+            self.tasks.add(claim, task)
+            task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
+
+    def _ended(self, claim: Claim, task: asyncio.Task[bool]) -> None:
+        has_ended = task.cancelled() or task.exception() is not None or task.result()
+        self.tasks.remove(claim, is_tried_again=not has_ended)
+        self._ends += 1
+        if self._is_more_waiting:
+            self._store.wakeups["inbox"].set()
+
+    async def _see_through(self, claim: Claim) -> bool:
+        """Sees one claim through; returns whether it ended, or is tried again. Raises only cancellation."""
+        try:
+            if self._wait_for_quiet is not None:
+                await self._wait_for_quiet()
+            opened = await self._open_all(claim)
+            await self._served(claim, opened)
+            await self._discard_files(opened)
+        except asyncio.CancelledError:
+            await self._handed_back(claim, counts=False)
+            raise
+        except Exception as error:  # noqa: BLE001  (one turn's failure must not end the others)
+            self._counts.add("turns_failed")
+            _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, describe_error(error))
+            try:
+                await asyncio.sleep(_PAUSE_SECONDS)
+            finally:  # even if it is halted meanwhile: a claim that nobody has would block its conversation
+                await self._handed_back(claim, counts=True)
+            return False
+        return True
+
+    async def _discard_files(self, opened: Iterable[OpenedItem]) -> None:
+        """Makes the bridge delete the attachments, which have been read or never will be."""
+        for one in opened:
+            message = one.event.message if isinstance(one.event, Edited) else one.event
+            files = (*message.files, *message.text_files) if isinstance(message, Incoming) else ()
+            for attachment in files:
+                await self._transport.discard(attachment)
+
+    async def _handed_back(self, claim: Claim, *, counts: bool) -> None:
+        try:
+            await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
+        except StoreError as error:
+            # Maintenance finds the claim once its deadline has passed.
+            _log.error("turn %d could not be handed back: %s", claim.turn, error)
+
+    async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
+        if self._is_over(claim, _MAX_LAST_TRIES) or len(opened) < len(claim.items):
+            _log.error("turn %d cannot be read and was given up", claim.turn)
+            await self._turns.discard(claim)
+            return
+        opened = await self._undecided(claim, opened)
+        asked = await self._to_answer(claim, opened)
+        if not asked:
+            await self._turns.ignore(claim)
+            return
+        messages = tuple(found.message for found in asked)
+        incoming = tuple(found.message for found in asked if found.excuse is None)
+        others = {item.id for item in claim.items} - {found.item for found in asked}
+        if others:
+            await self._turns.set_apart(claim, others)
+        turn = await self._turns.load(claim, incoming or messages)
+        if await self._turns.is_paused(claim, turn):
+            self._reactions.take_off(messages)  # possibly marked while they waited
+            for _ in messages:
+                self._unanswered.note("paused")
+            return
+        notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
+        if incoming:
+            if self._greeting is not None:
+                await self._turns.greet(turn, self._greeting())
+            marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
+            is_from_before = claim.items[0].received_at < self._began_at
+            self._reactions.put(marked, may_stand=not claim.is_new or is_from_before)
+            try:
+                await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
+            finally:
+                self._reactions.take_off(marked)
+        else:
+            await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
+            self._counts.add("turns_refused")
+            self._reactions.take_off(messages)
+
+    def _is_over(self, claim: Claim, more: int = 0) -> bool:
+        """Whether it was tried as often as allowed, plus `more` times."""
+        return claim.attempt > self._settings.worker.max_attempts + more or claim.deaths > _MAX_DEATHS + more
+
+    # What waits, read
+
+    async def _open_all(self, claim: Claim) -> tuple[OpenedItem, ...]:
         """The contents of a claim, in order, without unreadable rows."""
-        found = [await self.open(claim.conversation, item) for item in claim.items]
+        found = [await self._open(claim.conversation, item) for item in claim.items]
         return tuple(opened for opened in found if opened is not None)
 
-    async def open(self, conversation: ConversationId, item: InboxItem) -> OpenedItem | None:
+    async def _open(self, conversation: ConversationId, item: InboxItem) -> OpenedItem | None:
         """The contents of an inbox row and where they go; None if the row is unreadable.
 
         If its event cannot be read, nothing is answered: a bug with one message must not affect those that came with
@@ -177,7 +379,7 @@ class Questions:
             event, found = None, Ignore(reason="unreadable")
         return OpenedItem(item=item, envelope=envelope, event=event, route=found)
 
-    async def to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
+    async def _to_answer(self, claim: Claim, opened: Iterable[OpenedItem]) -> list[AskedMessage]:
         """The messages of a claim to answer, in order; talk among others is overheard."""
         now = self._clock.now()
         asked: list[AskedMessage] = []
@@ -242,252 +444,12 @@ class Questions:
             return phrases.MESSAGE_EXPIRED
         # At Signal by the server's clock, since the sender's and ours may be days off; here in own time.
         waited_seconds = (envelope.waited_ms or 0) / 1000 + (now - item.received_at).total_seconds()
-        if waited_seconds <= self._max_age_seconds:
+        if waited_seconds <= self._settings.intake.max_age:
             return None
         self._unanswered.note("too_old")
         return phrases.TOO_OLD
 
-
-_CLAIM_MARGIN_SECONDS = 60.0
-_PAUSE_SECONDS = 1.0
-_SHOWN_QUESTION_CHARS = 200
-_MAX_CLAIMS = 16
-"""The limit per transaction, because others need the store, too."""
-_MAX_DEATHS = 5
-"""How many processes may die in a row while a turn is under way and makes no progress: it may be the cause."""
-_MAX_LAST_TRIES = 10
-"""How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
-
-
-_Taken = tuple[tuple[Claim, ...], bool]
-"""The claims, and whether more waits."""
-
-
-class Worker:
-    """The loop of turns."""
-
-    def __init__(
-        self,
-        transport: Transport,
-        store: Store,
-        clock: Clock,
-        counts: Counts,
-        *,
-        turns: Turns,
-        agent: MultimodalAgent | Agent,
-        approvals: Approvals,
-        urgent_items: UrgentItems,
-        status_messages: StatusMessages,
-        reactions: Reactions,
-        group_context: GroupContext,
-        settings: Settings,
-        authority: Authority,
-        on_kept: Callable[[Turn], None] = lambda _: None,
-        greeting: Callable[[], str] | None = None,
-        wait_for_quiet: Callable[[], Awaitable[None]] | None = None,
-    ) -> None:
-        """`wait_for_quiet` returns when no burst is being stored, or soon in any case.
-
-        `on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
-        told before their first answer in a direct chat, in the current language; None: nothing.
-        """
-        self._on_kept = on_kept
-        self._greeting = greeting
-        self._wait_for_quiet = wait_for_quiet
-        self._transport = transport
-        self._store = store
-        self._clock = clock
-        self._counts = counts
-        self._unanswered = Unanswered(counts)
-        self._turns = turns
-        self._agent = agent
-        self._approvals = approvals
-        self._urgent_items = urgent_items
-        self._status_messages = status_messages
-        self._reactions = reactions
-        self._group_context = group_context
-        self._began_at = clock.now()
-        self._typing_indicator = TypingIndicator(transport)
-        self._questions = Questions(
-            transport,
-            store,
-            clock,
-            self._unanswered,
-            turns=turns,
-            reactions=reactions,
-            group_context=group_context,
-            authority=authority,
-            max_age_seconds=settings.intake.max_age,
-        )
-        self._seen = InboxId(0)
-        """The newest waiting message that was looked at."""
-        self._settings = settings
-        self._authority = authority
-        self.tasks = TurnTasks()
-        """The running turns."""
-        self._is_closing = False
-        self._is_more_waiting = False
-        """Whether something was left waiting at the last look, so that it looks again when a turn ends."""
-        self._ends = 0
-        """How many turns have ended."""
-        self._unread, self._unkept = RepeatedWarning(_log), RepeatedWarning(_log)
-
-    async def run(self) -> None:
-        """Takes turns until `drain` is called or the task is cancelled."""
-        wakeup = self._store.wakeups["inbox"]
-        try:
-            async with asyncio.TaskGroup() as group:
-                while not self._is_closing:
-                    wakeup.clear()
-                    await self._look(group)
-                    await wakeup.wait()
-        finally:
-            await self._reactions.aclose()
-
-    def drain(self) -> None:
-        """Claims nothing new; `run` returns when the running turns have ended."""
-        self._is_closing = True
-        self._store.wakeups["inbox"].set()
-
-    async def _look(self, group: asyncio.TaskGroup) -> None:
-        """Begins everything that waits and may begin."""
-        try:
-            await self._urgent_items.begin_all(self.tasks, group)
-            await self._take_all(group)
-            if self._is_more_waiting and self._reactions.are_wanted:
-                await self._mark_waiting()
-        except StoreError as error:
-            self._unread.tell(f"the inbox cannot be read: {error}", logging.ERROR)
-            await asyncio.sleep(_PAUSE_SECONDS)
-            self._store.wakeups["inbox"].set()
-
-    async def _mark_waiting(self) -> None:
-        """Marks messages that wait behind others, each once."""
-        for urgent_item in await self._store.read(lambda repos: repos.inbox.waiting_after(self._seen)):
-            item = urgent_item.item
-            self._seen = InboxId(max(self._seen, item.id))
-            opened = await self._questions.open(urgent_item.conversation, item)
-            if opened is None or item.refusal is not None or opened.envelope.kind is not Kind.MESSAGE:
-                continue
-            if isinstance(opened.route, Question):
-                self._reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
-
-    async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        while (limit := self._room()) > 0:
-            if await self._take_some(group, limit) < limit:
-                return
-        self._is_more_waiting = True
-
-    async def _take_some(self, group: asyncio.TaskGroup, limit: int) -> int:
-        """Claims what waits in up to `limit` conversations; returns in how many something was claimed."""
-        ends = self._ends
-        claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, limit))
-        if self._is_more_waiting and self._ends != ends:
-            # It may be waiting for a turn that has ended since, and nobody else would look again.
-            self._store.wakeups["inbox"].set()
-        self._begin(group, claims)
-        return len(claims)
-
-    def _room(self) -> int:
-        """In how many more conversations something may be claimed at once."""
-        return min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)
-
-    def _claim(self, repos: Repositories, limit: int) -> _Taken:
-        """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
-        busy = {*self.tasks.conversations, *self._urgent_items.conversations}
-        busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
-        seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
-        return self._turns.claim(repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people)
-
-    def _begin(self, group: asyncio.TaskGroup, claims: Iterable[Claim]) -> None:
-        for claim in claims:
-            task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
-            self.tasks.add(claim, task)
-            task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
-
-    def _ended(self, claim: Claim, task: asyncio.Task[bool]) -> None:
-        has_ended = task.cancelled() or task.exception() is not None or task.result()
-        self.tasks.remove(claim, is_tried_again=not has_ended)
-        self._ends += 1
-        if self._is_more_waiting:
-            self._store.wakeups["inbox"].set()
-
-    async def _see_through(self, claim: Claim) -> bool:
-        """Sees one claim through; returns whether it ended, or is tried again. Raises only cancellation."""
-        try:
-            if self._wait_for_quiet is not None:
-                await self._wait_for_quiet()
-            opened = await self._questions.open_all(claim)
-            await self._served(claim, opened)
-            await self._discard_files(opened)
-        except asyncio.CancelledError:
-            await self._handed_back(claim, counts=False)
-            raise
-        except Exception as error:  # noqa: BLE001  (one turn's failure must not end the others)
-            self._counts.add("turns_failed")
-            _log.error("turn %d failed (try %d): %s", claim.turn, claim.attempt, describe_error(error))
-            try:
-                await asyncio.sleep(_PAUSE_SECONDS)
-            finally:  # even if it is halted meanwhile: a claim that nobody has would block its conversation
-                await self._handed_back(claim, counts=True)
-            return False
-        return True
-
-    async def _discard_files(self, opened: Iterable[OpenedItem]) -> None:
-        """Makes the bridge delete the attachments, which have been read or never will be."""
-        for one in opened:
-            message = one.event.message if isinstance(one.event, Edited) else one.event
-            files = (*message.files, *message.text_files) if isinstance(message, Incoming) else ()
-            for attachment in files:
-                await self._transport.discard(attachment)
-
-    async def _handed_back(self, claim: Claim, *, counts: bool) -> None:
-        try:
-            await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
-        except StoreError as error:
-            # Maintenance finds the claim once its deadline has passed.
-            _log.error("turn %d could not be handed back: %s", claim.turn, error)
-
-    async def _served(self, claim: Claim, opened: tuple[OpenedItem, ...]) -> None:
-        if self._is_over(claim, _MAX_LAST_TRIES) or len(opened) < len(claim.items):
-            _log.error("turn %d cannot be read and was given up", claim.turn)
-            await self._turns.discard(claim)
-            return
-        opened = await self._undecided(claim, opened)
-        asked = await self._questions.to_answer(claim, opened)
-        if not asked:
-            await self._turns.ignore(claim)
-            return
-        messages = tuple(found.message for found in asked)
-        incoming = tuple(found.message for found in asked if found.excuse is None)
-        others = {item.id for item in claim.items} - {found.item for found in asked}
-        if others:
-            await self._turns.set_apart(claim, others)
-        turn = await self._turns.load(claim, incoming or messages)
-        if await self._turns.is_paused(claim, turn):
-            self._reactions.take_off(messages)  # possibly marked while they waited
-            for _ in messages:
-                self._unanswered.note("paused")
-            return
-        notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
-        if incoming:
-            if self._greeting is not None:
-                await self._turns.greet(turn, self._greeting())
-            marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
-            is_from_before = claim.items[0].received_at < self._began_at
-            self._reactions.put(marked, may_stand=not claim.is_new or is_from_before)
-            try:
-                await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
-            finally:
-                self._reactions.take_off(marked)
-        else:
-            await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
-            self._counts.add("turns_refused")
-            self._reactions.take_off(messages)
-
-    def _is_over(self, claim: Claim, more: int = 0) -> bool:
-        """Whether it was tried as often as allowed, plus `more` times."""
-        return claim.attempt > self._settings.worker.max_attempts + more or claim.deaths > _MAX_DEATHS + more
+    # One turn
 
     async def _undecided(self, claim: Claim, opened: Iterable[OpenedItem]) -> tuple[OpenedItem, ...]:
         """The rest of a claim without any yes or no that a turn waits for, which is applied here."""
