@@ -17,21 +17,13 @@ from prompt_toolkit.application import in_terminal
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.output.defaults import create_output
-from prompt_toolkit.utils import get_cwidth
 
 _CHUNK_BYTES = 65_536
 _LEAVING = frozenset({"/quit", "/exit", "/bye", "/q", "/ende", "/beenden", "/quitter", "/sortir", "/salir"})
 """Words that leave, alone on a line."""
 _LEAVING_AT_PROMPT = _LEAVING | {"quit", "exit"}
 """Words that leave at a prompt; in a file they are lines like any other."""
-_NO_COLUMNS = 1_000_000
-
 _T = TypeVar("_T")
-
-
-def cells(letter: str) -> int:
-    """Returns how many cells of a terminal a letter takes: none, one or two."""
-    return max(get_cwidth(letter), 0)
 
 
 class Once:
@@ -141,14 +133,6 @@ class TerminalWriter:
         self._descriptor = stream.fileno()
         self._encoding = stream.encoding
         self._turn = asyncio.Lock()
-
-    @property
-    def columns(self) -> int:
-        """The present width of the terminal; very wide if it is none."""
-        try:
-            return os.get_terminal_size(self._descriptor).columns or _NO_COLUMNS
-        except OSError:
-            return _NO_COLUMNS
 
     async def write(self, text: str) -> None:
         """Writes all of it.

@@ -12,7 +12,6 @@ import os
 import tempfile
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
@@ -34,12 +33,11 @@ from bot.events import (
     SentId,
     Style,
     Styled,
-    utf16_offsets,
 )
 from bot.invocation import command_line
 from bot.signal.envelope import is_command
 from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, StreamState, ToolStarted
-from bot.terminal.streams import Once, PipedInput, PromptInput, TerminalWriter, cells
+from bot.terminal.streams import Once, PipedInput, PromptInput, TerminalWriter
 from tools import shorten
 
 ACCOUNT = "terminal"
@@ -275,8 +273,8 @@ class Terminal:
             await self._answers.write(self._shown(Styled(text=file.data.decode("utf-8", "replace"))) + "\n")
 
     def _shown(self, content: Styled) -> str:
-        """The text for output: at a terminal styled and wrapped, elsewhere as it is."""
-        return paint(wrap(content, self._answers.columns)) if self._painted else content.text
+        """The text for output: at a terminal styled, elsewhere as it is."""
+        return paint(content) if self._painted else content.text
 
     def _give_up(self) -> None:
         self.failed = True
@@ -289,30 +287,6 @@ class Terminal:
 
     async def _note(self, line: str) -> None:
         await self._notes.write_quietly(line.translate(_CONTROLS) + "\n")
-
-
-def wrap(content: Styled, columns: int) -> Styled:
-    """Returns the text with line breaks in place of the last blank that fits, so that no terminal breaks a word.
-
-    Nothing moves, so the styles stay where they are. Code stays as it is, and so does a word longer than a line.
-    """
-    code = [span for span in content.styles if span.style is Style.MONOSPACE]
-    text = list(content.text)
-    units = utf16_offsets(content.text)
-    width, blank = 0, None
-    for place, letter in enumerate(text):
-        if letter == "\n":
-            width, blank = 0, None
-            continue
-        width += cells(letter)
-        is_code = any(span.start <= units[place] < span.start + span.length for span in code)
-        if width > columns and blank is not None:
-            text[blank] = "\n"
-            width = sum(map(cells, text[blank + 1 : place + 1]))
-            blank = None
-        if letter == " " and not is_code:
-            blank = place
-    return replace(content, text="".join(text))
 
 
 def paint(content: Styled) -> str:

@@ -49,7 +49,7 @@ from bot.signal.protocol import (
     ToolStarted,
     Transport,
 )
-from bot.terminal.transport import Terminal, paint, progress_line, wrap
+from bot.terminal.transport import Terminal, paint, progress_line
 from tests.waiting import WAIT_SECONDS
 
 START = datetime(2026, 11, 21, 22, 40, tzinfo=UTC)
@@ -212,11 +212,6 @@ async def test_commands_work_in_the_terminal(desk: Desk, line: str, is_one: bool
     assert (await given_by(desk.terminal().envelopes())).is_command is is_one
 
 
-async def test_a_blank_text_is_no_message(desk: Desk) -> None:
-    """Nothing was said, so nothing is asked."""
-    assert await texts_of(desk.terminal(once=" \n")) == []
-
-
 async def test_lines_of_a_pipe_are_messages(desk: Desk) -> None:
     """Each line that is not blank, stripped, the last one also without its end; what is no UTF-8 is replaced."""
     desk.feed(b"first\n\n   \n second \r\n" + b"caf\xe9\nlast", last=True)
@@ -229,17 +224,6 @@ async def test_lines_of_a_file_are_messages(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "lines").write_text(f"{long}\nsecond\n")
     with (tmp_path / "lines").open() as stdin:
         assert await texts_of(desk.terminal(stdin=stdin)) == [long, "second"]
-
-
-async def test_an_input_that_cannot_be_read_has_ended(desk: Desk, tmp_path: Path) -> None:
-    """A terminal that hung up, or a directory: no message, no crash."""
-    descriptor = os.open(tmp_path, os.O_RDONLY)
-    try:
-        with os.fdopen(os.dup(desk.stdin.fileno())) as stdin:
-            os.dup2(descriptor, stdin.fileno())
-            assert await texts_of(desk.terminal(stdin=stdin)) == []
-    finally:
-        os.close(descriptor)
 
 
 async def test_the_next_line_waits_for_the_answer(desk: Desk) -> None:
@@ -334,17 +318,6 @@ async def test_a_slow_reader_does_not_block_the_loop(desk: Desk) -> None:
                 written += os.read(desk.output_end, 65_536)
         await sending
     assert written.decode() == text + "\n"
-
-
-async def test_closing_ends_it(desk: Desk) -> None:
-    """After `aclose` the stream ends even while it waits for an answer."""
-    desk.feed("one\ntwo\n")
-    terminal = desk.terminal()
-    envelopes = terminal.envelopes()
-    await given_by(envelopes)
-    await terminal.aclose()
-    with pytest.raises(StopAsyncIteration):
-        await given_by(envelopes)
 
 
 async def test_an_answer_of_another_conversation_is_announced(desk: Desk) -> None:
@@ -709,32 +682,3 @@ def test_a_silent_pipe_does_not_keep_the_process(tmp_path: Path) -> None:
         assert process.stderr is not None
         status = process.wait(timeout=WAIT_SECONDS)
         assert (status, process.stderr.read()) == (0, b"ended\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("one two three", ["one two", "three"]),
-        ("one two\nthree four", ["one two", "three", "four"]),
-        ("antidisestablishment is long", ["antidisestablishment", "is long"]),
-        ("漢字 漢字 ok", ["漢字", "漢字 ok"]),
-        ("", [""]),
-    ],
-)
-def test_a_line_is_broken_between_words(text: str, lines: list[str]) -> None:
-    """By the width that is seen; what is one word is left whole."""
-    assert wrap(Styled(text=text), 8).text.split("\n") == lines
-
-
-def test_code_is_not_broken() -> None:
-    """Nobody could copy it then."""
-    code = StyleRange(start=0, length=13, style=Style.MONOSPACE)
-    assert wrap(Styled(text="one two three and more", styles=(code,)), 8).text == "one two three\nand more"
-
-
-@given(st.text(alphabet="ab \n漢😀", max_size=60), st.integers(1, 20))
-def test_wrapping_moves_nothing(text: str, columns: int) -> None:
-    """Blanks become breaks, so every style stays where it was."""
-    shown = wrap(Styled(text=text), columns).text
-    assert len(shown) == len(text)
-    assert all(new == old or (old == " " and new == "\n") for new, old in zip(shown, text, strict=True))
