@@ -5,19 +5,15 @@ from datetime import timedelta
 
 import pytest
 
-from bot.access.limits import Quota
 from bot.app import own_clock
 from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
-from bot.settings import LimitsSettings
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.bot.loops.fake_transport import envelope
-from tests.bot.loops.test_intake_doors import Door
 from tests.servers.envelopes import message
 from tests.waiting import WAIT_SECONDS
 
@@ -133,18 +129,6 @@ async def test_a_word_is_waited_for_as_long_as_was_told(store: Store, clock: Set
         assert post.ran == []
 
 
-@pytest.mark.parametrize("seconds", STEPS)
-async def test_limits_are_those_of_a_minute(store: Store, clock: SetClock, seconds: float) -> None:
-    """Who wrote much is taken in again when a minute has passed."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
-    await door.take(envelope("one", 1))
-    clock.step(seconds)
-    await door.take(envelope("two", 2))
-    clock.move(61)
-    await door.take(envelope("three", 3))
-    assert await door.refusals() == [None, "too_many", None]
-
-
 # What disappears
 
 
@@ -163,26 +147,6 @@ async def test_what_disappears_does_so_in_its_time(store: Store, clock: SetClock
         assert await aldis.count("SELECT count(*) FROM history")
         await set_clock(aldis, seconds)
         await passes(aldis, 2)
-        assert not await aldis.count("SELECT count(*) FROM history")
-
-
-@pytest.mark.parametrize("is_restarted", [False, True])
-async def test_a_clock_set_back_keeps_nothing_longer(store: Store, clock: SetClock, *, is_restarted: bool) -> None:
-    """Also when the step counts, and over a restart."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.maintenance.recover()
-        await aldis.deliver(message("secret", expires_in_seconds=2 * 3600))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await set_clock(aldis, -DAY)
-        await passes(aldis, STOOD)
-        await passes(aldis, HOUR)
-    if is_restarted:
-        clock = await after_restart(store, clock)
-    async with app_harness(store, clock) as aldis:
-        await aldis.maintenance.recover()
-        assert await aldis.count("SELECT count(*) FROM history")
-        await passes(aldis, HOUR)
         assert not await aldis.count("SELECT count(*) FROM history")
 
 
@@ -253,36 +217,6 @@ async def test_a_delay_is_a_time_that_passes(store: Store, clock: SetClock, seco
         assert [text.removeprefix("⏰ ") for text in texts(aldis, 3)] == ["coffee"]
 
 
-async def test_a_delay_comes_once_for_a_clock_that_goes_to_and_fro(store: Store, clock: SetClock) -> None:
-    """Set back for an hour by mistake, it is neither early nor late."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 10h tea")
-        await set_clock(aldis, -DAY)
-        await passes(aldis, HOUR)
-        await set_clock(aldis, DAY)
-        await passes(aldis, STOOD)
-        await come(aldis)
-        assert len(aldis.transport.sent) == 1
-        await passes(aldis, 9 * HOUR - STOOD)
-        await come(aldis)
-        assert "tea" in texts(aldis, 1)[0]
-
-
-async def test_money_is_that_of_the_day_that_stands(store: Store, clock: SetClock) -> None:
-    """A clock that is a day ahead for a moment opens no other day's purse."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("one"))
-        await aldis.answered(1)
-        await set_clock(aldis, DAY)
-        await aldis.deliver(message("two"))
-        await aldis.answered(2)
-        await aldis.quiet()
-        rows = await store.read(
-            lambda repos: repos.ledger.rows("SELECT DISTINCT period FROM spent WHERE length(period) = 10")
-        )
-    assert rows == [("2026-11-21",)]
-
-
 # Too old
 
 
@@ -312,15 +246,3 @@ async def test_a_step_that_cannot_be_written_down_does_not_count(store: Store, c
         await store.transaction(lambda repos: repos.own_time.execute("ALTER TABLE away RENAME TO own_time"))
         await passes(aldis, 2 * STOOD)
         assert clock.now() == began_at + timedelta(days=1, seconds=3 * STOOD)
-
-
-async def test_own_time_of_a_store_of_an_older_aldis_begins_where_that_was(store: Store, clock: SetClock) -> None:
-    """Its clock was set back while it was off: what it has put off is due as it would have been."""
-    async with app_harness(store, clock) as aldis:
-        await refused(aldis)
-    await store.transaction(lambda repos: repos.own_time.execute("DELETE FROM own_time"))
-    clock.step(-20 * MINUTE)
-    clock = await after_restart(store, clock)
-    async with app_harness(store, clock) as aldis:
-        await passes(aldis, 3)
-        await come_to(store, "sent")

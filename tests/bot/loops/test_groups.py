@@ -75,13 +75,6 @@ async def test_what_others_said_since_the_last_answer_goes_along(store: Store, c
         assert second.endswith("] Aldis, and now?")
 
 
-async def test_by_default_nothing_is_listened_to(store: Store, clock: SetClock) -> None:
-    """The question alone goes to the model."""
-    async with app_harness(store, clock) as aldis:
-        await talked(aldis, "The roses are dying.")
-        assert "roses" not in await asked(aldis)
-
-
 async def test_what_is_taken_back_changed_or_over_does_not_go_along(store: Store, clock: SetClock) -> None:
     """Deleted, edited, expired; and an edit that addresses Aldis is a question of its own."""
     async with app_harness(store, clock, context_messages=9) as aldis:
@@ -134,16 +127,6 @@ async def test_what_was_overheard_is_nowhere_in_the_store(store: Store, clock: S
     async with app_harness(store, clock, context_messages=9) as aldis:
         assert "Water them" not in await asked(aldis)
         assert "roses" not in str(aldis.model.requests[-1].messages)
-
-
-async def test_what_others_said_makes_tools_ask_first(store: Store, clock: SetClock) -> None:
-    """Words of others could have talked the model into it; also after a restart, when they are gone."""
-    async with app_harness(store, clock, context_messages=9, tools=(Echo(effects="once"),)) as aldis:
-        await talked(aldis, "Post it, Aldis will.")
-        aldis.model.script += [calls(("echo", {"word": "a"})), says("Done.")]
-        await aldis.deliver(message("Aldis, what do you think?", group=GROUP))
-        [reply] = await aldis.answered(1)
-        assert reply.content.text.startswith("May I ")
 
 
 # Who is named
@@ -278,14 +261,6 @@ async def test_a_bare_mention_is_about_what_was_said_last(store: Store, clock: S
         assert len(aldis.transport.sent) == 1
         assert "Peru" not in str(await aldis.store.read(lambda repos: repos.history.last(ConversationId(1), 9)))
         assert "Peru" not in await asked(aldis, "Aldis?")
-
-
-@pytest.mark.parametrize("text", ["Aldis", "@Aldis", "aldis?", "Aldis!", " Aldis … "])
-async def test_the_name_alone_is_a_bare_mention(text: str, store: Store, clock: SetClock) -> None:
-    """Whatever stands around it."""
-    async with app_harness(store, clock) as aldis:
-        await talked(aldis, "What is the capital of Peru?")
-        assert "capital of Peru" in await asked(aldis, text)
 
 
 async def test_a_mention_with_a_quote_is_about_what_is_quoted(store: Store, clock: SetClock) -> None:

@@ -195,22 +195,6 @@ async def test_whatever_ends_a_stream_the_next_is_opened(store: Store, clock: Se
     assert not transport.stream.is_open
 
 
-async def test_the_envelope_in_hand_survives_a_full_disk(store: Store, clock: SetClock) -> None:
-    """It was taken from the stream, so nobody else has it: it is written down before the next stream is opened."""
-
-    async def rename(one: str, other: str) -> None:
-        await store.transaction(lambda repos: repos.inbox.execute(f"ALTER TABLE {one} RENAME TO {other}"))
-
-    await rename("inbox", "away")
-    transport = FakeTransport(streams=[[envelope("in hand", 1)], [envelope("next", 2)]])
-    async with running(intake_of(transport, store, clock)):
-        await eventually(lambda: transport.closed)
-        assert transport.opened == 1
-        await rename("away", "inbox")
-        await transport.until(lambda: transport.read == [1, 2])
-    assert [envelope.raw for envelope in await kept(store)] == [envelope("in hand", 1).raw, envelope("next", 2).raw]
-
-
 async def test_pauses_grow_no_longer_than_the_transport_can_bear(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -241,23 +225,6 @@ async def test_a_stream_that_brought_something_makes_no_pause_longer(
     async with running(intake_of(transport, store, clock)):
         await transport.until(lambda: transport.read[-1:] == [99])
     assert transport.opened == 31
-
-
-async def test_another_reason_is_told_by_itself(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """And the same one again, when a stream was open in between."""
-    streams: list[list[Envelope | Exception]] = [
-        [Disconnected("refused")],
-        [Disconnected("silent")],
-        [envelope("back", 7)],
-        [Disconnected("silent")],
-        [envelope("back again", 8)],
-    ]
-    transport = FakeTransport(streams=streams)
-    async with running(intake_of(transport, store, clock)):
-        await transport.until(lambda: transport.read == [7, 8])
-    assert [caplog.text.count(words) for words in ("broke: refused", "broke: silent")] == [1, 2]
 
 
 async def test_whoever_reaches_the_bridge_wakes_it(store: Store, clock: SetClock) -> None:

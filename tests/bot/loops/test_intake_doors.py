@@ -143,14 +143,6 @@ async def test_a_stranger_is_given_one_code_and_leaves_no_row(store: Store, cloc
     assert door.transport.read == []
 
 
-async def test_without_pairing_a_stranger_is_told_nothing(store: Store, clock: SetClock) -> None:
-    """Not that anybody is there."""
-    door = Door(store, clock)
-    await door.take(envelope("let me in", 1, author="mallory"))
-    await finished(door.intake)
-    assert (door.transport.sent, await door.count()) == ([], 0)
-
-
 @pytest.mark.parametrize(
     "frame",
     [

@@ -64,27 +64,6 @@ def test_which_invitation_is_accepted(groups: set[str], people: set[str], is_not
         assert accepts(group("G", ALICE, BOB), allowed) is expected
 
 
-async def test_who_was_invited_before_the_start_is_in_the_group_after_it(store: Store, clock: SetClock) -> None:
-    """And in no group that nobody has listed."""
-    transport = FakeTransport(known_invitations=[group("other", ALICE), group("G", ALICE)])
-    async with running(transport, store, clock):
-        await eventually(lambda: joined(transport) == {"G"})
-        assert [one.id for one in transport.known_invitations] == ["other"]
-
-
-async def test_who_is_invited_joins_when_the_group_tells_so(store: Store, clock: SetClock) -> None:
-    """By the change of the group that comes in; a change of any other group asks the bridge for nothing."""
-    transport = FakeTransport()
-    async with running(transport, store, clock) as invitations:
-        await eventually(lambda: transport.invitations_asked == 1)
-        transport.known_invitations.append(group("G", ALICE))
-        invitations.notice(ChatId("group:other"))
-        await asyncio.sleep(0)
-        assert (transport.invitations_asked, joined(transport)) == (1, set())
-        invitations.notice(ChatId("group:G"))
-        await eventually(lambda: joined(transport) == {"G"})
-
-
 async def test_a_bridge_that_tells_nothing_is_asked_again(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -8,7 +8,6 @@ from datetime import timedelta
 
 from bot.access.access import AccessList
 from bot.clock import SetClock
-from bot.errors import Disconnected
 from bot.events import PersonId
 from bot.loops.maintenance import Membership
 from bot.signal.protocol import Group
@@ -82,18 +81,6 @@ async def test_a_receipt_of_somebody_unknown_is_a_reason_to_ask(store: Store, cl
         await confirmed(store, clock)
         await eventually_found(lambda: is_sent(store))
     assert transport.looks == 2
-
-
-async def test_a_bridge_that_does_not_tell_is_asked_again(store: Store, clock: SetClock) -> None:
-    """Nothing is proved meanwhile."""
-    transport = Asked(known_groups=(group("G", "alice"),), directory_fails=Disconnected("no answer"))
-    async with running(transport, store, clock):
-        await doubted(store, clock)
-        await confirmed(store, clock)
-        await eventually(lambda: transport.looks >= 2)
-        assert not await is_sent(store)
-        transport.directory_fails = None
-        await eventually_found(lambda: is_sent(store))
 
 
 async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, clock: SetClock) -> None:

@@ -16,7 +16,7 @@ from bot.access.limits import Quota
 from bot.access.pairing import Pairing
 from bot.clock import SetClock
 from bot.event_json import dump_value, load_envelope
-from bot.events import ChatId, Envelope, Event, Kind, Reply, Styled
+from bot.events import ChatId, Envelope, Event, Reply, Styled
 from bot.loops.intake import Admission, Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
@@ -113,18 +113,6 @@ async def reopened(path: Path, clock: SetClock) -> AsyncGenerator[Owner]:
         owner = Owner(store, clock)
         yield owner
         await owner.intake.aclose()
-
-
-async def test_what_the_owner_writes_to_themselves_comes_in(owner: Owner) -> None:
-    """From whichever device, and edits of it, too; it is marked as read by nobody."""
-    await owner.take(note("buy seeds"))
-    bulbs = note("and bulbs", device=2)
-    await owner.take(bulbs)
-    await owner.take(envelopes.note_edit("and many bulbs", bulbs["envelope"]["timestamp"]))
-    await owner.finished()
-    assert owner.desk.read == []
-    found = await owner.store.read(lambda repos: repos.inbox.rows("SELECT kind FROM inbox ORDER BY id"))
-    assert found == [("message",), ("message",), ("edit",)]
 
 
 @pytest.mark.parametrize(
@@ -251,10 +239,3 @@ async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:
     assert await owner.store.read(lambda repos: repos.outbox.rows(state)) == [("sending",)]
     await owner.take(envelopes.sync_read([at + 1]))
     assert await owner.store.read(lambda repos: repos.outbox.rows(state)) == [("sent",)]
-
-
-async def test_kinds_are_counted_without_being_looked_at(owner: Owner) -> None:
-    """The operator sees that something comes, not what."""
-    await owner.take(message("hello"))
-    await owner.take(message("hello", author=CAROL))
-    assert owner.counts.all()[f"envelopes_{Kind.MESSAGE}"] == 2

@@ -228,31 +228,6 @@ async def asked_cleanly(aldis: Harness, **more: Any) -> int:
     return question
 
 
-@pytest.mark.parametrize(
-    ("said", "words"),
-    [
-        ("It is sunny.", "yes"),
-        ("It is sunny.", "Ok, danke!"),
-    ],
-)
-async def test_what_may_be_said_to_the_answer_shows_the_question_again(
-    store: Store, clock: SetClock, said: str, words: str
-) -> None:
-    """The answer asks for it, or it may be thanks; then the question is what was said last."""
-    post = asking()
-    async with app_harness(store, clock, tools=(post,)) as aldis:
-        await asked_cleanly(aldis)
-        aldis.model.script = [says(said)]
-        await told(aldis, "Tell me something.")
-        clock.move(2)
-        assert (await told(aldis, words)).startswith(phrases.STILL_OPEN.text)
-        assert (post.ran, await open_questions(aldis)) == ([], 1)
-        clock.move(2)
-        aldis.model.script = [says("Done.")]
-        assert await told(aldis, words) == "Done."
-        assert post.ran == ["at 18:00"]
-
-
 @pytest.mark.parametrize("between", ["page", "command", "reminder", "Bob", "Bob's question"])
 async def test_behind_what_somebody_else_may_have_written_the_question_is_shown_again(
     store: Store, clock: SetClock, between: str

@@ -92,14 +92,6 @@ async def test_parts_arrive_in_order_and_are_settled(store: Store, clock: SetClo
     assert rows == [(1001,), (1002,), (1003,)]
 
 
-async def test_what_is_put_later_is_sent_at_once(store: Store, clock: SetClock) -> None:
-    """The sender is woken."""
-    transport = FakeTransport()
-    async with running(sender_of(transport, store, clock)):
-        await say(store, "hello")
-        await come_to(store, "sent")
-
-
 async def test_a_slow_chat_holds_nobody_up(store: Store, clock: SetClock) -> None:
     """While one send hangs, the others go out."""
     gate = asyncio.Event()
@@ -360,14 +352,6 @@ async def test_what_was_sent_without_a_name_is_never_sent_again(store: Store, cl
         store.wakeups["outbox"].set()
         await come_to(store, "dead", "sent")
     assert [reply.content.text for reply in transport.sent] == ["two"]
-
-
-async def test_the_undeliverable_is_dead_and_holds_nothing_up(store: Store, clock: SetClock) -> None:
-    """It is not tried again."""
-    transport = FakeTransport(sends=[Undeliverable("unregistered", reason="unregistered")])
-    await say(store, "one", "two")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "dead", "sent", "sent")
 
 
 class Mute(FakeTransport):

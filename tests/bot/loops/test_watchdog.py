@@ -174,23 +174,6 @@ async def test_a_captcha_that_is_wanted_is_a_problem() -> None:
     assert await watch.look() == ()
 
 
-async def test_a_problem_is_logged_when_it_begins_and_when_it_ends(caplog: pytest.LogCaptureFixture) -> None:
-    """A warning and later a line that it is over, however often it is seen in between; no token in either."""
-    caplog.set_level(logging.INFO)
-    watch = Watch()
-    watch.transport.linked, watch.transport.challenge = False, "token-of-the-captcha"
-    await watch.look()
-    await watch.look()
-    watch.transport.linked = True
-    await watch.look()
-    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-        ("WARNING", str(UNLINKED)),
-        ("WARNING", str(CAPTCHA)),
-        ("INFO", f"over: {UNLINKED}"),
-    ]
-    assert "token-of" not in caplog.text
-
-
 async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
     """Aldis still hears; the log has one line for each advice, not one a minute, and none anew after a restart."""
     ADVISED.clear()

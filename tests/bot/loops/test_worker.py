@@ -159,19 +159,6 @@ async def settled(store: Store) -> None:
     await eventually_found(is_empty)
 
 
-async def test_a_slow_chat_delays_nobody(store: Store, clock: SetClock) -> None:
-    """While one conversation waits for its model, the others are answered; it comes when it is ready."""
-    fake_model = FakeModel()
-    fake_model.gates["slow"] = asyncio.Event()
-    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
-        await arrive(store, "slow", author="alice")
-        await arrive(store, "quick", author="bob")
-        await arrive(store, "quick", author="carol")
-        assert len(await said(store, 2)) == 2
-        fake_model.gates["slow"].set()
-        assert len(await said(store, 1)) == 1
-
-
 async def test_a_burst_during_a_turn_becomes_the_next_turn(store: Store, clock: SetClock) -> None:
     """One turn at a time in a conversation; what came meanwhile is taken together, in order."""
     fake_model = FakeModel()

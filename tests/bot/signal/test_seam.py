@@ -6,7 +6,7 @@ import logging
 import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, aclosing, suppress
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -47,7 +47,7 @@ from bot.events import (
     StyleRange,
     Undecryptable,
 )
-from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, ToolStarted, Transport
+from bot.signal.protocol import Contact, Group, Identity, MissedRecipient, Transport
 from bot.signal.rest_api.transport import RestApi
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import (
@@ -221,22 +221,6 @@ async def test_a_half_open_connection_is_disconnected(bridge: Bridge) -> None:
             await stream.next()
 
 
-async def test_keep_alives_keep_a_quiet_stream(bridge: Bridge) -> None:
-    """Nobody writes for longer than the silence that is allowed, and the stream is still there."""
-
-    async def came_by_the_first_stream(seconds: float) -> bool:
-        transport, before = bridge.transport(silence_seconds=seconds), bridge.server.streams_opened
-        async with Listening(transport) as stream:
-            await bridge.server.connected(before + 1)
-            await asyncio.sleep(1.5 * seconds)
-            await bridge.server.deliver(message("good morning"))
-            with suppress(Disconnected):  # on a slow machine nothing may be heard for so long, either
-                return (await stream.next()).kind is Kind.MESSAGE
-        return False
-
-    assert await with_enough_time(came_by_the_first_stream, is_enough=bool)
-
-
 async def test_an_unknown_account_will_never_work(bridge: Bridge) -> None:
     """The operator is told which variable is wrong; the number itself is in no message."""
     with pytest.raises(ConfigError, match="SIGNAL__ACCOUNT") as told:
@@ -364,14 +348,6 @@ async def test_an_indicator_that_failed_is_sent_again(bridge: Bridge) -> None:
     assert bridge.server.missed == []
 
 
-async def test_a_plain_reply_is_not_touched(bridge: Bridge) -> None:
-    """Characters that mark styles elsewhere are text where no style is asked for."""
-    text = "2 * 3 ** 4 ~ `x` || \\* end"
-    await bridge.transport().send(reply(text, chat=CAROL.chat))
-    [sent] = bridge.server.sent
-    assert (sent.text, sent.styles, sent.recipient, sent.quote_timestamp) == (text, (), CAROL.uuid, None)
-
-
 async def test_receipts_confirm_what_was_sent(bridge: Bridge) -> None:
     """Delivery receipts come back by the stream with the id of the message: how an unknown send is reconciled."""
     transport = bridge.transport()
@@ -401,23 +377,6 @@ async def test_an_edit_takes_the_place_of_the_newest_revision(bridge: Bridge) ->
     shown = bridge.server.visible(ALICE.chat)[0]
     assert (shown.timestamp, shown.styles) == (third, ("3:4:BOLD",))
     assert (shown.quote_author, shown.quote_timestamp, shown.quote_text) == (ALICE.uuid, 1_700_000_001_234, "when?")
-
-
-async def test_an_edit_of_an_older_revision_is_lost(bridge: Bridge) -> None:
-    """Phones drop it although its send succeeds: the double must not be kinder, or the mistake would not show."""
-    transport = bridge.transport()
-    first = await transport.send(reply("In April."))
-    await transport.send(reply("In May.", edits=first))
-    await transport.send(reply("In June.", edits=first))
-    assert words(bridge, ALICE.chat) == ["In May."]
-
-
-async def test_an_edit_in_a_group(bridge: Bridge) -> None:
-    """The group is addressed as for a message."""
-    transport = bridge.transport()
-    first = await transport.send(reply("In April.", chat=IN_GROUP))
-    await transport.send(reply("In May.", chat=IN_GROUP, edits=first))
-    assert words(bridge, IN_GROUP) == ["In May."]
 
 
 @pytest.mark.parametrize("chat", [ALICE.chat, IN_GROUP])
@@ -469,27 +428,6 @@ async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
         while isinstance(event, Receipt) and event.targets == (target,):
             event = transport.event(await stream.next())
     assert event == Receipt(author=PersonId(ALICE.uuid), what="delivered", targets=(removed,))
-
-
-@pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP, ALICE.chat])
-async def test_the_double_refuses_what_never_was(bridge: Bridge, chat: str) -> None:
-    """An edit of a message that was not sent, or to somebody else, is a mistake that must not pass; so is a removal."""
-    transport = bridge.transport()
-    target = SentId(await transport.send(reply()) - (chat == ALICE.chat))
-    with pytest.raises(Undeliverable):
-        await transport.send(reply(chat=chat, edits=target))
-    with pytest.raises(Undeliverable):
-        await transport.remove(Removal(chat=ChatId(chat), target=SentId(target - 1)))
-    assert (words(bridge, ALICE.chat), bridge.server.removed) == (["Sow them in April."], [])
-
-
-@pytest.mark.parametrize("chat", [BOB.chat, IN_GROUP])
-async def test_a_removal_of_what_is_in_another_chat_takes_nothing_away(bridge: Bridge, chat: str) -> None:
-    """Phones pass it over: what may be a copy can be removed without knowing in which chat it is."""
-    transport = bridge.transport()
-    target = await transport.send(reply())
-    await transport.remove(Removal(chat=ChatId(chat), target=target))
-    assert (words(bridge, ALICE.chat), len(bridge.server.removed)) == (["Sow them in April."], 1)
 
 
 @pytest.mark.parametrize(
@@ -810,27 +748,12 @@ async def test_an_answer_after_the_deadline_is_unknown(bridge: Bridge) -> None:
     assert await with_enough_time(sent, is_enough=bool)
 
 
-async def test_a_server_that_is_down_sent_nothing(bridge: Bridge) -> None:
-    """Also after a connection was used before: a refused connection is surely not sent."""
-    transport = bridge.transport()
-    await transport.send(reply())
-    await bridge.server.stop()
-    with pytest.raises(NotSent):
-        await transport.send(reply())
-
-
 async def test_some_of_a_group_is_sent(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
     """Whom it did not reach is counted in the log; sending it again would reach the others twice."""
     bridge.server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
     assert await bridge.transport().send(reply(chat=IN_GROUP)) == bridge.server.sent[0].timestamp
     [warning] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert "did not reach 2" in warning
-
-
-async def test_an_unknown_group_is_undeliverable(bridge: Bridge) -> None:
-    """A group that the account has left takes nothing."""
-    with pytest.raises(Undeliverable):
-        await bridge.transport().send(reply(chat="group:R29uZQ=="))
 
 
 async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
@@ -872,12 +795,6 @@ async def test_typing_and_receipts_may_fail(bridge: Bridge, fault: Any, caplog: 
     await transport.receipt(envelope)
     levels = [record.levelno for record in caplog.records if record.name.startswith("bot.")]
     assert levels == [logging.DEBUG, logging.INFO]
-
-
-async def test_a_server_that_is_down_stops_no_typing(bridge: Bridge) -> None:
-    """Neither does it stop a receipt."""
-    await bridge.server.stop()
-    await bridge.transport().typing(ChatId(ALICE.chat), started=True)
 
 
 async def test_every_sign_of_life_is_heard(bridge: Bridge) -> None:
@@ -1035,22 +952,6 @@ async def test_lists_that_cannot_be_had(bridge: Bridge, fault: Any) -> None:
         await transport.contacts()
 
 
-@pytest.mark.parametrize("has_phone", [True, False])
-async def test_a_note_to_self_is_seen_on_the_phone_or_not_at_all(bridge: Bridge, has_phone: bool) -> None:
-    """Signal does not bring it back to who sent it: a sign comes only when another device of the account shows it."""
-    bridge.server.has_phone = has_phone
-    transport = bridge.transport()
-    async with Listening(transport, reads_on=True) as stream:
-        await bridge.server.connected()
-        sent_at = await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
-        await bridge.server.deliver(message("after"))
-        events = [transport.event(await stream.next()) for _ in range(1 + has_phone)]
-    signs = [event.targets for event in events if isinstance(event, Receipt)]
-    assert signs == ([(sent_at,)] if has_phone else [])
-    assert [note.text for note in bridge.server.notes] == ["Aldis listens."]
-    assert bridge.server.sent == []
-
-
 PLOT = File(name="plot.png", content_type="image/png", data=b"\x89PNG" * 100)
 TABLE = File(name="table.csv", content_type="text/csv", data=b"a,b\n1,2\n")
 
@@ -1096,14 +997,6 @@ async def test_people_are_mentioned_natively(bridge: Bridge) -> None:
     await bridge.transport().send(message)
     [sent] = bridge.server.sent
     assert (sent.text, sent.mentions) == (text, (f"4:4:{BOB.uuid}", f"14:6:{CAROL.uuid}"))
-
-
-async def test_the_doubles_refuse_what_phones_would_not_show(bridge: Bridge) -> None:
-    """A mention outside the text."""
-    away = MentionRange(start=3, length=4, person=PersonId(BOB.uuid))
-    with pytest.raises((Undeliverable, SendUnknown)):
-        await bridge.transport().send(reply("hi", mentions=(away,)))
-    assert bridge.server.sent == []
 
 
 @pytest.mark.parametrize(("author", "group"), [(ALICE, None), (CAROL, GROUP)])
@@ -1270,13 +1163,6 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
     assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
 
 
-async def test_a_file_of_a_note_is_fetched(bridge: Bridge) -> None:
-    """By the account's own address."""
-    bridge.server.files["8841.jpg"] = b"x"
-    transport = bridge.transport(takes_notes=True)
-    assert await transport.attachment(ChatId(ALDIS.chat), came(), max_bytes=5) == b"x"
-
-
 async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge) -> None:
     """Known by its time."""
     bridge.server.has_phone = False
@@ -1291,12 +1177,6 @@ async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge) -> None:
         echo = await stream.next()
         assert (echo.sent_at, echo.kind, transport.event(echo)) == (sent_at, Kind.OTHER, None)
         assert (await stream.next()).kind is Kind.MESSAGE
-
-
-async def test_progress_shows_nothing(bridge: Bridge) -> None:
-    """Signal has no place for the steps of a turn."""
-    await bridge.transport().progress(ChatId(ALICE.chat), ToolStarted(name="calculate", arguments="{}"))
-    assert not bridge.server.requests
 
 
 async def test_logs_hold_no_words_and_no_numbers(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:

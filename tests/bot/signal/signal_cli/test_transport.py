@@ -1,7 +1,6 @@
 """signal-cli's own daemon: what only this bridge does."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -38,14 +37,6 @@ async def server() -> AsyncIterator[signal_cli.SignalCli]:
 async def bridge(server: signal_cli.SignalCli) -> AsyncIterator[Bridge]:
     async with bridge_to(server, SignalCli) as bridge:
         yield bridge
-
-
-async def test_what_came_while_nobody_listened_is_kept(server: signal_cli.SignalCli, bridge: Bridge) -> None:
-    """The daemon fetches only while a stream is open: this is why it is the bridge that loses nothing."""
-    await server.deliver(message("one"), message("two"))
-    envelopes = await received(bridge.transport(), 2)
-    assert [json.loads(envelope.raw)["envelope"]["dataMessage"]["message"] for envelope in envelopes] == ["one", "two"]
-    await server.disconnected()
 
 
 async def test_a_sticker_is_told_by_its_emoji(server: signal_cli.SignalCli, bridge: Bridge) -> None:
@@ -226,27 +217,6 @@ async def test_a_code_expires_and_an_account_is_linked_once(server: signal_cli.S
     ):
         await finishing
     await linking.aclose()
-
-
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        (b"{", -32700),
-        (b"[]", -32700),
-        (b'{"id":1,"method":"version"}', -32600),
-        (b'{"jsonrpc":"2.0","id":1,"method":"fly"}', -32601),
-        (b'{"jsonrpc":"2.0","id":1,"method":"send","params":{"account":"+1"}}', -32602),
-        (b'{"jsonrpc":"2.0","id":1,"method":"listContacts","params":{"account":"%s","who":1}}', -32602),
-        (b'{"jsonrpc":"2.0","id":1,"method":"listGroups","params":{"account":"+1"}}', -32602),
-        (b'{"jsonrpc":"2.0","id":1,"method":"remoteDelete","params":{"account":"%s","noteToSelf":1}}', -32602),
-    ],
-)
-async def test_the_double_refuses_what_the_daemon_refuses(server: signal_cli.SignalCli, line: bytes, code: int) -> None:
-    """Mistakes in a call must not pass the tests."""
-    reader, writer = await asyncio.open_unix_connection(server.socket)
-    writer.write(line.replace(b"%s", ACCOUNT.encode()) + b"\n")
-    assert json.loads(await reader.readline())["error"]["code"] == code
-    writer.close()
 
 
 SENDING = {"recipient": [ALICE.uuid], "message": "x"}
