@@ -20,7 +20,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -129,7 +129,7 @@ class Outcomes:
             targets.append(SentId(item.status.sent_at))
         elif isinstance(outgoing, Reply) and outgoing.files and (old := editable(item, wall)) is not None:
             targets.append(SentId(old.sent_at))
-        self._remove(repos, item, outgoing.chat, targets)
+        self._add(repos, item, *(Removal(chat=outgoing.chat, target=target) for target in targets))
 
     def split(self, item: OutboxItem, reply: Reply) -> Outcome:
         """Splits a text that cannot be sent as one message into several, in which people are named without mentions."""
@@ -138,27 +138,15 @@ class Outcomes:
         now = self._clock.now()
 
         def record(repos: Repositories) -> None:
-            conversation = repos.outbox.conversation_of(item.id)
-            if conversation is None:
+            cut_mark = self._in_words(repos, item, phrases.CUT_PARTS)
+            first, *others = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
+            begun = replace(reply, content=first, mentions=(), last=not others)
+            if not repos.outbox.rewrite(item.id, dump_value(begun), now=now):
                 return
-            with use_language(self._language(repos, conversation)):
-                cut_mark = say(phrases.CUT_PARTS)
-            contents = split(reply.content, max_parts=_MAX_PARTS, cut_mark=cut_mark)
-            parts = [
-                replace(
-                    reply,
-                    content=content,
-                    mentions=(),
-                    quote=None if place else reply.quote,
-                    last=place + 1 == len(contents),
-                )
-                for place, content in enumerate(contents)
-            ]
-            if not repos.outbox.rewrite(item.id, dump_value(parts[0]), now=now):
-                return
-            for part in parts[1:]:
-                add_message(repos, conversation, item.turn, part, now)
-            if _has_files(load_outgoing(item.reply)):
+            for place, content in enumerate(others, 1):
+                self._add(repos, item, replace(begun, content=content, quote=None, last=place == len(others)))
+            original = load_outgoing(item.reply)
+            if isinstance(original, Reply) and original.files:
                 self._say(repos, item, reply.chat, phrases.FILES_NOT_SENT)
 
         return record
@@ -170,21 +158,22 @@ class Outcomes:
 
         It is a message of its own, because it might not fit into another.
         """
-        conversation = repos.outbox.conversation_of(item.id)
-        if conversation is None:
-            return
-        with use_language(self._language(repos, conversation)):
-            content = Styled(text=say(sentence))
-        reply = Reply(chat=chat, content=content, ok=False, notice_of=notice_of)
-        add_message(repos, conversation, item.turn, reply, self._clock.now())
+        content = Styled(text=self._in_words(repos, item, sentence))
+        self._add(repos, item, Reply(chat=chat, content=content, ok=False, notice_of=notice_of))
 
-    def _remove(self, repos: Repositories, item: OutboxItem, chat: ChatId, targets: Iterable[SentId]) -> None:
-        """Removes messages of ours from the chat, within a transaction."""
+    def _in_words(self, repos: Repositories, item: OutboxItem, sentence: Sentence) -> str:
+        """The sentence in the language of the item's conversation; empty if that was forgotten."""
         conversation = repos.outbox.conversation_of(item.id)
         if conversation is None:
-            return
-        for target in targets:
-            add_message(repos, conversation, item.turn, Removal(chat=chat, target=target), self._clock.now())
+            return ""
+        with use_language(self._language(repos, conversation)):
+            return say(sentence)
+
+    def _add(self, repos: Repositories, item: OutboxItem, *messages: Outgoing) -> None:
+        """Puts messages behind those of the item's turn, unless its conversation was forgotten."""
+        conversation = repos.outbox.conversation_of(item.id)
+        for message in messages if conversation is not None else ():
+            add_message(repos, conversation, item.turn, message, self._clock.now())
 
     def postpone(self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False) -> Outcome:
         """It did not go out, or can safely go out twice: it is tried again after a growing pause."""
@@ -282,10 +271,6 @@ class Outcomes:
                 repos.outbox.mark_unknown(item.id, due_at=now + grace, open_until=now + self._grace)
 
         return record
-
-
-def _has_files(outgoing: Outgoing) -> bool:
-    return isinstance(outgoing, Reply) and bool(outgoing.files)
 
 
 def editable(item: OutboxItem, wall: datetime) -> SentMessage | None:
@@ -496,14 +481,13 @@ class Sender:
         began, outcome = time.monotonic(), "unknown"
         try:
             sent = await self._sent_at(outgoing, edits)
+            outcome = "sent"
         except TransportError as error:
             outcome = next((word for kind, word in _OUTCOMES.items() if isinstance(error, kind)), outcome)
             raise
-        else:
-            outcome = "sent"
-            return sent
         finally:
             self._counts.observe("send_seconds", time.monotonic() - began, outcome=outcome)
+        return sent
 
     async def _sent_at(self, outgoing: Outgoing, edits: SentMessage | None) -> tuple[SentId, SentMessage | None]:
         """Sends, and returns Signal's timestamp for it; a removal has one, too, which phones confirm like any other.
@@ -542,7 +526,9 @@ class Sender:
             case _ if isinstance(outgoing, Removal):  # doing it twice is the same as doing it once
                 return self._unremoved(item, outgoing, error)
             case _:
-                is_outage = isinstance(error, NetworkFailed) and self._is_outage(tries)
+                # Where nothing else has gone out since its last try either, its failure says nothing about it.
+                is_outage = isinstance(error, NetworkFailed) and tries.gone_out_before == self._gone_out
+                tries.gone_out_before = self._gone_out
                 tries.outages += is_outage
                 return self._outcomes.mark_unknown(
                     item, outgoing, str(error), outages=tries.outages, is_outage=is_outage
@@ -552,11 +538,6 @@ class Sender:
         if item.doubts >= MAX_REMOVALS - 1:
             return self._outcomes.give_up(item, outgoing, str(error), "refused")
         return self._outcomes.postpone(item, error, is_in_doubt=True)
-
-    def _is_outage(self, tries: Tries) -> bool:
-        """Whether nothing else has gone out since its last try."""
-        before, tries.gone_out_before = tries.gone_out_before, self._gone_out
-        return before == self._gone_out
 
     async def _without_files(self, item: OutboxItem, outgoing: Outgoing, error: NotUploaded, tries: Tries) -> Outcome:
         """Sends the words alone, at once or after some tries; a long text in parts. Nothing went out so far."""
