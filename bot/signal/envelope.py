@@ -11,7 +11,6 @@ Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonMessageEnvelope` and its n
 
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -69,7 +68,6 @@ _COMMAND = re.compile(r"\s*(?:\ufffc[\s,:]*|@?\w+(?:[,:]\s*|\s+))?(?:[\"“„«
 
 _MAX_TARGETS = 500
 """How many messages one receipt can confirm. Source: SendReadReceiptJob.MAX_TIMESTAMPS of Signal-Android (2026)."""
-_MAX_REMEMBERED = 256
 
 _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment", "pollVote", "pollTerminate")
 """Content of a data message that makes it none for Aldis. A story reply answers a story, and Aldis posts none."""
@@ -133,7 +131,6 @@ class FrameReader:
         self._is_exclusive = is_exclusive
         self._owner: PersonId | None = None
         """Whose notes arrive, which is the account itself, where the bridge does not give its id."""
-        self._sent: deque[SentId] = deque(maxlen=_MAX_REMEMBERED)
 
     def is_own_chat(self, chat: ChatId) -> bool:
         """Returns whether it is the account's chat with itself."""
@@ -157,10 +154,6 @@ class FrameReader:
                 raise NotSent("SIGNAL__NOTE_TO_SELF: the account's own id is not known before its next note")
             raise Undeliverable("SIGNAL__NOTE_TO_SELF: nothing is sent to other people")
 
-    def remember(self, sent: SentId) -> None:
-        """Remembers the time of something that Aldis has sent: if it comes back, it is no question."""
-        self._sent.append(sent)
-
     def envelope(self, raw: str) -> Envelope | None:
         """Returns the frame as an envelope; None, counted and logged without its text, if it is none."""
         envelope = self._peek(raw)
@@ -168,8 +161,6 @@ class FrameReader:
             self.pass_over()
         elif envelope.from_self and envelope.kind is not Kind.OTHER:
             self._owner = envelope.author
-            if envelope.sent_at in self._sent:
-                return replace(envelope, kind=Kind.OTHER)
         return envelope
 
     def pass_over(self) -> None:

@@ -211,7 +211,6 @@ class RestApi(SignalBridge):
             raise
         sent_id = self._sent_id(answer, may_miss_all=is_message and not in_group)
         self.challenge = None
-        self._reader.remember(sent_id)
         return sent_id
 
     def _sent_id(self, body: bytes, *, may_miss_all: bool) -> SentId:

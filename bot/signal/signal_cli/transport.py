@@ -165,7 +165,6 @@ class SignalCli(SignalBridge):
         for one in failed:
             person = person_in(object_in(one, "recipientAddress"), "uuid")
             self.missed.append(missed_recipient(text_in(one, "type"), person))
-        self._reader.remember(SentId(sent_at))
         return SentId(sent_at)
 
     def _addressed_to(self, chat: ChatId) -> dict[str, object]:

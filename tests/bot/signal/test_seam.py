@@ -75,7 +75,7 @@ from tests.servers.envelopes import (
     message,
     undecryptable,
 )
-from tests.servers.signal_server import DEVICE, Plan, Reaction, SentFile, cut
+from tests.servers.signal_server import Plan, Reaction, SentFile, cut
 from tests.waiting import DEADLINE_SECONDS, eventually, with_enough_time
 
 BRIDGES: dict[str, Callable[[], AbstractAsyncContextManager[Bridge]]] = {
@@ -1161,22 +1161,6 @@ async def test_nothing_ever_goes_to_the_persons_other_chats(bridge: Bridge, chat
         assert len(bridge.server.requests) == asked
         await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
     assert (len(bridge.server.notes), bridge.server.sent) == (1, [])
-
-
-async def test_what_aldis_wrote_itself_is_no_note(bridge: Bridge) -> None:
-    """Known by its time."""
-    bridge.server.has_phone = False
-    transport = bridge.transport(takes_notes=True)
-    async with Listening(transport, reads_on=True) as stream:
-        await bridge.server.connected()
-        await bridge.server.deliver(envelopes.note("hello", device=2))
-        await stream.next()  # by now the bridge has told who the account is
-        sent_at = await transport.send(reply("In April.", chat=ALDIS.chat))
-        await bridge.server.deliver(envelopes.note("In April.", device=DEVICE, sent_at=sent_at))
-        await bridge.server.deliver(envelopes.note("thank you", device=2))
-        echo = await stream.next()
-        assert (echo.sent_at, echo.kind, transport.event(echo)) == (sent_at, Kind.OTHER, None)
-        assert (await stream.next()).kind is Kind.MESSAGE
 
 
 async def test_logs_hold_no_words_and_no_numbers(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
