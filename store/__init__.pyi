@@ -4,7 +4,7 @@ from .backup import copy_closed as copy_closed
 from .backup import is_undecided as is_undecided
 from .backup import restore as restore
 from .backup import schema_of as schema_of
-from .connection import master_key_path as master_key_path
+from .database import master_key_path as master_key_path
 from .erasure import Erasure as Erasure
 from .errors import UNDECIDED as UNDECIDED
 from .errors import Damaged as Damaged
@@ -21,16 +21,18 @@ from .feeds import MAX_FEEDS as MAX_FEEDS
 from .feeds import Article as Article
 from .feeds import Feed as Feed
 from .feeds import FoundArticle as FoundArticle
+from .history import LastQuestion as LastQuestion
 from .history import Summary as Summary
 from .ledger import Scope as Scope
 from .ledger import SpentUsage as SpentUsage
 from .ledger import Total as Total
 from .memories import Fact as Fact
+from .memories import PredictionRow as PredictionRow
+from .memories import Reminder as Reminder
 from .people import Approval as Approval
 from .people import Grant as Grant
 from .people import NewIdentity as NewIdentity
 from .people import Pin as Pin
-from .predictions import PredictionRow as PredictionRow
 from .records import Arrival as Arrival
 from .records import Claim as Claim
 from .records import Confirmation as Confirmation
@@ -52,8 +54,6 @@ from .records import TurnId as TurnId
 from .records import TurnState as TurnState
 from .records import UrgentItem as UrgentItem
 from .records import Waiting as Waiting
-from .reminders import Reminder as Reminder
 from .store import Repositories as Repositories
 from .store import Store as Store
 from .store import open_store as open_store
-from .turns import LastQuestion as LastQuestion

@@ -37,8 +37,15 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
-from store.connection import FOREIGN_ERRORS, beside, check_structure, lock_file, master_key_path, translate_error
-from store.database import Database
+from store.database import (
+    FOREIGN_ERRORS,
+    Database,
+    beside,
+    check_structure,
+    lock_file,
+    master_key_path,
+    translate_error,
+)
 from store.errors import Damaged, SchemaTooNew, StoreError, StoreFull, WrongKey
 from store.migrations import newest, version_of
 from store.records import Waiting

@@ -27,7 +27,7 @@ from datetime import datetime
 
 from store.errors import Damaged, StoreError
 from store.records import ConversationId, InboxId, TurnId
-from store.repository import Repository, millis
+from store.repository import Repository, envelope_place, millis
 from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
@@ -309,8 +309,7 @@ class Forgetting(Repository):
         )
         later: dict[int, tuple[str, bytes]] = {}
         for item, account, author, device, sent_at, kind, envelope in rows:
-            # The same place as in `store.inbox`: repositories do not import each other, but both seal this column.
-            place = f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
+            place = envelope_place(account, author, device, sent_at, kind)
             try:
                 later[item] = (place, self.keyring.open(conversation, place, envelope))
             except Damaged as error:

@@ -37,10 +37,10 @@ from itertools import takewhile
 from typing import Any
 
 from store.errors import Damaged
+from store.history import Turns
 from store.records import Arrival, Claim, ConversationId, InboxId, InboxItem, KnownMessage, TurnId, UrgentItem, Waiting
-from store.repository import AT_ONCE, Repository, millis, millis_if, moment, moment_if
+from store.repository import AT_ONCE, Repository, envelope_place, millis, millis_if, moment, moment_if
 from store.sealing import Keyring
-from store.turns import Turns
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Inbox(Repository):
     def put(self, arrival: Arrival) -> InboxId | None:
         """Keeps an envelope, sealed; returns None if it is kept already (a redelivery)."""
         account, author = self.keyring.handle(self.account_name(arrival.account)), self.keyring.handle(arrival.author)
-        place = _place(account, author, arrival.device, arrival.sent_at, arrival.kind)
+        place = envelope_place(account, author, arrival.device, arrival.sent_at, arrival.kind)
         row = self.execute(
             "INSERT INTO inbox (conversation_id, account, author, device, sent_at, kind, envelope, state, received_at, "
             "urgent, expires_at, refusal) VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', ?, ?, ?, ?) "
@@ -433,7 +433,7 @@ class Inbox(Repository):
         """Returns the item of a row. A damaged one is marked as dead, so as not to stop the others, and gives None."""
         _, item_id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, refusal = row
         try:
-            opened = self.keyring.open(conversation, _place(account, author, device, sent_at, kind), envelope)
+            opened = self.keyring.open(conversation, envelope_place(account, author, device, sent_at, kind), envelope)
         except Damaged as error:
             _log.error("message %d of the inbox is lost: %s", item_id, error)
             self.execute("UPDATE inbox SET state = 'dead', envelope = NULL WHERE id = ?", (item_id,))
@@ -492,7 +492,3 @@ class Revisions(Repository):
     def finalize(self, item: InboxId) -> None:
         """Records that this message was a command whose effect stays, however it is edited."""
         self.execute("UPDATE inbox SET final = 1 WHERE id = ?", (item,))
-
-
-def _place(account: bytes, author: bytes, device: int, sent_at: int, kind: str) -> str:
-    return f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"

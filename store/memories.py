@@ -1,18 +1,33 @@
-"""Facts that a person wants remembered, kept in their direct conversation with Aldis.
+"""What people asked Aldis to keep: facts about them, reminders with the time zone of each person, and predictions.
 
-They are sealed with its key and deleted with it. A forgotten fact leaves the name of the call that kept it for a while,
-as that call may be repeated after a crash.
+    reminder:    put --> planned --again--> planned (its next time)
+                            |-end-----> over: it came for the last time; a day later its words are gone
+                            |             '-revive--> planned
+                            |-settle--> settled: it was cancelled; its words are gone
+                            |-expire--> planned without words: they came from a message that has disappeared
+                            '-undo, forget--> row deleted
+    prediction:  put --> open --settle--> settled --settle, undone--> open ...
+                          |                  |-strike--> words gone
+                          '------------------'-expire, retain, forget--> row deleted
+
+Facts stand in a person's direct conversation, the others in the conversation that they were made in; all are sealed
+with its key and deleted with it. The call that asked for one may be repeated after a crash, so its name (`origin`)
+outlives the words for a while.
+Left to others: what a plan or a prediction says, who may settle it, and when a reminder is due next.
 """
 
 import logging
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from store.errors import Damaged
 from store.records import ConversationId, TurnId
-from store.repository import Repository, millis, moment_if
+from store.repository import Repository, millis, millis_if, moment, moment_if
 
 _log = logging.getLogger(__name__)
+
+_KEPT_WORDS = timedelta(days=1)
+"""How long the words of a reminder that has come are kept, so that it can be put off."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,11 +36,11 @@ class Fact:
 
     number: int
     """The number by which the person knows it while it is kept."""
-    fact: bytes | None
+    fact: bytes | None = None
     """None: it was forgotten."""
     expires_at: datetime | None
     """When it disappears with the message it came from; None: it stays."""
-    labels: bytes | None
+    labels: bytes | None = None
     """Where it comes from; None: unknown."""
 
 
@@ -43,34 +58,32 @@ class Facts(Repository):
         labels: bytes | None = None,
     ) -> Fact:
         """Keeps a fact as long as its turn, or returns the one that the same origin kept before."""
-        known = self.of_origin(conversation, origin)
-        if known is not None:
-            return known
         self.execute(
             "INSERT INTO facts (conversation_id, origin, turn_id, number, fact, kept_at, expires_at, labels) VALUES "
             "(?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM facts WHERE conversation_id = ?1 AND fact IS NOT "
-            "NULL), ?4, ?5, (SELECT expires_at FROM turns WHERE id = ?3), ?6)",
+            "NULL), ?4, ?5, (SELECT expires_at FROM turns WHERE id = ?3), ?6) ON CONFLICT (origin) DO NOTHING",
             (
                 conversation,
                 origin,
                 turn,
-                self.keyring.seal(conversation, _place(origin), fact),
+                self.seal(conversation, f"facts.fact|{origin}", fact),
                 millis(now),
-                None if labels is None else self.keyring.seal(conversation, _labels_of(origin), labels),
+                self.seal(conversation, f"facts.labels|{origin}", labels),
             ),
         )
-        put = self.of_origin(conversation, origin)
-        assert put is not None  # noqa: S101  (it was put just now)
-        return put
+        [kept] = self._read("conversation_id = ? AND origin = ?", (conversation, origin))
+        return kept
 
     def of_origin(self, conversation: ConversationId, origin: str) -> Fact | None:
         """Returns what this call kept; None: nothing."""
-        return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
+        return next(iter(self._read("conversation_id = ? AND origin = ?", (conversation, origin))), None)
 
     def all(self, conversation: ConversationId, *, now: datetime) -> tuple[Fact, ...]:
         """Returns the facts of this conversation, the oldest first."""
-        wanted = "AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number"
-        return self._read(conversation, wanted, (millis(now),))
+        return self._read(
+            "conversation_id = ? AND fact IS NOT NULL AND coalesce(expires_at > ?, TRUE) ORDER BY number",
+            (conversation, millis(now)),
+        )
 
     def forget(self, conversation: ConversationId, number: int | None) -> int:
         """Deletes the fact of this number (None: all of them); returns how many that were."""
@@ -88,36 +101,358 @@ class Facts(Repository):
         """Deletes the call names of forgotten facts that were kept before `before`."""
         self.execute("DELETE FROM facts WHERE fact IS NULL AND kept_at < ?", (millis(before),))
 
-    def _read(self, conversation: ConversationId, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
-        rows = self.rows(
-            f"SELECT number, origin, fact, expires_at, labels FROM facts WHERE conversation_id = ? {condition}",  # noqa: S608  (literals only)
-            (conversation, *values),
-        )
-        return tuple(fact for row in rows if (fact := self._fact(conversation, *row)) is not None)
+    def _read(self, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
+        columns = "number, fact, expires_at, labels"
+        return self.opened(Fact, "facts", columns, condition, values, sealed=("fact", "labels"))
 
-    def _fact(
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Reminder:
+    """One reminder."""
+
+    id: int
+    conversation: ConversationId
+    origin: str
+    """The name of the call or message that planned it."""
+    number: int
+    """The number by which its person knows it in this conversation while it is planned."""
+    plan: bytes = b""
+    """When and where it is due; empty once it is settled."""
+    words: bytes | None = None
+    """The text; None once it has disappeared or the reminder is settled."""
+    due_at: datetime
+    """The next time, or the last one."""
+    expires_at: datetime | None
+    """When the words disappear; None: they stay."""
+    is_delay: bool
+    """Whether it was asked for as a delay, not as a date."""
+    is_over: bool
+    """Whether it came for the last time."""
+
+
+class Reminders(Repository):
+    """The repository of reminders. All methods run inside a transaction."""
+
+    def put(
         self,
         conversation: ConversationId,
-        number: int,
+        person: str,
         origin: str,
-        fact: bytes | None,
-        expires_at: int | None,
-        labels: bytes | None,
-    ) -> Fact | None:
-        """Returns the fact of a row; None if it is damaged, so that it stops no answer."""
+        *,
+        plan: bytes,
+        words: bytes,
+        due_at: datetime,
+        turn: TurnId | None = None,
+        expires_at: datetime | None = None,
+        is_delay: bool = False,
+    ) -> Reminder:
+        """Plans a reminder, or returns the one that the same origin planned before, in whatever state.
+
+        Its words expire at `expires_at` or else with `turn`. `is_delay`: it was asked for as a delay, not as a date.
+        """
+        self.execute(
+            "INSERT INTO reminders (conversation_id, person, origin, turn_id, number, plan, words, due_at, expires_at, "
+            "set_back_ms) "
+            "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM reminders WHERE person = ?2 "
+            "AND conversation_id = ?1 AND settled_at IS NULL), ?5, ?6, ?7, "
+            "coalesce(?8, (SELECT expires_at FROM turns WHERE id = ?4)), ?9) ON CONFLICT (origin) DO NOTHING",
+            (
+                conversation,
+                self.keyring.handle(person),
+                origin,
+                turn,
+                self.seal(conversation, f"reminders.plan|{origin}", plan),
+                self.seal(conversation, f"reminders.words|{origin}", words),
+                millis(due_at),
+                millis_if(expires_at),
+                0 if is_delay else None,
+            ),
+        )
+        self.notify("reminders")
+        [kept] = self._read("origin = ?", (origin,))
+        return kept
+
+    def of_origin(self, origin: str) -> Reminder | None:
+        """Returns what this call or message planned; None: nothing."""
+        return next(iter(self._read("origin = ?", (origin,))), None)
+
+    def of_turn(self, turn: TurnId, person: str) -> tuple[Reminder, ...]:
+        """Returns the person's reminders that this turn of ours has planned or told, as long as they have words."""
+        return self._read(
+            "person = ?1 AND plan IS NOT NULL AND words IS NOT NULL AND (turn_id = ?2 "
+            "OR origin IN (SELECT origin FROM turns WHERE id = ?2) "
+            "OR id IN (SELECT device FROM inbox WHERE turn_id = ?2 AND kind = 'reminder') "
+            "OR origin IN (SELECT 'item_' || id FROM inbox WHERE turn_id = ?2)) ORDER BY due_at, id",
+            (self.keyring.handle(person), turn),
+        )
+
+    def count(self, person: str) -> int:
+        """Counts the person's planned reminders in all conversations."""
+        return self.value(
+            "SELECT count(*) FROM reminders WHERE person = ? AND settled_at IS NULL", (self.keyring.handle(person),)
+        )
+
+    def of_person(self, person: str, conversation: ConversationId | None = None) -> tuple[Reminder, ...]:
+        """Returns the person's planned reminders in this conversation (None: in all), the next one first."""
+        return self._read(
+            "person = ?1 AND conversation_id = coalesce(?2, conversation_id) AND settled_at IS NULL "
+            "ORDER BY due_at, id",
+            (self.keyring.handle(person), conversation),
+        )
+
+    def due(self, now: datetime, *, limit: int) -> tuple[Reminder, ...]:
+        """Returns reminders that are due now, the longest overdue first, at most `limit`."""
+        return self._read(
+            "settled_at IS NULL AND due_at <= ? AND EXISTS (SELECT 1 FROM conversations "
+            "WHERE conversations.id = conversation_id AND realm = ?) ORDER BY due_at, id LIMIT ?",
+            (millis(now), self.realm, limit),
+            discards=True,
+        )
+
+    def overdue(self, at: datetime) -> tuple[Reminder, ...]:
+        """Returns the reminders of both realms that were due by `at`, the longest overdue first."""
+        return self._read("settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
+
+    def due_times(self) -> tuple[tuple[int, datetime], ...]:
+        """Returns the number and next time of at most 200 reminders of anybody, the nearest first, without words."""
+        rows = self.rows("SELECT number, due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at, id LIMIT 200")
+        return tuple((number, moment(due_at)) for number, due_at in rows)
+
+    def next_due_at(self) -> datetime | None:
+        """Returns when the next reminder is due; None if nothing is planned."""
+        return moment_if(
+            self.value(
+                "SELECT min(due_at) FROM reminders WHERE settled_at IS NULL AND EXISTS (SELECT 1 FROM conversations "
+                "WHERE conversations.id = conversation_id AND realm = ?)",
+                (self.realm,),
+            )
+        )
+
+    def again(self, reminder: int, due_at: datetime) -> None:
+        """Sets the next time of a repeating reminder that has just come."""
+        self.execute("UPDATE reminders SET due_at = ? WHERE id = ?", (millis(due_at), reminder))
+        self.notify("members")
+
+    def move(self, reminder: Reminder, plan: bytes, due_at: datetime) -> None:
+        """Replaces the plan and the next time of a reminder."""
+        place = f"reminders.plan|{reminder.origin}"
+        self.execute(
+            "UPDATE reminders SET plan = ?, due_at = ? WHERE id = ?",
+            (self.keyring.seal(reminder.conversation, place, plan), millis(due_at), reminder.id),
+        )
+        self.notify("reminders")
+
+    def set_clock(self, seconds: float) -> None:
+        """Handles a confirmed step of the machine's clock by `seconds` (negative: back).
+
+        After a step back, reminders asked for as a delay become due that much earlier; undoing the step undoes this. A
+        step ahead does not put them off, as that time may really have passed.
+        """
+        self.execute(
+            "UPDATE reminders SET due_at = due_at + min(?1, set_back_ms), "
+            "set_back_ms = set_back_ms - min(?1, set_back_ms) "
+            "WHERE settled_at IS NULL AND set_back_ms IS NOT NULL",
+            (round(seconds * 1000),),
+        )
+        self.notify("reminders")
+
+    def revive(self, reminder: int, due_at: datetime) -> None:
+        """Plans a reminder again that is over, under a new number, or sets the next time of one that is planned."""
+        self.execute(
+            "UPDATE reminders SET due_at = ?, settled_at = NULL, number = CASE WHEN settled_at IS NULL THEN number "
+            "ELSE (SELECT coalesce(max(number), 0) + 1 FROM reminders AS others WHERE others.person = reminders.person "
+            "AND others.conversation_id = reminders.conversation_id AND others.settled_at IS NULL) END WHERE id = ?",
+            (millis(due_at), reminder),
+        )
+        self.notify("reminders")
+
+    def end(self, reminder: int, *, now: datetime) -> None:
+        """Ends a reminder that has come for the last time; `expire` deletes its words a day later."""
+        self.execute("UPDATE reminders SET settled_at = ? WHERE id = ?", (millis(now), reminder))
+
+    def settle(self, reminder: int, *, now: datetime) -> None:
+        """Settles a reminder that will not come any more; deletes its words."""
+        self.execute(
+            "UPDATE reminders SET settled_at = ?, plan = NULL, words = NULL WHERE id = ?", (millis(now), reminder)
+        )
+
+    def expire(self, now: datetime) -> int:
+        """Deletes the words of reminders whose messages have disappeared, or that came a day ago; returns the number of
+        the former.
+        """
+        self.execute(
+            "UPDATE reminders SET plan = NULL, words = NULL WHERE settled_at <= ? AND plan IS NOT NULL",
+            (millis(now - _KEPT_WORDS),),
+        )
+        return self.execute(
+            "UPDATE reminders SET words = NULL WHERE expires_at IS NOT NULL AND words IS NOT NULL AND expires_at <= ?",
+            (millis(now),),
+        ).rowcount
+
+    def prune(self, *, before: datetime) -> None:
+        """Deletes reminders settled before `before`."""
+        self.execute("DELETE FROM reminders WHERE settled_at < ?", (millis(before),))
+
+    def asked_at(self, turn: TurnId) -> int:
+        """Returns the Signal timestamp of the last message that the turn answers; 0 if unknown."""
+        return self.value("SELECT max(sent_at) FROM inbox WHERE turn_id = ?", (turn,)) or 0
+
+    def is_run_by_one(self, turn: TurnId) -> bool:
+        """Whether the turn itself was started by a reminder."""
+        return self.exists("SELECT 1 FROM inbox WHERE turn_id = ? AND kind = 'reminder'", (turn,))
+
+    def zone(self, direct: str) -> str | None:
+        """Returns the time zone of the person with the direct chat at this address; None if they never told it."""
+        rows = self.rows(
+            "SELECT zones.conversation_id, zone FROM zones JOIN conversations ON conversations.id = "
+            "zones.conversation_id WHERE handle = ?",
+            (self.chat_handle(direct),),
+        )
         try:
-            words = None if fact is None else self.keyring.open(conversation, _place(origin), fact)
-            source = None if labels is None else self.keyring.open(conversation, _labels_of(origin), labels)
+            return self.keyring.open(ConversationId(rows[0][0]), "zones.zone", rows[0][1]).decode() if rows else None
         except Damaged as error:
-            _log.error("fact %d of conversation %d is lost: %s", number, conversation, error)
+            _log.error("a time zone was lost and has to be set again: %s", error)
             return None
-        until = moment_if(expires_at)
-        return Fact(number=number, fact=words, expires_at=until, labels=source)
+
+    def keep_zone(self, direct: ConversationId, zone: str) -> None:
+        """Keeps the time zone of the person with this direct conversation."""
+        self.execute(
+            "INSERT INTO zones (conversation_id, zone) VALUES (?, ?) "
+            "ON CONFLICT (conversation_id) DO UPDATE SET zone = excluded.zone",
+            (direct, self.keyring.seal(direct, "zones.zone", zone.encode())),
+        )
+
+    def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[Reminder, ...]:
+        """Returns the reminders of these rows. Damaged ones are skipped, and deleted if `discards` is set."""
+        columns = (
+            "id, conversation_id AS conversation, origin, number, plan, words, due_at, expires_at, "
+            "set_back_ms IS NOT NULL AS is_delay, settled_at IS NOT NULL AS is_over"
+        )
+        sealed = ("plan", "words")
+        return self.opened(Reminder, "reminders", columns, condition, values, sealed=sealed, discards=discards)
 
 
-def _place(origin: str) -> str:
-    return f"facts.fact|{origin}"
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PredictionRow:
+    """One prediction."""
+
+    number: int
+    """Its number in its conversation; a struck prediction keeps it for a while."""
+    words: bytes | None = None
+    """What was predicted; None: it was struck."""
+    outcome: bytes | None = None
+    """How it turned out; None: it is open."""
+    settled_at: datetime | None
+    """When the outcome was recorded; None: it is open."""
+    expires_at: datetime | None
+    """When it disappears with a message it came from; None: it stays."""
 
 
-def _labels_of(origin: str) -> str:
-    return f"facts.labels|{origin}"
+class Predictions(Repository):
+    """The repository of predictions. All methods run inside a transaction."""
+
+    def put(
+        self, conversation: ConversationId, person: str, origin: str, words: bytes, *, due_at: datetime, turn: TurnId
+    ) -> PredictionRow:
+        """Keeps a prediction as long as its turn, or returns the one that the same origin recorded before."""
+        self.execute(
+            "INSERT INTO predictions (conversation_id, person, origin, turn_id, number, words, due_at, expires_at) "
+            "VALUES (?1, ?2, ?3, ?4, (SELECT coalesce(max(number), 0) + 1 FROM predictions WHERE conversation_id = ?1),"
+            " ?5, ?6, (SELECT expires_at FROM turns WHERE id = ?4)) ON CONFLICT (origin) DO NOTHING",
+            (
+                conversation,
+                self.keyring.handle(person),
+                origin,
+                turn,
+                self.seal(conversation, f"predictions.words|{origin}", words),
+                millis(due_at),
+            ),
+        )
+        [kept] = self._read(conversation, "AND origin = ?", (origin,))
+        return kept
+
+    def of_origin(self, conversation: ConversationId, origin: str) -> PredictionRow | None:
+        """Returns what this call recorded; None: nothing."""
+        return next(iter(self._read(conversation, "AND origin = ?", (origin,))), None)
+
+    def count(self, person: str) -> int:
+        """Counts the person's predictions in all conversations."""
+        return self.value(
+            "SELECT count(*) FROM predictions WHERE person = ? AND words IS NOT NULL", (self.keyring.handle(person),)
+        )
+
+    def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[PredictionRow, ...]:
+        """Returns the predictions of this person (None: of everybody) in the conversation, the oldest first."""
+        return self._read(
+            conversation,
+            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = coalesce(?, person) ORDER BY number",
+            (millis(now), None if person is None else self.keyring.handle(person)),
+        )
+
+    def settle(
+        self,
+        conversation: ConversationId,
+        person: str,
+        number: int,
+        outcome: bytes | None,
+        *,
+        turn: TurnId,
+        now: datetime,
+    ) -> PredictionRow | None:
+        """Records the outcome of the person's prediction (None: reopens it); returns the new state, None if not found.
+
+        It then disappears with the message that told the outcome, if not before.
+        """
+        origin = self._origin(conversation, person, number, now)
+        if origin is None:
+            return None
+        sealed = self.seal(conversation, f"predictions.outcome|{origin}", outcome)
+        self.execute(
+            "UPDATE predictions SET outcome = ?1, outcome_turn_id = ?2, settled_at = ?3, expires_at = "
+            "coalesce(min(expires_at, (SELECT expires_at FROM turns WHERE id = ?2)), expires_at, "
+            "(SELECT expires_at FROM turns WHERE id = ?2)) WHERE origin = ?4",
+            (sealed, turn, None if outcome is None else millis(now), origin),
+        )
+        return self.of_origin(conversation, origin)
+
+    def strike(self, conversation: ConversationId, person: str, number: int, *, now: datetime) -> PredictionRow | None:
+        """Strikes the person's prediction as if it had not been made; returns what it was, None if not found."""
+        origin = self._origin(conversation, person, number, now)
+        if origin is None:
+            return None
+        struck = self.of_origin(conversation, origin)
+        self.execute(
+            "UPDATE predictions SET words = NULL, outcome = NULL, settled_at = ? WHERE origin = ?",
+            (millis(now), origin),
+        )
+        return struck
+
+    def expire(self, now: datetime) -> int:
+        """Deletes predictions whose messages have disappeared; returns how many."""
+        return self.execute("DELETE FROM predictions WHERE expires_at <= ?", (millis(now),)).rowcount
+
+    def retain(self, before: datetime) -> int:
+        """Deletes predictions settled before `before`, or still open and due before it; returns how many."""
+        outdated = "DELETE FROM predictions WHERE coalesce(settled_at, due_at) < ?"
+        return self.execute(outdated, (millis(before),)).rowcount
+
+    def prune(self, *, before: datetime) -> None:
+        """Deletes the call names of predictions struck before `before`."""
+        self.execute(
+            "DELETE FROM predictions WHERE words IS NULL AND coalesce(settled_at, due_at) < ?", (millis(before),)
+        )
+
+    def _origin(self, conversation: ConversationId, person: str, number: int, now: datetime) -> str | None:
+        """Returns the call that recorded the person's prediction of this number; None if it is gone."""
+        return self.value(
+            "SELECT origin FROM predictions WHERE conversation_id = ? AND person = ? AND number = ? "
+            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE)",
+            (conversation, self.keyring.handle(person), number, millis(now)),
+        )
+
+    def _read(
+        self, conversation: ConversationId, condition: str, values: tuple[object, ...]
+    ) -> tuple[PredictionRow, ...]:
+        columns = "number, words, outcome, settled_at, expires_at"
+        condition, sealed = f"conversation_id = ? {condition}", ("words", "outcome")
+        return self.opened(PredictionRow, "predictions", columns, condition, (conversation, *values), sealed=sealed)

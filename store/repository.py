@@ -2,13 +2,14 @@
 
 import logging
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from store.errors import Damaged
+from store.records import ConversationId
 from store.sealing import Keyring
 
 _log = logging.getLogger(__name__)
@@ -90,6 +91,48 @@ class Repository:
             kind(**{name: read(value) for (name, read), value in zip(columns, row, strict=True)}) for row in cursor
         )
 
+    def opened(
+        self,
+        kind: type[R],
+        table: str,
+        columns: str,
+        condition: str,
+        values: Sequence[object],
+        *,
+        sealed: Collection[str],
+        key: str = "origin",
+        discards: bool = False,
+    ) -> tuple[R, ...]:
+        """Like `records`, with columns that are sealed and bound to the table, their name and the row's `key`.
+
+        A sealed column that is null leaves its field at the default. Damaged rows stop no answer: they are left out,
+        and deleted if `discards` is set.
+        """
+        query = f"SELECT conversation_id, {key}, {columns} FROM {table} WHERE {condition}"  # noqa: S608  (literals only)
+        cursor, readers = self.execute(query, values), _readers(kind)
+        names = [name for name, *_ in cursor.description][2:]
+        found: list[R] = []
+        for conversation, row, *cells in cursor.fetchall():
+            cell = dict(zip(names, cells, strict=True))
+            try:
+                opened = {
+                    name: self.keyring.open(conversation, f"{table}.{name}|{row}", cell[name])
+                    for name in sealed
+                    if cell[name] is not None
+                }
+            except Damaged as error:
+                _log.error("a row of %s in conversation %d is lost: %s", table, conversation, error)
+                if discards:
+                    self.execute(f"DELETE FROM {table} WHERE {key} = ?", (row,))  # noqa: S608  (literals only)
+                continue
+            plain = {name: readers[name](cell[name]) for name in names if name not in sealed}
+            found.append(kind(**plain, **opened))
+        return tuple(found)
+
+    def seal(self, conversation: ConversationId, place: str, value: bytes | None) -> bytes | None:
+        """Seals a value for its place (`Keyring.seal`); None stays None."""
+        return None if value is None else self.keyring.seal(conversation, place, value)
+
     def record(self, kind: type[R], statement: str, values: Sequence[object] = ()) -> R | None:
         """Returns the first of `records`; None if there is none."""
         return next(iter(self.records(kind, statement, values)), None)
@@ -170,6 +213,11 @@ def _reader(hint: object) -> Callable[[Any], object]:
     known: Mapping[object, Callable[[Any], object]] = {datetime: moment, bool: bool, Decimal: dollars}
     read = next((known[part] for part in (hint, *get_args(hint)) if part in known), None)
     return lambda value: value if value is None or read is None else read(value)
+
+
+def envelope_place(account: bytes, author: bytes, device: int, sent_at: int, kind: str) -> str:
+    """Returns the place to which the sealed envelope of a message in the inbox is bound."""
+    return f"inbox.envelope|{account.hex()}|{author.hex()}|{device}|{sent_at}|{kind}"
 
 
 def account_place(id_: bytes) -> str:

@@ -21,24 +21,20 @@ from zoneinfo import ZoneInfo
 
 from store import backup
 from store.attempts import Attempts
-from store.connection import DiskReserve, beside, master_key_path
-from store.database import Database
+from store.database import Database, DiskReserve, beside, master_key_path
 from store.erasure import Erasure, Forgetting
 from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
-from store.history import Chats, Conversations, History, Summaries
+from store.history import Chats, Conversations, History, Journal, OwnTime, Summaries, Turns
 from store.inbox import Inbox, Revisions
 from store.ledger import Ledger, Lessons, Quotas
-from store.memories import Facts
+from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, migrate, version_of
 from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
-from store.predictions import Predictions
 from store.records import ConversationId, InboxId
-from store.reminders import Reminders
 from store.sealing import Keyring, MasterKey, has_keys
 from store.sent import Copies, SentMessages, Statuses
-from store.turns import Journal, OwnTime, Turns
 
 T = TypeVar("T")
 

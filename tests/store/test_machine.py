@@ -21,7 +21,7 @@ from store import (
     open_store,
     restore,
 )
-from store.connection import DiskReserve
+from store.database import DiskReserve
 from tests.conftest import NOON
 from tests.store.lives import Answer, asked, found, ordered, remembered, rows, talked, waiting
 from tests.store.places import content, replace

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from store.connection import translate_error
-from store.database import Database
+from store.database import Database, translate_error
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
 
 
