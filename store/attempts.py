@@ -304,14 +304,15 @@ class Attempts(Repository):
 
     def _proofs(self, receipts: Collection[KeptReceipt], now: datetime) -> Proofs:
         """Works out what the receipts prove."""
-        unnamed = self._unnamed_attempts(now)
-        left_at = {
-            (conversation, person): left
-            for conversation, person, left in self.rows(
-                "SELECT conversation_id, person, left_at FROM members WHERE person IN (SELECT person FROM receipts)"
-            )
-        }
-        return prove_receipts(unnamed, receipts, left_at)
+        return prove_receipts(self._unnamed_attempts(now), receipts, self._left_at({one.person for one in receipts}))
+
+    def _left_at(self, people: Collection[bytes]) -> dict[tuple[int, bytes], int | None]:
+        """Returns when these people left their groups, by conversation and person; None: they are in it."""
+        rows = self.rows(
+            f"SELECT conversation_id, person, left_at FROM members WHERE person IN ({', '.join('?' * len(people))})",  # noqa: S608
+            tuple(people),
+        )
+        return {(conversation, person): left for conversation, person, left in rows}
 
     def _unnamed_attempts(self, now: datetime) -> list[UnnamedAttempt]:
         """Returns the unnamed attempts and reactions, oldest first; reactions have negative ids.
@@ -359,13 +360,7 @@ class Attempts(Repository):
             return []
         person, came_at = self.chat_handle(confirmation.address), millis(confirmation.came_at)
         ahead_ms = came_at - millis(confirmation.stamped_at or confirmation.came_at)
-        left_at = {
-            (conversation, person): left
-            for conversation, left in self.rows(
-                "SELECT conversation_id, left_at FROM members WHERE person = ?", (person,)
-            )
-        }
-        latest = came_at + _AHEAD_MS
+        left_at, latest = self._left_at((person,)), came_at + _AHEAD_MS
         fitting = {
             receipt.name: receipt
             for receipt in (KeptReceipt(name, person, ahead_ms, came_at) for name in confirmation.names)

@@ -252,17 +252,13 @@ class Forgetting(Repository):
             (json.dumps(turns),),
         )
         self.notify("inbox")
-        self._forget_facts(turns)
+        self.execute("DELETE FROM facts WHERE turn_id IN (SELECT value FROM json_each(?))", (json.dumps(turns),))
         here = "person = ? AND conversation_id = coalesce(?, conversation_id)"
         for (origin,) in self.rows(f"SELECT origin FROM reminders WHERE {here}", (handle, within)):  # noqa: S608
             self.undo_planned(origin, now=now)
         for table in ("predictions", "grants"):
             self.execute(f"DELETE FROM {table} WHERE {here}", (handle, within))  # noqa: S608  (our own names)
         return self._turns(turns, now)
-
-    def _forget_facts(self, turns: Collection[int]) -> None:
-        """Deletes the facts that these turns recorded."""
-        self.execute("DELETE FROM facts WHERE turn_id IN (SELECT value FROM json_each(?))", (json.dumps(list(turns)),))
 
     def place(self, item: InboxId) -> ConversationId:
         """Returns the present conversation of a message in the inbox.

@@ -48,10 +48,11 @@ _FROM_WAITING = (
     "FROM inbox JOIN conversations ON conversations.id = inbox.conversation_id "
     "WHERE inbox.state IN ('waiting', 'claimed') AND inbox.state = 'waiting' AND "
 )
-_WAITING = (
+_ITEM = (
     "SELECT inbox.conversation_id, turn_id, inbox.id, account, author, device, sent_at, kind, envelope, received_at, "
-    "attempts, expires_at, refusal " + _FROM_WAITING
+    "attempts, expires_at, refusal "
 )
+"""The columns of `_item`."""
 
 
 class Inbox(Repository):
@@ -108,8 +109,8 @@ class Inbox(Repository):
         # Damaged messages are dead once they were read, so this ends.
         while (conversation := self._next_conversation(busy, busy_people, now)) is not None:
             rows = self._waiting(conversation, limit, now)
-            if items := tuple(item for row in rows if (item := self._item(conversation, row)) is not None):
-                return self._claim(conversation, items, begun=rows[0][0], now=now, until=until)
+            if items := tuple(one.item for one in self._open_items(rows)):
+                return self._claim(conversation, items, begun=rows[0][1], now=now, until=until)
         return None
 
     def _claim(
@@ -232,7 +233,7 @@ class Inbox(Repository):
         Skips the conversations `besides`.
         """
         rows = self.rows(
-            _WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
+            _ITEM + _FROM_WAITING + "urgent AND realm = ? "  # noqa: S608  (literals only)
             "AND inbox.conversation_id NOT IN (SELECT value FROM json_each(?)) ORDER BY inbox.id LIMIT ?",
             (self.realm, json.dumps(list(besides)), limit),
         )
@@ -241,7 +242,8 @@ class Inbox(Repository):
     def waiting_after(self, item: InboxId, *, limit: int = 50) -> tuple[UrgentItem, ...]:
         """Returns the messages after this one that wait to be claimed, oldest first, at most `limit`."""
         rows = self.rows(
-            _WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? ORDER BY inbox.id LIMIT ?",
+            _ITEM + _FROM_WAITING + "NOT urgent AND put_off_until IS NULL AND inbox.id > ? AND realm = ? "
+            "ORDER BY inbox.id LIMIT ?",
             (item, self.realm, limit),
         )
         return self._open_items(rows)
@@ -414,39 +416,38 @@ class Inbox(Repository):
 
     def _waiting(self, conversation: ConversationId, limit: int, now: datetime) -> list[tuple[Any, ...]]:
         rows = self.rows(
-            "SELECT turn_id, id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, "
-            "refusal FROM inbox INDEXED BY inbox_open "
+            _ITEM + "FROM inbox INDEXED BY inbox_open "
             "WHERE conversation_id = ? AND state IN ('waiting', 'claimed') AND state = 'waiting' AND NOT urgent "
             "AND coalesce(put_off_until, 0) <= ? ORDER BY turn_id IS NULL, turn_id, id LIMIT ?",
             (conversation, millis(now), limit),
         )
-        together = [row for row in rows if row[0] == rows[0][0]]
-        if not together or together[0][0] is not None:
+        together = [row for row in rows if row[1] == rows[0][1]]
+        if not together or together[0][1] is not None:
             return together
-        return list(takewhile(lambda row: row[3] == together[0][3], together))
+        return list(takewhile(lambda row: row[4] == together[0][4], together))
 
     def _open_items(self, rows: list[tuple[Any, ...]]) -> tuple[UrgentItem, ...]:
-        read = [(row[0], self._item(row[0], row[1:])) for row in rows]
-        return tuple(UrgentItem(conversation=place, item=item) for place, item in read if item is not None)
+        """Opens the items of these rows. A damaged one is marked as dead and left out, so as not to stop the others."""
+        return tuple(item for row in rows if (item := self._item(row)) is not None)
 
-    def _item(self, conversation: ConversationId, row: tuple[Any, ...]) -> InboxItem | None:
-        """Returns the item of a row. A damaged one is marked as dead, so as not to stop the others, and gives None."""
-        _, item_id, account, author, device, sent_at, kind, envelope, received_at, attempts, expires_at, refusal = row
+    def _item(self, row: tuple[Any, ...]) -> UrgentItem | None:
+        place, _, item, *name, envelope, received_at, attempts, expires_at, refusal = row
         try:
-            opened = self.keyring.open(conversation, envelope_place(account, author, device, sent_at, kind), envelope)
+            opened = self.keyring.open(place, envelope_place(*name), envelope)
         except Damaged as error:
-            _log.error("message %d of the inbox is lost: %s", item_id, error)
-            self.execute("UPDATE inbox SET state = 'dead', envelope = NULL WHERE id = ?", (item_id,))
+            _log.error("message %d of the inbox is lost: %s", item, error)
+            self.settle(item, dead=True)
             return None
-        return InboxItem(
-            id=InboxId(item_id),
-            author=author,
+        opened_item = InboxItem(
+            id=item,
+            author=name[1],
             envelope=opened,
             received_at=moment(received_at),
             attempts=attempts + 1,
             expires_at=moment_if(expires_at),
             refusal=refusal,
         )
+        return UrgentItem(conversation=place, item=opened_item)
 
 
 class Revisions(Repository):

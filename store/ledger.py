@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from itertools import product
 from typing import Any, Literal
 
 from store.records import ConversationId, LedgerEntry, Spending, TurnId
@@ -73,9 +74,8 @@ class Ledger(Repository):
         handle = self.keyring.handle(person) if isinstance(person, str) else person
         for entry in entries:
             self._add(conversation, turn, handle, entry, now)
-        scopes = _scopes(handle, self.chat_handle(group) if isinstance(group, str) else group)
         if entries:
-            self._sum_up(_spending(entries), [(scope, period) for scope in scopes.values() for period in periods])
+            self._sum_up(_spending(entries), handle, group, periods)
         return self.value("SELECT last_insert_rowid()")
 
     def settle(
@@ -97,8 +97,7 @@ class Ledger(Repository):
             estimate = Spending(
                 calls=-1, input_tokens=0, output_tokens=0, cost_usd=-dollars(cost), unknown_costs=-(cost is None)
             )
-            scopes = _scopes(person, self.chat_handle(group) if isinstance(group, str) else group)
-            self._sum_up(estimate, [(scope, period) for scope in scopes.values() for period in periods])
+            self._sum_up(estimate, person, group, periods)
             self.add(conversation, turn, person, entries, now=now, group=group, periods=periods)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
@@ -157,9 +156,10 @@ class Ledger(Repository):
         """Deletes sums that are older than `KEPT`."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
 
-    def _sum_up(self, more: Spending, keys: Iterable[tuple[bytes, str]]) -> None:
+    def _sum_up(self, more: Spending, person: bytes | None, group: str | bytes | None, periods: Iterable[str]) -> None:
         """Adds to the sums. Costs are added here because SQLite has no decimal numbers."""
-        for key in keys:
+        scopes = _scopes(person, self.chat_handle(group) if isinstance(group, str) else group)
+        for key in product(scopes.values(), periods):
             rows = self.rows("SELECT cost_usd FROM spent WHERE scope = ? AND period = ?", key)
             cost_usd = sum((dollars(cost) for (cost,) in rows), more.cost_usd)
             self.execute(

@@ -131,12 +131,8 @@ class MasterKey:
     def opens(self, connection: sqlite3.Connection) -> bool:
         """Whether one of the available master keys opens the key file; writes nothing."""
         masters = (self._given,) if self._given is not None else (_read_key(self.path), _draft(self._next_path))
-        found = connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (_INDEX_KEY,)).fetchone()
-        return found is not None and any(
-            _unwrap(AESGCM(master), name, found[0]) is not None
-            for name in (_INDEX_KEY, _GUARDED_INDEX_KEY)
-            for master in (*masters, self._former)
-            if master is not None
+        return _INDEX_KEY in _names(connection) and any(
+            _try_master(connection, key) for key in (*masters, self._former)
         )
 
     def _begin(self, connection: sqlite3.Connection) -> "Keyring":
@@ -151,12 +147,10 @@ class MasterKey:
 
     def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
         """Opens the keys with whichever of the two files fits and deletes the other; None if neither fits."""
-        keyring = _try_master(connection, _read_key(self.path))
-        if keyring is not None:
+        if (keyring := _try_master(connection, _read_key(self.path))) is not None:
             self._next_path.unlink(missing_ok=True)
             return keyring
-        keyring = _try_master(connection, _draft(self._next_path))
-        if keyring is not None:
+        if (keyring := _try_master(connection, _draft(self._next_path))) is not None:
             self._settle_next()
         return keyring
 
