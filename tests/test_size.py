@@ -35,7 +35,7 @@ ROOMS = {
     "bot/models": (4310, 2900),
     "bot/web": (3182, 2300),
     "bot/doctor": (1685, 900),
-    "store": (6625, 3900),
+    "store": (6500, 3900),
     "tools": (11680, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
@@ -47,8 +47,8 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (323, 280)
-TEST_LINES = (78523, 50000)
+MODULES = (319, 280)
+TEST_LINES = (78522, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
