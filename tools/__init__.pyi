@@ -24,9 +24,6 @@ from .building import build_tools as build_tools
 from .building import sources as sources
 from .catalog import CATALOG as CATALOG
 from .catalog import CatalogEntry as CatalogEntry
-from .chart import PNG as PNG
-from .chart import Panel as Panel
-from .chart import bar_chart as bar_chart
 from .cities import ZONES_BY_CITY as ZONES_BY_CITY
 from .cities import fold_name as fold_name
 from .connections import has_certificates as has_certificates

@@ -16,7 +16,7 @@ import math
 import string
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 _log = logging.getLogger(__name__)
@@ -38,19 +38,7 @@ _INSET = 26
 """The margin between the frame of the square and 0 or 100 %, so that dots there fit inside with their numbers."""
 _DOT_RADIUS = 7.0
 _SPELLED = str.maketrans(
-    {
-        "ä": "ae",
-        "ö": "oe",
-        "ü": "ue",
-        "Ä": "Ae",
-        "Ö": "Oe",
-        "Ü": "Ue",
-        "ß": "ss",
-        "æ": "ae",
-        "œ": "oe",
-        "ø": "o",
-        "ł": "l",
-    }
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae", "œ": "oe"}
     | {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
     | dict.fromkeys("‐‑‒–—−", "-")
 )
@@ -104,13 +92,10 @@ def line_chart(
     if not shown:
         return b""
 
-    # Beside curves, bars have to use the same steps as they do.
-    is_apart = all(panel.bars for panel in shown)
-
     def draw(drawing: _Drawing) -> None:
         _draw_title(drawing, title)
         for number, panel in enumerate(shown):
-            plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT, is_apart=is_apart)
+            plot = _plot(panel, top=_HEAD_HEIGHT + number * _PANEL_HEIGHT)
             colour = _CURVES[number % len(_CURVES)]
             _draw_frame(drawing, plot, panel.name, labels, colour, decimal_point)
             if panel.bars:  # bars would hide the mark, while the word of the mark would hide a curve
@@ -121,11 +106,6 @@ def line_chart(
                 _draw_curves(drawing, plot, panel.values, colour)
 
     return _picture(_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown), draw)
-
-
-def bar_chart(title: str, labels: Mapping[int, str], panels: Sequence[Panel], *, decimal_point: str = ".") -> bytes:
-    """Like `line_chart`, with bars that start at zero."""
-    return line_chart(title, labels, [replace(panel, bars=True) for panel in panels], decimal_point=decimal_point)
 
 
 def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
@@ -189,29 +169,24 @@ class _Plot:
     ticks: Sequence[float]
     top: float
     bottom: float
-    first: float
-    """The position of the first step."""
     pace: float
     """The distance between steps."""
 
     def x(self, step: float) -> float:
-        return self.first + step * self.pace
+        return _LEFT + step * self.pace
 
     def y(self, value: float) -> float:
         low, high = self.ticks[0], self.ticks[-1]
         return self.bottom - (value - low) / (high - low) * (self.bottom - self.top)
 
 
-def _plot(panel: Panel, *, top: float, is_apart: bool) -> _Plot:
-    """Lays out a panel. Curves reach the edges; bars without curves have as much space beside as between them."""
-    width, steps = _WIDTH - _LEFT - _RIGHT, len(panel.values)
-    pace = width / steps if is_apart else width / max(steps - 1, 1)
+def _plot(panel: Panel, *, top: float) -> _Plot:
+    """Lays out a panel, whose steps reach its edges."""
     return _Plot(
         ticks=_ticks(panel),
         top=top + _TOP,
         bottom=top + _PANEL_HEIGHT - _BOTTOM,
-        first=_LEFT + (pace / 2 if is_apart else 0),
-        pace=pace,
+        pace=(_WIDTH - _LEFT - _RIGHT) / max(len(panel.values) - 1, 1),
     )
 
 

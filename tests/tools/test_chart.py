@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tools.chart import Panel, Point, bar_chart, line_chart, point_chart
+from tools.chart import Panel, Point, line_chart, point_chart
 
 REPOSITORY = Path(__file__).parent.parent.parent
 FIRST, SECOND = (194, 65, 12), (29, 95, 191)
@@ -85,15 +85,12 @@ def test_any_values_can_be_drawn(values: list[float | None], labels: dict[int, s
 
 
 def test_bars_stand_on_zero() -> None:
-    """As high as their values, with room between them, and nothing where there is nothing."""
-    picture = opened(bar_chart("Title", LABELS, [Panel(name="A", values=[10, 0, 5, None])]))
-    full, half = (96, 102, 236, 280), (502, 193, 642, 280)
-    assert marks(picture, FIRST, full) == (236 - 96) * (280 - 102)
-    assert marks(picture, FIRST, half) == (642 - 502) * (280 - 193)
-    assert marks(picture, FIRST, (270, 95, 470, 290)) == marks(picture, FIRST, (680, 95, 876, 290)) == 0
-    assert marks(picture, FIRST, (502, 95, 642, 189)) == 0
-    without_zero = opened(bar_chart("Title", LABELS, [Panel(name="A", values=[10, None, 5, None])]))
-    assert marks(without_zero, FIRST, half) == (642 - 502) * (280 - 193)
+    """As high as their values, and nothing where there is nothing."""
+    picture = drawn([Panel(name="A", values=[10, 0, 5, None], bars=True)])
+    full, half, nothing = (66, 102, 150, 280), (515, 193, 690, 280), (250, 95, 420, 290)
+    assert marks(picture, FIRST, full) == (150 - 66) * (280 - 102)
+    assert marks(picture, FIRST, half) == (690 - 515) * (280 - 193)
+    assert marks(picture, FIRST, nothing) == marks(picture, FIRST, (515, 95, 690, 189)) == 0
 
 
 FRAME = (64, 100, 584, 620)

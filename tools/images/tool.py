@@ -244,17 +244,9 @@ def _refusal(answer: JsonAnswer) -> ToolError:
     match answer.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return Disabled(f"{_SERVICE} refuses the key: the operator has to check {_GROUP}API_KEY.")
-        case HTTPStatus.NOT_FOUND:
-            return Disabled(
-                f"{_SERVICE} has no such model or address: the operator has to check {_GROUP}MODEL, BASE_URL."
-            )
-        case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY:
-            return _refused_request(error.param)
+        case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY if error.param == "prompt":
+            return BadArguments(f"{_SERVICE} does not accept this description: make it shorter and simpler.")
+        case HTTPStatus.BAD_REQUEST | HTTPStatus.UNPROCESSABLE_ENTITY | HTTPStatus.NOT_FOUND:
+            return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL, BASE_URL.")
         case _:
             return answer.refusal(_SERVICE)
-
-
-def _refused_request(param: str | None) -> ToolError:
-    if param == "prompt":
-        return BadArguments(f"{_SERVICE} does not accept this description: make it shorter and simpler.")
-    return Disabled(f"{_SERVICE} refuses the request: the operator has to check {_GROUP}MODEL.")

@@ -9,14 +9,21 @@ numbers; a price is a probability, and a price of 1 in a closed market marks the
 out the answers of questions with several.
 """
 
-import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal, cast
+from itertools import zip_longest
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    Json,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from tools.errors import NotFound, TooLarge
 from tools.http import Http, JsonAnswer
@@ -29,7 +36,6 @@ _MAX_OUTCOMES = 12
 _MISSING = frozenset({400, 404, 422})  # how exchanges answer if there is no such market
 _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
-_MAX_MILLISECONDS = 32_503_680_000_000  # the year 3000; people enter closing times beyond any calendar
 _WON = 0.999
 _RESOLUTIONS = {"YES": "Yes", "NO": "No", "MKT": "in parts", "CANCEL": "called off"}
 
@@ -65,43 +71,21 @@ def _paragraph(text: str | None) -> str:
     return shorten(clean_text(text or "").strip(), _MAX_TEXT_CHARS)
 
 
-def _number(given: Any) -> Any:
-    """Parses a number, which may be given as text, empty or missing; anything else counts as unknown."""
-    if not isinstance(given, int | float | str):
-        return given
+def _or_nothing(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    """Reads a value; one that cannot be read counts as missing."""
     try:
-        number = float(given)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
+        return read(given)
+    except ValidationError:
+        return read(None)
 
 
-def _texts(given: Any) -> Any:
-    """Parses a list of texts, which may be given as JSON in a text, empty or missing."""
-    if isinstance(given, str):
-        try:
-            given = json.loads(given or "[]")
-        except (ValueError, RecursionError):
-            return ()
-    return tuple(str(item) for item in cast("list[Any]", given)) if isinstance(given, list) else ()
+def _in_utc(read: datetime | None) -> datetime | None:
+    return read.replace(tzinfo=UTC) if read is not None and read.tzinfo is None else read
 
 
-def _instant(given: Any) -> datetime | None:
-    """Parses a time given as milliseconds since 1970 or in ISO 8601, also a date alone; None for anything else."""
-    if isinstance(given, int | float) and 1 < given < _MAX_MILLISECONDS:
-        return datetime.fromtimestamp(given / 1000, UTC)
-    if not isinstance(given, str):
-        return None
-    try:
-        read = datetime.fromisoformat(given)
-    except ValueError:
-        return None
-    return read if read.tzinfo else read.replace(tzinfo=UTC)
-
-
-_Number = Annotated[float | None, BeforeValidator(_number)]
-_Texts = Annotated[tuple[str, ...], BeforeValidator(_texts)]
-_Instant = Annotated[datetime | None, BeforeValidator(_instant)]
+_Number = Annotated[float | None, Field(allow_inf_nan=False), WrapValidator(_or_nothing)]
+_Texts = Annotated[tuple[str, ...] | Json[tuple[str, ...]] | None, WrapValidator(_or_nothing)]
+_Instant = Annotated[datetime | None, AfterValidator(_in_utc), WrapValidator(_or_nothing)]
 
 
 class Exchange:
@@ -159,24 +143,15 @@ class _Traded(BaseModel):
 
     question: str = ""
     groupItemTitle: str | None = None  # noqa: N815 - Polymarket's own name; so below
-    outcomes: _Texts = ()
-    outcomePrices: _Texts = ()  # noqa: N815
-    lastTradePrice: _Number = None  # noqa: N815
-    bestBid: _Number = None  # noqa: N815
-    bestAsk: _Number = None  # noqa: N815
+    outcomes: _Texts = None
+    outcomePrices: _Texts = None  # noqa: N815
     closed: bool = False
 
     @property
     def priced(self) -> Sequence[tuple[str, float | None]]:
-        """Each outcome with its price. Without one, the first outcome's comes from the last trade or offers."""
-        prices = [_probability(price) for price in self.outcomePrices[: len(self.outcomes)]]
-        prices += [None] * (len(self.outcomes) - len(prices))
-        if prices and prices[0] is None:
-            offers = (self.bestBid, self.bestAsk)
-            middle = None if None in offers else sum(cast("tuple[float, float]", offers)) / 2
-            last = middle if self.lastTradePrice is None else self.lastTradePrice
-            prices[0] = None if last is None else _probability(str(last))
-        return [(_line(name), price) for name, price in zip(self.outcomes, prices, strict=True)]
+        """Each outcome with its price."""
+        names, prices = self.outcomes or (), self.outcomePrices or ()
+        return [(_line(name), _probability(price)) for name, price in zip_longest(names, prices[: len(names)])]
 
 
 class _Event(BaseModel):
@@ -276,10 +251,10 @@ def _of_event(event: _Event, description: str = "") -> Market:
     )
 
 
-def _probability(price: str) -> float | None:
+def _probability(price: str | None) -> float | None:
     """Parses a price between 0 and 1; None for anything else."""
     try:
-        value = float(price)
+        value = float(price or "")
     except ValueError:
         return None
     return value if 0 <= value <= 1 else None

@@ -14,7 +14,7 @@ says why.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
@@ -170,20 +170,20 @@ class TwitterSearch:
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """Searches the web for posts on X."""
-        words, hours = in_words(query), arguments.hours
+        (words, language), hours = in_words(query), arguments.hours
         wanted = Query(
-            text=words.text,
+            text=words,
             count=min(max(arguments.count, 1), _MAX_HITS),
             freshness=None if hours is None else "day" if hours <= _HOURS_OF_A_DAY else "week",
             sites=(SITE,),
-            language=words.language,
+            language=language,
         )
         try:
             found = await self._search.search(wanted, context.now)
         except ToolError as error:
             raise type(error)(f"{why} {error}") from error
         source = f"{found.source}, limited to {SITE}"
-        data: dict[str, Any] = {"query": words.text, "source": source, "why_not_x": str(why)}
+        data: dict[str, Any] = {"query": words, "source": source, "why_not_x": str(why)}
         if not found.hits:
             data["message"] = f"Nothing was found at {SITE}; try other words, or web_search."
         return Result(data=data | {"results": list(map(row, found.hits))}, cost_usd=found.cost_usd)
@@ -293,19 +293,9 @@ def _refusal(answer: JsonAnswer) -> ToolError:
             return answer.refusal(_SERVICE)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Words:
-    """A query for a search engine, which knows no operators."""
-
-    text: str
-    """The wanted words, perhaps none."""
-    language: str | None
-    """Two letters; None: any."""
-
-
-def in_words(query: str) -> Words:
-    """Returns what is left of a query without X's operators."""
+def in_words(query: str) -> tuple[str, str | None]:
+    """Returns what is left of a query for a search engine, which knows no operators, and the one language in it."""
     tokens = [found for found in _TOKEN.finditer(query) if not found["minus"] and found["value"] not in {"OR", "AND"}]
     words = [found["value"].lstrip("#@$") for found in tokens if (found["name"] or "").lower() in _FINDING]
     languages = [found["value"] for found in tokens if found["name"] == "lang" and len(found["value"]) == len("en")]
-    return Words(text=" ".join(filter(None, words)), language=languages[0] if len(languages) == 1 else None)
+    return " ".join(filter(None, words)), languages[0] if len(languages) == 1 else None

@@ -21,7 +21,7 @@ from tools import BadArguments, Http, Result, ToolContext
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.x.options import TwitterOptions
-from tools.x.tool import TwitterArguments, TwitterSearch
+from tools.x.tool import TwitterArguments, TwitterSearch, in_words
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
@@ -244,3 +244,16 @@ async def test_a_refusal_costs_none_of_the_day_s_posts(
     assert "did not answer" in why[2]
     assert "posts is used up" in why[3]  # the silence may have read ten
     assert len(x.requests) == 3
+
+
+def test_for_a_search_engine_the_words_are_left() -> None:
+    """Of the operators only what it can make use of."""
+    for query, words, language in (
+        ("lamp", "lamp", None),
+        ('"light house" -fog lang:de', '"light house"', "de"),
+        ("(#lamp OR @keeper) is:verified min_likes:5", "lamp keeper", None),
+        ("from:keeper lamp has:links", "keeper lamp", None),
+        ('url:"lamps.example" -from:cook', '"lamps.example"', None),
+        ("lamp (lang:de OR lang:en)", "lamp", None),
+    ):
+        assert in_words(query) == (words, language)
