@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import pytest
@@ -20,16 +21,7 @@ from tests.servers import tavily as tavily_server
 from tests.servers import wikipedia as wikipedia_server
 from tests.servers.base import Seen, Server, answer_json, hang
 from tests.waiting import DEADLINE_SECONDS
-from tools import (
-    Disabled,
-    Http,
-    RateLimited,
-    TimedOut,
-    TooLarge,
-    ToolContext,
-    ToolError,
-    Unavailable,
-)
+from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, ToolContext, ToolError, Unavailable
 from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
@@ -90,37 +82,26 @@ def brave(
     return Brave(options, http, interval_seconds=interval_seconds)
 
 
-def searxng(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> SearXNG:
-    return SearXNG(SearchOptions(searxng_base_url=services.searxng.url, timeout_seconds=timeout_seconds), http)
+BACKENDS: dict[str, tuple[type[SearchBackend], dict[str, Any]]] = {
+    "searxng": (SearXNG, {"searxng_base_url": "URL"}),
+    "wikipedia": (WikipediaBackend, {"wikipedia_base_url": "URL/{language}", "language": "de"}),
+    "tavily": (Tavily, {"tavily_base_url": "URL", "tavily_api_key": tavily_server.KEY}),
+    "serpapi": (SerpApi, {"serpapi_base_url": "URL", "serpapi_api_key": serpapi_server.KEY}),
+    "perplexity": (Perplexity, {"perplexity_base_url": "URL", "perplexity_api_key": perplexity_server.KEY}),
+}
+"""The class of each service but Brave, and its settings."""
 
 
-def wikipedia(services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS) -> WikipediaBackend:
-    url = services.wikipedia.url + "/{language}"
-    options = SearchOptions(wikipedia_base_url=url, language="de", timeout_seconds=timeout_seconds)
-    return WikipediaBackend(options, http)
+def backend(
+    name: str, services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, **more: Any
+) -> SearchBackend:
+    kind, given = BACKENDS[name]
+    url = getattr(services, name).url
+    options = {setting: value.replace("URL", url) for setting, value in given.items()}
+    return kind(SearchOptions.model_validate({**options, "timeout_seconds": timeout_seconds, **more}), http)
 
 
-def tavily(
-    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str | None = tavily_server.KEY
-) -> Tavily:
-    secret = None if key is None else SecretStr(key)
-    url = services.tavily.url
-    return Tavily(SearchOptions(tavily_base_url=url, tavily_api_key=secret, timeout_seconds=timeout_seconds), http)
-
-
-def serpapi(
-    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = serpapi_server.KEY
-) -> SerpApi:
-    url, secret = services.serpapi.url, SecretStr(key)
-    return SerpApi(SearchOptions(serpapi_base_url=url, serpapi_api_key=secret, timeout_seconds=timeout_seconds), http)
-
-
-def perplexity(
-    services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, key: str = perplexity_server.KEY
-) -> Perplexity:
-    url, secret = services.perplexity.url, SecretStr(key)
-    options = SearchOptions(perplexity_base_url=url, perplexity_api_key=secret, timeout_seconds=timeout_seconds)
-    return Perplexity(options, http)
+searxng, wikipedia, tavily, serpapi, perplexity = (partial(backend, name) for name in BACKENDS)
 
 
 def tool(services: Services, http: Http, **options: Any) -> WebSearch:
@@ -154,15 +135,9 @@ class Backend:
 
 @pytest.fixture(params=["brave", "searxng", "wikipedia", "tavily", "serpapi", "perplexity"])
 def any_backend(request: pytest.FixtureRequest, services: Services, http: Http) -> Backend:
-    backends = {
-        "brave": Backend(lambda seconds: brave(services, http, timeout_seconds=seconds), services.brave),
-        "tavily": Backend(lambda seconds: tavily(services, http, seconds), services.tavily),
-        "serpapi": Backend(lambda seconds: serpapi(services, http, seconds), services.serpapi),
-        "perplexity": Backend(lambda seconds: perplexity(services, http, seconds), services.perplexity),
-        "searxng": Backend(lambda seconds: searxng(services, http, seconds), services.searxng),
-        "wikipedia": Backend(lambda seconds: wikipedia(services, http, seconds), services.wikipedia),
-    }
-    return backends[request.param]
+    name = request.param
+    make = brave if name == "brave" else partial(backend, name)
+    return Backend(lambda seconds: make(services, http, seconds), getattr(services, name))
 
 
 async def test_every_service_gives_plain_hits_of_web_addresses(any_backend: Backend) -> None:
@@ -223,9 +198,8 @@ async def test_every_service_may_find_nothing(services: Services, http: Http) ->
     """Each says so in its own way; none of them is an error."""
     services.brave.pages, services.searxng.results, services.wikipedia.articles = [], [], []
     services.tavily.results, services.serpapi.results, services.perplexity.results = [], [], []
-    made = (brave, searxng, wikipedia, tavily, serpapi, perplexity)
-    for backend in (make(services, http) for make in made):
-        assert await backend.search(asked("lamps", 3)) == ()
+    for make in (brave, searxng, wikipedia, tavily, serpapi, perplexity):
+        assert await make(services, http).search(asked("lamps", 3)) == ()
 
 
 async def test_brave_is_asked_with_the_key_in_a_header(services: Services, http: Http) -> None:
@@ -392,12 +366,6 @@ async def test_results_name_their_source(services: Services, http: Http, context
     assert "age" not in data["results"][2]
 
 
-async def test_without_any_setting_wikipedia_answers(services: Services, http: Http, context: ToolContext) -> None:
-    """And no query goes anywhere else."""
-    assert (await search(tool(services, http), context))["source"] == "Wikipedia"
-    assert services.asked == ["wikipedia"]
-
-
 async def test_the_next_service_stands_in_for_one_that_fails(
     services: Services, http: Http, context: ToolContext, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -504,11 +472,12 @@ async def test_the_news_are_searched_where_there_are_any(services: Services, htt
     assert not perplexity(services, http).takes(asked(sites=("a.example",), without_sites=("b.example",)))
 
 
-@pytest.mark.parametrize("make", [tavily, serpapi, perplexity])
-async def test_a_refused_key_is_the_operator_s_matter(services: Services, http: Http, make: Any) -> None:
+@pytest.mark.parametrize("name", ["tavily", "serpapi", "perplexity"])
+async def test_a_refused_key_is_the_operator_s_matter(services: Services, http: Http, name: str) -> None:
     """The error names the setting and not the key."""
-    with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{make.__name__.upper()}_API_KEY") as caught:
-        await make(services, http, key="wrong-key").search(asked())
+    wrong: dict[str, Any] = {f"{name}_api_key": "wrong-key"}
+    with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{name.upper()}_API_KEY") as caught:
+        await backend(name, services, http, **wrong).search(asked())
     assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
 
 
