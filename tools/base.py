@@ -75,10 +75,6 @@ class Options(BaseModel):
         """
         return None
 
-    def missing_extra(self) -> str | None:
-        """Returns the extra of Aldis that these settings need but that is not installed, or None."""
-        return None
-
     def idle_services(self) -> Mapping[str, str]:
         """Returns further services that a working tool could use, each with the variable that enables it.
 

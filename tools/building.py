@@ -1,17 +1,11 @@
-"""Builds the enabled tools of the catalogue from their shared dependencies.
+"""Builds the enabled tools of the catalogue from their shared dependencies."""
 
-An operator who lists tools or calls one by hand has no conversation and no store (`alone`). The ports then lead
-nowhere: a tool that needs one says so when called, and quotas are not counted.
-"""
-
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any
 
 from tools.base import Options, Quotas, Tool, ToolSource
 from tools.catalog import CATALOG
-from tools.errors import Disabled
 from tools.evidence.sources import Judge
 from tools.http import Http
 from tools.memory import Memory
@@ -72,38 +66,8 @@ def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
 
 
-class Nobody:
-    """Stands in for every port and refuses every call."""
-
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[NoReturn]]:
-        """Returns a method that refuses.
-
-        Raises:
-            AttributeError: the name is private, so it belongs to no port.
-        """
-        if name.startswith("_"):
-            raise AttributeError(name)
-
-        async def refused(*_: object, **__: object) -> NoReturn:
-            raise Disabled("This works only in a conversation with Aldis.")
-
-        return refused
-
-
-class NoQuotas:
-    """`Quotas` without limits, for calls by hand."""
-
-    async def take(self, service: str, *, limit: int, amount: int) -> bool:
-        """Always allows it."""
-        del service, limit, amount
-        return True
-
-    async def give_back(self, service: str, *, amount: int, taken_at: datetime) -> None:
-        """Does nothing, as nothing was counted."""
-
-
 def alone(http: Http, fetcher: Fetcher) -> ToolDeps:
-    """Returns dependencies with network access but without anything behind the ports."""
-    everything: dict[str, Any] = {field.name: Nobody() for field in fields(ToolDeps)}
-    everything |= {"http": http, "fetcher": fetcher, "quotas": NoQuotas()}
+    """Returns dependencies for tools that are listed and not called: nothing stands behind the ports."""
+    everything: dict[str, Any] = dict.fromkeys(field.name for field in fields(ToolDeps))
+    everything |= {"http": http, "fetcher": fetcher}
     return ToolDeps(**everything)

@@ -91,11 +91,6 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
             case "failed":
                 what = f"{group.name} of {group.origin} is left out: {group.why}"
                 yield warning("tools", what, "fix it, or remove it")
-    for name, options in settings.tools.options_by_name.items():
-        if name in CATALOG and options.enabled and (extra := options.missing_extra()) is not None:
-            what = f"what is set for {name} needs the extra {extra}, which is not installed"
-            how = f"install it (pip install '.[{extra}]'), or build the image with EXTRAS={extra}"
-            yield problem("tools", what, how)
     asks_wikimedia = any("Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on")
     if settings.tools.contact is None and asks_wikimedia:
         what = "Wikipedia does not know how to reach you, and allows 10 requests a minute"

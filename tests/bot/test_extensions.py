@@ -112,18 +112,6 @@ def test_the_doctor_tells_of_them() -> None:
     assert (told[left_out].level, told[left_out].advice) == ("warning", "fix it, or remove it")
 
 
-def test_extras_are_those_of_aldis(installed: Path) -> None:
-    """What a distribution of somebody else says about them is not asked: it might raise anything."""
-    raises = "def missing_extra(self):\n        raise OSError\n\n    def seen_by(self):"
-    put(
-        installed,
-        "aldis-winds",
-        {"winds": "aldis_winds:Tides"},
-        {"aldis_winds": TIDES.replace("def seen_by(self):", raises)},
-    )
-    assert "tools: tides is on" in [finding.what for finding in check_tools(given(), AROUND)]
-
-
 def test_one_that_came_too_late_for_a_name_hides_nobody(installed: Path) -> None:
     """The one that has the name is listed as it works, the other as left out."""
     put(installed, "zealous-tides", {"tides": "zealous:Tides"}, {"zealous": TIDES})

@@ -307,5 +307,6 @@ async def test_the_doctor_names_an_extra_that_is_missing(world: World) -> None:
     settings = {**world.well, "TOOLS__DB_QUERY__DATABASES": databases, "PYTHONPATH": path}
     async with started("doctor", settings=settings, folder=world.folder, is_warm=False) as process:
         found = await process.ended()
-    assert "problem  tools: what is set for db_query needs the extra postgres" in found.stdout, found.stdout
-    assert "EXTRAS=postgres" in found.stdout
+    said = found.stdout + found.stderr
+    assert "TOOLS__DB_QUERY__DATABASES: needs the package asyncpg" in said, said
+    assert "EXTRAS=postgres" in said

@@ -6,7 +6,7 @@ Errors do not repeat what was given, as an address may contain a password. Wheth
 tables only shows when it is queried.
 """
 
-import importlib.util
+from importlib.util import find_spec
 from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -24,8 +24,6 @@ from pydantic import (
 
 from tools.base import Options, SecretText
 from tools.text import clean_text
-
-POSTGRES_PACKAGE = "the package asyncpg (the extra `postgres`)"
 
 Engine = Literal["sqlite", "postgresql"]
 
@@ -105,8 +103,11 @@ class DbQueryOptions(Options):
     @field_validator("databases")
     @classmethod
     def _readable(cls, given: SecretText | None) -> SecretText | None:
-        if given is not None:
-            accesses_of(given.get_secret_value())
+        accesses = {} if given is None else accesses_of(given.get_secret_value())
+        if any(access.engine == "postgresql" for access in accesses.values()) and find_spec("asyncpg") is None:
+            raise ValueError(
+                "needs the package asyncpg, which is missing: pip install asyncpg, or an image with EXTRAS=postgres"
+            )
         return given
 
     @property
@@ -114,25 +115,11 @@ class DbQueryOptions(Options):
         """The databases by name, in the listed order."""
         return {} if self.databases is None else accesses_of(self.databases.get_secret_value())
 
-    @property
-    def _engines(self) -> set[Engine]:
-        return {access.engine for access in self.accesses.values()}
-
     def missing_settings(self) -> str | None:
-        """See `Options.missing_settings`: a database, or the package that all of them need."""
-        if not (engines := self._engines):
-            return "DATABASES"
-        return None if has_postgres() or "sqlite" in engines else POSTGRES_PACKAGE
-
-    def missing_extra(self) -> str | None:
-        """See `Options.missing_extra`: the extra for PostgreSQL."""
-        return "postgres" if "postgresql" in self._engines and not has_postgres() else None
+        """See `Options.missing_settings`: a database."""
+        return None if self.accesses else "DATABASES"
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options.seen_by`: the operator's own servers, if any."""
-        return ("your own PostgreSQL servers: the question",) if "postgresql" in self._engines else ()
-
-
-def has_postgres() -> bool:
-    """Whether the package for PostgreSQL is installed."""
-    return importlib.util.find_spec("asyncpg") is not None
+        has_postgres = any(access.engine == "postgresql" for access in self.accesses.values())
+        return ("your own PostgreSQL servers: the question",) if has_postgres else ()

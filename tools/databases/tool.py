@@ -7,17 +7,16 @@ Everybody who can write to Aldis can read what is listed. There are no permissio
 belong on the list.
 """
 
-import importlib
 import json
-import logging
 from collections.abc import Mapping
+from importlib import import_module
 from itertools import accumulate
 from typing import Any
 
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.databases.options import POSTGRES_PACKAGE, Access, DbQueryOptions, has_postgres
+from tools.databases.options import Access, DbQueryOptions
 from tools.databases.query import (
     MAX_CELL_CHARS,
     DbQueryArguments,
@@ -30,10 +29,8 @@ from tools.databases.query import (
     quote_name,
 )
 from tools.databases.sqlite import Sqlite
-from tools.errors import BadArguments, Disabled, NotFound
+from tools.errors import BadArguments, NotFound
 from tools.text import clean_text, shorten
-
-_log = logging.getLogger(__name__)
 
 _MAX_ROWS_CHARS = 6000
 _MAX_RESULT_CHARS = 12_000  # the tool cuts its rows itself; this leaves space for long names
@@ -74,14 +71,12 @@ class Databases:
         return name
 
     def database(self, name: str) -> ReadableDatabase:
-        """Returns the database.
-
-        Raises:
-            Disabled: the package that it needs is not installed.
-        """
+        """Returns the database."""
         if name not in self._opened:
             access = self.accesses[name]
-            self._opened[name] = Sqlite(access) if access.engine == "sqlite" else _postgres(access)
+            # An extra, which few people need.
+            kind = Sqlite if access.engine == "sqlite" else import_module("tools.databases.postgres").Postgres
+            self._opened[name] = kind(access)
         return self._opened[name]
 
 
@@ -167,9 +162,6 @@ class DbDescribe:
 def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
     """Returns both tools, for options with a database that can be queried."""
     databases = Databases(options)
-    if options.missing_extra():
-        lacking = [name for name, access in databases.accesses.items() if access.engine == "postgresql"]
-        _log.warning("db_query: %s cannot be read without %s", ", ".join(lacking), POSTGRES_PACKAGE)
     return DbDescribe(databases), DbQuery(databases)
 
 
@@ -193,10 +185,3 @@ def _table(question: TableQuery, found: Rows) -> Mapping[str, Any]:
 
 def _head(name: str, access: Access) -> Mapping[str, Any]:
     return {"database": name, **({"about": access.about} if access.about else {})}
-
-
-def _postgres(access: Access) -> ReadableDatabase:
-    """Imports the adapter when it is first needed: few people have such a database, and the library is an extra."""
-    if not has_postgres():
-        raise Disabled(f"The operator has to install {POSTGRES_PACKAGE} before this database can be read.")
-    return importlib.import_module("tools.databases.postgres").Postgres(access)

@@ -30,12 +30,12 @@ from tests.ledger_sums import paid_rows
 from tests.servers.base import Answer, Seen, Server, hang
 from tests.servers.script import Heard, call, say
 from tests.servers.searxng import SearXNG
-from tests.tools.conftest import USER_AGENT
+from tests.tools.conftest import USER_AGENT, Plenty
 from tests.tools.sites import HERE, Names, only_here
 from tests.tools.web.test_tool import Site
 from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, Tool, build
-from tools.building import NoQuotas, alone
+from tools.building import alone
 from tools.conversion.tool import Convert
 from tools.images.tool import ImageGenerate
 from tools.markets.tool import market_tools
@@ -74,7 +74,7 @@ def asking(
         yield ImageGenerate(given["images"], http, fetcher, timeout_seconds=timeout_seconds)
     if "twitter" in given:
         search = SearchService(given["web_search"], http)
-        yield TwitterSearch(given["twitter"], http, NoQuotas(), search, base_url=url, timeout_seconds=timeout_seconds)
+        yield TwitterSearch(given["twitter"], http, Plenty(), search, base_url=url, timeout_seconds=timeout_seconds)
 
 
 @asynccontextmanager

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 from bot.errors import ConfigError
 from bot.settings import load_settings
 from tests.tools.databases.samples import CONTEXT, Asked, options, where
-from tools import CATALOG, BadArguments, Disabled
+from tools import BadArguments, Disabled
 from tools.databases.options import DbQueryOptions
 from tools.databases.query import DbQueryArguments
-from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery, database_tools
+from tools.databases.tool import Databases, DbDescribe, DbDescribeArguments, DbQuery
 
 SCHEMA = """
 CREATE TABLE orders
@@ -293,21 +293,9 @@ def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
     assert given.seen_by() == ("your own PostgreSQL servers: the question",)
 
 
-async def test_a_database_whose_library_is_not_installed_does_not_hide_the_others(
-    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The log says at the start what is missing; with nothing else to be read the tools are not offered at all."""
+def test_a_database_whose_library_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the start, with what to install."""
     monkeypatch.setitem(sys.modules, "asyncpg", None)  # as where it is not installed
-    far = {"address": ADDRESS, "tables": {"t": ["a"]}}
-    near = {"address": f"sqlite://{path}", "tables": {"orders": ["id"]}}
-    both = options({"far": far, "near": near})
-    assert both.missing_settings() is None
-    describing, querying = database_tools(both)
-    assert "db_query: far cannot be read without the package asyncpg" in caplog.text
-    assert isinstance(describing, DbDescribe)
-    assert isinstance(querying, DbQuery)
-    assert len((await querying.run(DbQueryArguments(database="near", table="orders"), CONTEXT)).data["rows"]) == 4
-    with pytest.raises(Disabled, match="has to install the package asyncpg"):
-        await querying.run(DbQueryArguments(database="far", table="t"), CONTEXT)
-    assert options({"far": far}).missing_settings() == "the package asyncpg (the extra `postgres`)"
-    assert CATALOG["db_query"].build(options({"far": far}), {}) == ()
+    document = json.dumps({"far": {"address": ADDRESS, "tables": {"t": ["a"]}}})
+    with pytest.raises(ConfigError, match=r"TOOLS__DB_QUERY__DATABASES: needs the package asyncpg.*EXTRAS=postgres"):
+        load_settings({"TOOLS__DB_QUERY__DATABASES": document}, None)
