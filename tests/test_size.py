@@ -34,9 +34,9 @@ ROOMS = {
     "bot/media": (2718, 1700),
     "bot/models": (4310, 2900),
     "bot/web": (3182, 2300),
-    "bot/doctor": (1685, 900),
+    "bot/doctor": (1680, 900),
     "store": (6500, 3900),
-    "tools": (11680, 7000),
+    "tools": (11544, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -48,7 +48,7 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (319, 280)
-TEST_LINES = (78522, 50000)
+TEST_LINES = (78297, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
