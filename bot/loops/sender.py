@@ -172,7 +172,9 @@ class Outcomes:
     def _add(self, repos: Repositories, item: OutboxItem, *messages: Outgoing) -> None:
         """Puts messages behind those of the item's turn, unless its conversation was forgotten."""
         conversation = repos.outbox.conversation_of(item.id)
-        for message in messages if conversation is not None else ():
+        if conversation is None:
+            return
+        for message in messages:
             add_message(repos, conversation, item.turn, message, self._clock.now())
 
     def postpone(self, item: OutboxItem, error: TransportError, *, is_in_doubt: bool = False) -> Outcome:

@@ -1,8 +1,9 @@
-"""The bridge at `SIGNAL__URL`: which of the two it is, how old its version is, and what is known to be wrong with it.
+"""The bridge at `SIGNAL__URL`: which of the two it is, and how old its version is.
 
 Signal's own apps expire 90 days after they were built; from then on its server may change what older programs rely on,
 and signal-cli says that its own releases may stop working after three months. That has cost accounts: when Signal began
-to require a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was unregistered.
+to require a new key exchange (April 2026), every account behind a signal-cli older than 0.14.1 was unregistered, and up
+to 0.14.4 it loses nearly every message.
 Left to others: talking to the bridge (`signal_cli`, `rest_api`), choosing the transport (`bot.app`).
 
 Source: signal-cli 0.14.6, `org.asamk.signal.http`; the README, CHANGELOG and issues of AsamK/signal-cli and the tags of
@@ -13,7 +14,7 @@ newer than all of them counts as fine.
 import asyncio
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
@@ -35,20 +36,11 @@ Version = tuple[int, ...]
 
 _OUT_BY: Mapping[Bridge, Mapping[Version, date]] = {
     "signal_cli": {
-        (0, 14, 0): date(2026, 3, 1),
-        (0, 14, 1): date(2026, 3, 8),
-        (0, 14, 2): date(2026, 4, 4),
-        (0, 14, 3): date(2026, 4, 22),
-        (0, 14, 4): date(2026, 5, 23),
-        (0, 14, 5): date(2026, 6, 11),
         (0, 14, 6): date(2026, 7, 12),
-        (0, 14, 7): date(2026, 8, 16),  # in the Dockerfile of signal-cli-rest-api by then
         (0, 14, 8): date(2026, 9, 16),  # https://github.com/AsamK/signal-cli/issues/2121
         (0, 14, 10): date(2026, 11, 17),  # built by Alpine Linux 3.24
     },
     "rest_api": {
-        (0, 98): date(2026, 3, 8),
-        (0, 99): date(2026, 4, 26),
         (0, 100): date(2026, 6, 11),
         (0, 101): date(2026, 11, 21),
     },
@@ -67,36 +59,6 @@ class Concern:
     """Whether messages or the account itself can be lost today."""
 
 
-_FLAWS: tuple[tuple[Version, Version, Concern], ...] = (
-    (
-        (0,),
-        (0, 14, 1),
-        Concern(
-            words="{release} lacks what Signal has wanted since April 2026: accounts behind it are unregistered",
-            advice="install a newer signal-cli before anything else (AsamK/signal-cli #1993, #1997, #2004)",
-            is_urgent=True,
-        ),
-    ),
-    (
-        (0, 14, 0),
-        (0, 14, 5),
-        Concern(
-            words="{release} loses nearly every incoming message: it fails on what Signal's server sends now",
-            advice="install 0.14.5 or later (AsamK/signal-cli #2059)",
-            is_urgent=True,
-        ),
-    ),
-    (
-        (0, 14, 6),
-        (0, 14, 8),
-        Concern(
-            words="the native build of {release} crashes or hangs when it sends to groups",
-            advice="use the Java build, or 0.14.8 or later (AsamK/signal-cli #2101, #2113)",
-        ),
-    ),
-)
-"""Known problems of signal-cli, from one version (included) to another (not included), with the issues on them."""
-
 NOT_BY_HTTP = (
     "SIGNAL__URL: signal-cli's own daemon answers there over HTTP, which loses messages; start it with --socket or "
     "--tcp and --receive-mode=manual, and write its address as unix:///path or tcp://host:port"
@@ -104,13 +66,25 @@ NOT_BY_HTTP = (
 
 
 def warnings(release: Release, today: date) -> tuple[Concern, ...]:
-    """Returns what the operator should know about this release, the urgent first."""
-    known = _parsed(release.version)
-    if known is None:
+    """Returns what the operator should know about this release."""
+    if _parsed(release.version) is None:
         words = f"{BRIDGE_NAMES[release.bridge]} does not report its version, so there is no telling how old it is"
         return (Concern(words=words, advice="run a released image or package of it"),)
-    found = (*_flaws(release, known), *_age(release, today))
-    return tuple(sorted(found, key=lambda concern: not concern.is_urgent))
+    days = age_days(release, today)
+    if days is None or days < WARN_DAYS:
+        return ()
+    is_urgent = days >= MAX_DAYS
+    what = (
+        "Signal may drop it any day, and the account with it"
+        if is_urgent
+        else f"from {MAX_DAYS} on Signal may drop it, and the account with it"
+    )
+    concern = Concern(
+        words=f"{release.name} is {days} days old or more{':' if is_urgent else ';'} {what}",
+        advice=f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first",
+        is_urgent=is_urgent,
+    )
+    return (concern,)
 
 
 def age_days(release: Release, today: date) -> int | None:
@@ -125,30 +99,6 @@ def age_days(release: Release, today: date) -> int | None:
 def _parsed(version: str) -> Version | None:
     found = re.match(r"v?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\d.])", version)
     return tuple(map(int, found[1].split("."))) if found else None
-
-
-def _flaws(release: Release, version: Version) -> Iterator[Concern]:
-    for since, until, flaw in _FLAWS if release.bridge == "signal_cli" else ():
-        if since <= version < until:
-            words = flaw.words.format(release=release.name)
-            yield Concern(words=words, advice=flaw.advice, is_urgent=flaw.is_urgent)
-
-
-def _age(release: Release, today: date) -> Iterator[Concern]:
-    days = age_days(release, today)
-    if days is None or days < WARN_DAYS:
-        return
-    is_urgent = days >= MAX_DAYS
-    what = (
-        "Signal may drop it any day, and the account with it"
-        if is_urgent
-        else f"from {MAX_DAYS} on Signal may drop it, and the account with it"
-    )
-    yield Concern(
-        words=f"{release.name} is {days} days old or more{':' if is_urgent else ';'} {what}",
-        advice=f"install a newer {BRIDGE_NAMES[release.bridge]}; make a copy of its data folder first",
-        is_urgent=is_urgent,
-    )
 
 
 async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
