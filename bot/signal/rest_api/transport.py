@@ -116,7 +116,6 @@ class RestApi(SignalBridge):
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
         self._is_stopping = False
-        self._has_account = False  # as far as the bridge has said yet
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
@@ -131,12 +130,6 @@ class RestApi(SignalBridge):
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the frames of one connection; see `Transport.envelopes`."""
         check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
-        if not self._has_account:  # it would stay silent, as the watchdog sees later on
-            try:
-                await self._check_linked()
-            except Disconnected as error:
-                _log.warning("signal-cli-rest-api does not say whether it has the account: %s", error)
-            self._has_account = True
         async with self._websocket() as websocket:
             async for raw in _frames_of(websocket):
                 if (envelope := await self._read(raw)) is not None:

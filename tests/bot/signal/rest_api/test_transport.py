@@ -108,19 +108,6 @@ async def test_a_server_that_is_not_the_bridge(
         await received(bridge.transport(call_seconds=0.3 if answer is hang else DEADLINE_SECONDS), 1)
 
 
-async def test_a_bridge_that_does_not_know_who_it_is_is_no_reason_to_stay_away(
-    server: SignalRestApi, bridge: Bridge
-) -> None:
-    """Looking up the own uuid may fail."""
-    transport = bridge.transport()
-    about: Any = {"mode": "json-rpc", "version": "0.101"}
-    server.faults += [answer_json(about), answer_json([ACCOUNT]), answer_json({}, status=404)]
-    receiving = asyncio.ensure_future(received(transport, 1))
-    await server.connected()
-    await server.deliver(message("heard"))
-    assert await receiving
-
-
 async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
     """It is quiet about what people write, and leaves standard error to Aldis."""
     await bridge.transport().typing(ChatId(ALICE.chat), started=True)
