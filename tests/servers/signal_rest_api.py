@@ -3,7 +3,7 @@
 It loses what the real one loses: frames that arrive while nobody is connected, and every third of a `burst`. Every
 failure of signal-cli is a 400 with some text, or a 500 for the list of identities; while
 the bridge has lost signal-cli, all that signal-cli should answer is a 500 without a body. Like the real one, it accepts
-requests with unknown fields; they are recorded in `unknown_fields`, as they are our mistakes.
+requests with unknown fields.
 
 Source: signal-cli-rest-api 0.101, swagger; `src/api/api.go`, `src/client/client.go`, `src/client/jsonrpc2.go`,
 `src/client/attachment.go` and `src/utils/textstyleparser.go`, commit a08db23; the same built and run, in front of a
@@ -93,8 +93,6 @@ class SignalRestApi(SignalServer):
     """
     dropped: list[str] = field(default_factory=list[str])
     """What no websocket got, for none was open or the bridge was too quick for it, and is lost that way."""
-    unknown_fields: list[str] = field(default_factory=list[str])
-    """Fields of requests that the API does not know."""
     _sockets: list[_Socket] = field(default_factory=list[_Socket])
     _is_hasty: bool = False
     """Whether what comes now is one too many of a burst."""
@@ -458,7 +456,6 @@ class SignalRestApi(SignalServer):
             body = None
         if not isinstance(body, dict) or not (fields.keys() if needed is None else needed) <= body.keys():
             raise BadRequest("Couldn't process request - invalid request")
-        self.unknown_fields += sorted(body.keys() - fields.keys())
         for name, value in body.items():
             kind = fields.get(name, object)
             if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
@@ -492,15 +489,6 @@ def is_for(text: str, account: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return isinstance(frame, dict) and frame.get("account") == account
-
-
-def _is_json(text: str) -> bool:
-    """Whether the bridge can read the line that has it; what it cannot read goes to nobody."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _mention(mention: Frame, text: str) -> str:

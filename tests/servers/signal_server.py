@@ -307,8 +307,6 @@ class SignalServer(Server, ABC):
     """What the account knows of itself; None: nothing."""
     receipts_mode: Literal["at_once", "on_call", "never"] = "at_once"
     """When people's phones confirm what was sent; `on_call` waits for `confirm()`."""
-    has_phone: bool = True
-    """Whether another device of the account is switched on: it shows notes to self to its owner at once."""
     echoes: bool = False
     """Whether notes to self that Aldis sends come back to Aldis, too."""
     newcomers: set[str] = field(default_factory=set[str])
@@ -883,8 +881,7 @@ class SignalServer(Server, ABC):
         if self.echoes:
             await self.deliver(note(sent.text, device=DEVICE, sent_at=sent.timestamp))
         await self.note(self.notes, sent)
-        if self.has_phone:
-            await self.deliver(sync_read([sent.timestamp]))
+        await self.deliver(sync_read([sent.timestamp]))
 
     async def note_count(self, count: int) -> list[Sent]:
         """Wait until so many notes to self went out and give them, oldest first."""

@@ -67,7 +67,6 @@ class FakeTransport:
         default_factory=list[tuple[ChatId, PersonId, SentId, str, bool]]
     )
     """Chat, author and time of the message, the emoji, and whether it was taken off."""
-    reacting_fails: Exception | None = None
     files: dict[str, bytes] = field(default_factory=dict[str, bytes])
     fetched: int = 0
     """How many of them were fetched, each time counted."""
@@ -227,8 +226,6 @@ class FakeTransport:
     ) -> SentId | None:
         self.reactions.append((chat, author, sent_at, emoji, removed))
         await self._note()
-        if self.reacting_fails is not None:
-            raise self.reacting_fails
         return None
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
