@@ -23,7 +23,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,65 +61,37 @@ def fold_name(name: str) -> str:
     return "".join(sign for sign in plain if sign.isalnum())
 
 
-class HeldMessages:
-    """The messages of one person, each with its time of arrival."""
+class WaitingRoom(ABC):
+    """A place where people wait to be let in, with what they write meanwhile; in memory only."""
 
     def __init__(self) -> None:
-        self._held: list[tuple[Envelope, datetime]] = []
-
-    def hold(self, envelope: Envelope, now: datetime) -> None:
-        """Keeps a message; only the newest few, and none that is very long."""
-        if len(envelope.raw) <= _MAX_HELD_CHARS:
-            self._held = [*self._held, (envelope, now)][-_MAX_HELD:]
-
-    @property
-    def newest(self) -> Envelope | None:
-        """The newest message; None if there is none."""
-        return self._held[-1][0] if self._held else None
-
-    def take_back(self, target: SentId) -> None:
-        """Drops a message that its author has deleted."""
-        self._held = [(one, at) for one, at in self._held if one.sent_at != target]
-
-    def release(self, now: datetime) -> tuple[Envelope, ...]:
-        """Returns and forgets all of them, with the time left on their timers, without those that have expired."""
-        held, self._held = self._held, []
-        waited = ((envelope, now - at) for envelope, at in held)
-        left = ((one, since) for one, since in waited if not 0 < one.expires_in_seconds <= since.total_seconds())
-        return tuple(_after(envelope, since) for envelope, since in left)
-
-
-class WaitingRoom(ABC):
-    """A place where people wait to be let in."""
+        self._held: dict[PersonId, list[tuple[Envelope, datetime]]] = {}
+        """The newest messages of each person who waits, with their times of arrival."""
 
     @abstractmethod
     def people(self, now: datetime) -> tuple[PersonId, ...]:
         """The people waiting now, without those who have waited too long."""
 
-    @abstractmethod
-    def _messages_of(self, person: PersonId) -> HeldMessages | None:
-        """The messages held for this stranger; None if they are not waiting."""
-
     def newest(self, person: PersonId) -> Envelope | None:
         """The newest message held for this stranger; None if there is none."""
-        messages = self._messages_of(person)
-        return messages.newest if messages else None
+        held = self._held.get(person)
+        return held[-1][0] if held else None
 
     def hold(self, person: PersonId, envelope: Envelope, now: datetime) -> None:
-        """Keeps a message of a stranger who is waiting; ignores all others."""
-        self.people(now)
-        if messages := self._messages_of(person):
-            messages.hold(envelope, now)
+        """Keeps a message of a stranger who is waiting: the newest few, and none that is very long."""
+        if person in self.people(now) and len(envelope.raw) <= _MAX_HELD_CHARS:
+            self._held[person] = [*self._held.get(person, ()), (envelope, now)][-_MAX_HELD:]
 
     def take_back(self, person: PersonId, target: SentId) -> None:
         """Drops a message that its author has deleted."""
-        if messages := self._messages_of(person):
-            messages.take_back(target)
+        if held := self._held.get(person):
+            self._held[person] = [(one, at) for one, at in held if one.sent_at != target]
 
     def release(self, person: PersonId, now: datetime) -> tuple[Envelope, ...]:
-        """Returns and forgets what they wrote while they waited, in order."""
-        messages = self._messages_of(person)
-        return messages.release(now) if messages else ()
+        """Returns and forgets what they wrote while they waited, in order, with the time left on their timers."""
+        waited = ((envelope, now - at) for envelope, at in self._held.pop(person, ()))
+        left = ((one, since) for one, since in waited if not 0 < one.expires_in_seconds <= since.total_seconds())
+        return tuple(_after(envelope, since) for envelope, since in left)
 
 
 def _after(envelope: Envelope, waited: timedelta) -> Envelope:
@@ -133,8 +105,6 @@ def _after(envelope: Envelope, waited: timedelta) -> Envelope:
 class _Pending:
     code: str
     since: datetime
-    messages: HeldMessages = field(default_factory=HeldMessages)
-    """What they have written since."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,6 +124,7 @@ class Pairing(WaitingRoom):
     """Puts a stranger to the admins, once."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._pending: OrderedDict[PersonId, _Pending] = OrderedDict()
         self.strangers: OrderedDict[PersonId, Stranger] = OrderedDict()
         """The strangers that the admins were asked about."""
@@ -212,6 +183,7 @@ class Pairing(WaitingRoom):
     def refuse(self, person: PersonId) -> None:
         """Gives a stranger no code any more, and forgets what they wrote."""
         self._pending.pop(person, None)
+        self._held.pop(person, None)
         self._refused.add(person)
 
     def people(self, now: datetime) -> tuple[PersonId, ...]:
@@ -219,14 +191,11 @@ class Pairing(WaitingRoom):
         self.forget(now)
         return tuple(self._pending)
 
-    def _messages_of(self, person: PersonId) -> HeldMessages | None:
-        pending = self._pending.get(person)
-        return pending.messages if pending else None
-
     def forget(self, now: datetime) -> None:
         """Drops codes older than an hour."""
         while self._pending and now - next(iter(self._pending.values())).since >= GOOD_FOR:
-            self._pending.popitem(last=False)
+            person, _ = self._pending.popitem(last=False)
+            self._held.pop(person, None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -236,7 +205,6 @@ class Caller:
     person: PersonId
     number: str | None
     at: datetime
-    messages: HeldMessages = field(default_factory=HeldMessages, repr=False)
 
 
 class Callers(WaitingRoom):
@@ -250,6 +218,7 @@ class Callers(WaitingRoom):
         listening_seconds: float = LISTENING_SECONDS,
     ) -> None:
         """`clock` None: the machine's."""
+        super().__init__()
         self._clock = clock or MachineClock()
         self._seconds = seconds
         self._listening_seconds = listening_seconds
@@ -270,15 +239,11 @@ class Callers(WaitingRoom):
         self._forget()
         if envelope.author is None or not self._is_listening:
             return
-        known = self._callers.pop(envelope.author, None)
-        self._callers[envelope.author] = Caller(
-            person=envelope.author,
-            number=envelope.number,
-            at=self._clock.wall(),
-            messages=known.messages if known else HeldMessages(),
-        )
+        self._callers.pop(envelope.author, None)
+        self._callers[envelope.author] = Caller(person=envelope.author, number=envelope.number, at=self._clock.wall())
         while len(self._callers) > _MAX_CALLERS:
-            self._callers.popitem(last=False)
+            person, _ = self._callers.popitem(last=False)
+            self._held.pop(person, None)
 
     def all(self) -> tuple[Caller, ...]:
         """The callers, newest first; none if no page waits any longer."""
@@ -290,11 +255,6 @@ class Callers(WaitingRoom):
         self._forget()
         return tuple(self._callers)
 
-    def _messages_of(self, person: PersonId) -> HeldMessages | None:
-        self._forget()
-        caller = self._callers.get(person)
-        return caller.messages if caller else None
-
     @property
     def _is_listening(self) -> bool:
         return self._seconds() < self._until
@@ -302,3 +262,4 @@ class Callers(WaitingRoom):
     def _forget(self) -> None:
         if not self._is_listening:
             self._callers.clear()
+            self._held.clear()

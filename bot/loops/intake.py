@@ -21,7 +21,6 @@ import asyncio
 import logging
 import random
 import time
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
@@ -101,11 +100,6 @@ class Admission:
     callers: Callers | None = None
     """None: no page waits for people who write."""
 
-    @property
-    def rooms(self) -> tuple[WaitingRoom, ...]:
-        """The places where strangers wait to be let in."""
-        return tuple(room for room in (self.pairing, self.callers) if room is not None)
-
 
 class _Unborn(Exception):
     """A conversation is new, or was forgotten a moment ago."""
@@ -164,7 +158,9 @@ class Intake:
         self._pause_factor = pause_factor
         self._admission = admission
         self._quota = admission.quota if admission else None
-        self._rooms = admission.rooms if admission else ()
+        rooms = (admission.pairing, admission.callers) if admission else ()
+        self._rooms: tuple[WaitingRoom, ...] = tuple(room for room in rooms if room is not None)
+        """The places where strangers wait to be let in."""
         self.access = allowed
         """The access list, with the members of groups as far as the bridge has given them."""
         self._numbers = allowed.numbers if admission else frozenset[str]()
@@ -564,15 +560,13 @@ class Intake:
 
     async def _admit_from(self, room: WaitingRoom, person: PersonId) -> None:
         now = self._clock.now()
-        waiting = deque(one for one in room.release(person, now) if one.account == self._transport.account)
-        try:
-            while waiting:
-                await self._take(waiting[0])
-                waiting.popleft()
-        except StoreError as error:
-            _log.error("messages that were sent before their author was let in cannot be stored yet: %s", error)
-        finally:
-            for envelope in waiting:
+        for envelope in room.release(person, now):
+            if envelope.account != self._transport.account:
+                continue
+            try:
+                await self._take(envelope)
+            except StoreError as error:
+                _log.error("a message that waited for its author to be let in cannot be stored yet: %s", error)
                 room.hold(person, envelope, now)
 
     async def _admit_all(self) -> None:
