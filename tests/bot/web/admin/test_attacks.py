@@ -252,7 +252,7 @@ async def test_what_is_shown_is_text(tmp_path: Path) -> None:
             answer = await visitor.get(name)
             assert (answer.status, "immutable" in answer.headers["Cache-Control"]) == (200, True)
             assert is_hardened(dict(answer.headers))
-        assert (await visitor.get("/static/0/%2e%2e%2fpages.py")).status == 404
+        assert (await visitor.get("/static/0/%2e%2e%2fsite.py")).status == 404
 
 
 async def test_what_was_done_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
