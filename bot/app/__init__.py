@@ -23,7 +23,7 @@ from bot.access.pairing import Callers, Pairing
 from bot.app import models, transports, wiring
 from bot.app import tools as equipment
 from bot.app.learning import CapabilityProbe, KeptLessons
-from bot.app.tools import standalone_deps, toolbox, user_agent
+from bot.app.tools import toolbox, user_agent
 from bot.app.transports import linking_ready, log_waits, signal_transport
 from bot.clock import MachineClock
 from bot.doctor.checkup import recheck
@@ -56,7 +56,6 @@ __all__ = [
     "log_waits",
     "own_clock",
     "signal_transport",
-    "standalone_deps",
     "toolbox",
     "user_agent",
 ]

@@ -2,20 +2,15 @@
 
 import difflib
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 from bot.chat.journal import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock, MachineClock
 from bot.errors import ConfigError
-from bot.invocation import command_line
-from bot.media.pdf_port import Library
-from bot.media.sandbox import Sandbox
 from bot.settings import Settings
 from bot.version import current_version
-from tools import Fetcher, Http, Tool, ToolDeps, ToolSource, alone, build, build_extensions, sources
+from tools import Tool, ToolDeps, ToolSource, build, build_extensions, sources
 from tools.mcp.options import McpOptions
 from tools.mcp.servers import prefix_of
 from tools.news.options import NewsOptions
@@ -35,14 +30,6 @@ def user_agent(contact: str | None = None) -> str:
     strangers' pages are not told.
     """
     return f"Aldis/{current_version()} ({'; '.join(filter(None, (_WHAT, PROJECT_URL, contact)))})"
-
-
-@asynccontextmanager
-async def standalone_deps(contact: str | None) -> AsyncGenerator[ToolDeps]:
-    """The surroundings of tools that are called without a conversation: network access, and no store."""
-    with closing(Sandbox()) as sandbox:
-        async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
-            yield replace(alone(http, fetcher), papers=Library(sandbox))
 
 
 def toolbox(
@@ -83,7 +70,7 @@ def check_approve(settings: Settings, tools: Sequence[Tool]) -> None:
         if name not in {ALL_TOOLS, *names} and not name.startswith(prefixes) and settings.tools.enabled:
             close = difflib.get_close_matches(name.lower(), {ALL_TOOLS, *names}, n=1)
             close = close or [found for found in sorted(names) if name.lower() in found]
-            hint = f"; did you mean {close[0]}?" if close else f"; `{command_line('tools')}` lists them"
+            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(sorted(names))}"
             raise ConfigError(f"TOOLS__APPROVE: no tool that is switched on is called {name}{hint}")
 
 

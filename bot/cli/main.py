@@ -182,7 +182,6 @@ VERBS: Mapping[str, tuple[_Verb, ...]] = {
             ),
         ),
         _Verb("health", "look.health", "check the running Aldis; exit status 0 means healthy"),
-        _Verb("tools", "look.tools", "list every tool with its state and cost"),
         _Verb(
             "settings",
             "settings.show_or_change",

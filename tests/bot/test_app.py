@@ -14,7 +14,6 @@ from bot.app import models, wiring
 from bot.app import tools as equipment
 from bot.errors import ConfigError
 from bot.events import Envelope
-from bot.invocation import command_line
 from bot.messages import UserMessage
 from bot.models.base import Completion, Request
 from bot.models.openai import OpenAI
@@ -30,6 +29,7 @@ from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP
 from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
 from tests.servers.signal_server import SignalServer
+from tests.surroundings import standalone_deps
 from tests.tools.test_catalog import all_deps
 from tests.waiting import DEADLINE_SECONDS, eventually
 
@@ -271,7 +271,6 @@ def test_tools_that_ask_first_are_named(approve: str) -> None:
     [
         ("remnid", "; did you mean remind?"),
         ("remind,weather", "; did you mean get_weather?"),
-        ("image_generate", f"; `{command_line('tools')}` lists them"),
         ("ALL", "; did you mean all?"),
     ],
 )
@@ -299,7 +298,7 @@ def test_tools_can_be_switched_off() -> None:
 async def test_services_hear_how_the_operator_can_be_reached_and_strangers_do_not() -> None:
     """The setting stands in what Aldis calls itself where an API is asked, not where a page is read."""
     contact = given(TOOLS__CONTACT="keeper@lamps.example").tools.contact
-    async with app.standalone_deps(contact) as around, Site() as site:
+    async with standalone_deps(contact) as around, Site() as site:
         await around.http.get_json(site.url, service="Site", params={}, timeout_seconds=DEADLINE_SECONDS)
     assert [seen.headers["user-agent"] for seen in site.requests] == [app.user_agent(contact)]
     assert "keeper@lamps.example" in app.user_agent(contact)

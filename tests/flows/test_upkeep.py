@@ -102,16 +102,6 @@ async def test_without_a_running_aldis_the_verbs_do_it_themselves(world: World) 
         assert "name the person by UUID" in (await world.verb("export", "Nobody")).stderr
 
 
-async def test_the_doctor_finds_what_is_wrong_and_what_is_not(world: World) -> None:
-    """A healthy Aldis has status 0; one whose bridge is away has a problem on a line of its own, and status 1."""
-    healthy = await world.verb("doctor")
-    assert healthy.status == 0, healthy.stdout
-    assert ALICE.uuid in healthy.stdout
-    away = await world.verb("doctor", SIGNAL__URL="http://127.0.0.1:9")
-    assert away.status == 1
-    assert any(line.startswith("problem") and "bridge" in line for line in away.stdout.splitlines())
-
-
 async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
     """A wrong one is told in signal-cli's own words; the right one lets go what waits, at once."""
     signal = world.signal
@@ -142,13 +132,6 @@ async def test_a_captcha_without_its_link_is_asked_for(world: World) -> None:
         console.type("signalcaptcha://solved\r\x04")
         ended = await console.ended()
     assert (ended.status, "wants no captcha" in ended.stdout) == (2, True), ended.stdout
-
-
-async def test_nobody_is_asked_for_a_captcha_that_nobody_can_take(tmp_path: Path) -> None:
-    """It is good for a few minutes."""
-    async with seated("captcha", settings={}, folder=tmp_path) as console:
-        ended = await console.ended()
-    assert (ended.status, "Aldis is not running" in ended.stdout, "Paste" in ended.stdout) == (2, True, False)
 
 
 async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) -> None:

@@ -7,7 +7,6 @@ from typing import Any, cast
 import pytest
 
 from bot.app import tools as equipment
-from bot.app.tools import standalone_deps
 from bot.chat.offers import brief, offer
 from bot.chat.toolbox import Toolbox
 from bot.clock import SetClock
@@ -21,6 +20,7 @@ from tests.campaigns.bench import bill
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
+from tests.surroundings import standalone_deps
 from tools import CATALOG, build
 
 OPEN = {"type": "object", "properties": {}, "additionalProperties": True}

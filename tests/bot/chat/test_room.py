@@ -8,7 +8,6 @@ from typing import cast
 import pytest
 
 from bot.app import tools as equipment
-from bot.app.tools import standalone_deps
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, shorten_answers
 from bot.clock import SetClock
 from bot.messages import CallId, ToolAnswer, ToolMessage
@@ -22,6 +21,7 @@ from tests.bot.models.vendors import NAMES, provider_of, server_of
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
+from tests.surroundings import standalone_deps
 
 WINDOW_TOKENS = 3000
 

@@ -8,7 +8,7 @@ import pytest
 
 REPOSITORY = Path(__file__).parent.parent.parent.parent
 
-VERBS = ("--version", "settings --all", "tools")
+VERBS = ("--version", "settings --all")
 
 
 def in_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:

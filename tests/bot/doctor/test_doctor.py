@@ -6,32 +6,23 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
-from bot import settings
+from bot import app, settings
 from bot.app import models
 from bot.clock import Clock, MachineClock, SetClock
 from bot.doctor import checkup, machine
-from bot.doctor.deps import Deps
 from bot.doctor.findings import Finding, as_json, exit_status, format_findings
 from bot.errors import ConfigError
-from bot.events import Account
 from bot.media.confinement import Level
-from bot.models.anthropic import Anthropic
-from bot.models.base import Provider
-from bot.models.offline import Offline
-from bot.settings import ProviderName, Settings
-from bot.signal.protocol import Bridge, Linking, SignalTransport
-from bot.signal.rest_api.account import RestApiLinking
-from bot.signal.rest_api.transport import RestApi
-from bot.signal.signal_cli.account import SignalCliLinking
-from bot.signal.signal_cli.transport import SignalCli as SignalCliTransport
+from bot.settings import Settings
 from store import open_store
+from tests.bot.doctor.practice import tool_deps
 from tests.cells import sandbox
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
@@ -39,8 +30,6 @@ from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, MALLORY, 
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli, Way
 from tests.servers.signal_rest_api import SignalRestApi
-from tests.tools.conftest import USER_AGENT
-from tools import Fetcher, Http, alone
 
 OTHER_ACCOUNT = "+15550109999"
 
@@ -79,38 +68,7 @@ class Practice:
 
     async def examine(self, clock: Clock | None = None, *, asks_models: bool = False) -> tuple[Finding, ...]:
         given = self.settings
-
-        def linking(bridge: Bridge) -> Linking:
-            return (SignalCliLinking if bridge == "signal_cli" else RestApiLinking)(given.signal.url)
-
-        def transport(bridge: Bridge, account: Account) -> SignalTransport:
-            return (SignalCliTransport if bridge == "signal_cli" else RestApi)(given.signal.url, account)
-
-        def provider(name: ProviderName) -> Provider:
-            if name == "offline":
-                return Offline()
-            key = given.llm.anthropic.api_key
-            assert key is not None
-            return Anthropic(
-                api_key=key.get_secret_value(), model=given.llm.anthropic.model, base_url=given.llm.anthropic.base_url
-            )
-
-        def choice(name: str) -> Provider:
-            return Anthropic(
-                api_key=self.model.key or "",
-                model=name.removeprefix("anthropic/"),
-                base_url=given.llm.anthropic.base_url,
-            )
-
-        deps = Deps(
-            linking=linking,
-            transport=transport,
-            provider=provider,
-            choice=choice,
-            budgets=lambda: models.budgets(given),
-            tool_deps=alone(Http(USER_AGENT), Fetcher(USER_AGENT)),
-            sandbox=sandbox,
-        )
+        deps = replace(app.doctor_deps(given), is_contained=False, tool_deps=tool_deps(), sandbox=sandbox)
         return await checkup.examine(given, deps, clock or MachineClock(), asks_models=asks_models)
 
 
@@ -382,13 +340,6 @@ async def test_a_model_that_does_not_answer(practice: Practice) -> None:
     found = await practice.examine(asks_models=True)
     assert about(found, "does not answer", "BadKey").level == "problem"
     assert "canary" not in format_findings(found)
-
-
-async def test_no_model(practice: Practice) -> None:
-    """The offline one answers, which is worth a warning; it is not asked."""
-    practice.given = {"ANTHROPIC_API_KEY": ""}
-    found = await practice.examine(asks_models=True)
-    assert about(found, "only the offline model answers").level == "warning"
 
 
 async def test_tools_and_what_would_switch_them_on(practice: Practice) -> None:
