@@ -40,7 +40,7 @@ HOMES = {
         "tools.web.addresses",
         "bot.signal.bridges",
         "bot.signal.rest_api.client",
-        "bot.doctor.http",
+        "bot.doctor.servers",
         "bot.features.attestation.service",
     ],
     "httpx2": [

@@ -27,7 +27,7 @@ from bot.app.tools import toolbox, user_agent
 from bot.app.transports import linking_ready, log_waits, signal_transport
 from bot.clock import MachineClock
 from bot.doctor.checkup import recheck
-from bot.doctor.deps import Deps
+from bot.doctor.findings import Deps
 from bot.doctor.machine import words_of_level
 from bot.doctor.pages import is_contained
 from bot.doctor.troubles import ModelTroubles

@@ -9,7 +9,7 @@ from bot import app, logs
 from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
-from bot.doctor.http import fetch_json
+from bot.doctor.servers import fetch_json
 from bot.errors import ConfigError, Disconnected
 from bot.features.attestation import phrases
 from bot.features.attestation.service import Attestation, is_word

@@ -8,10 +8,8 @@ from urllib.parse import urlsplit
 
 from bot.access.access import EVERYBODY
 from bot.clock import Clock
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, join_words, ok, problem, warning
-from bot.doctor.http import ASK_SECONDS, fetch_json
-from bot.doctor.servers import advice_on_address, is_loopback, without_password
+from bot.doctor.findings import Deps, Finding, join_words, ok, problem, warning
+from bot.doctor.servers import ASK_SECONDS, advice_on_address, fetch_json, is_loopback, without_password
 from bot.errors import ConfigError, Disconnected
 from bot.events import Account
 from bot.invocation import command_line

@@ -14,8 +14,7 @@ from contextlib import AsyncExitStack, closing
 
 from bot.clock import Clock
 from bot.doctor import bridge, machine, models, pages, running, search, tools
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, warning
+from bot.doctor.findings import Deps, Finding, warning
 from bot.logs import one_line
 from bot.settings import Settings
 

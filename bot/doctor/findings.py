@@ -1,17 +1,44 @@
-"""What a check found: a level, a sentence, and what the operator can do about it.
+"""What a check is given, and what it found: a level, a sentence, and what the operator can do about it.
 
 A check is a function that returns findings; the same list stands on the pages, in the terminal and on the health page.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from bot.chat.notices import Notice
+from bot.events import Account
 from bot.logs import one_line
+from bot.media.sandbox import Sandbox
+from bot.models.base import Provider
+from bot.settings import BudgetSettings, ProviderName
+from bot.signal.protocol import Bridge, Linking, SignalTransport
+from tools import ToolDeps
 
 Level = Literal["ok", "hint", "warning", "problem"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deps:
+    """How the parts are made that only `bot.app` names, so that the doctor can look at them."""
+
+    linking: Callable[[Bridge], Linking]
+    transport: Callable[[Bridge, Account], SignalTransport]
+    provider: Callable[[ProviderName], Provider]
+    """With the model that answers unless another is chosen."""
+    choice: Callable[[str], Provider]
+    """With a model that people may choose, by its name (`provider/model`)."""
+    budgets: Callable[[], BudgetSettings]
+    """Raises `ConfigError` where they cannot be kept."""
+    check_approve: Callable[[], None] = lambda: None
+    """Raises `ConfigError` where a tool that asks first is none."""
+    tool_deps: ToolDeps
+    """Of tools that are only looked at."""
+    is_contained: bool = False
+    """Whether Aldis runs in a container, where loopback is nobody else's."""
+    sandbox: Callable[[], Sandbox]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ Left to others: making providers (`bot.app` hands over how).
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, ok, problem, warning
+from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.servers import (
     CheckedServer,
     ServerProbe,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.doctor.findings import Finding, hint, ok, problem, wanting, warning
-from bot.doctor.http import fetch_json
+from bot.doctor.servers import fetch_json
 from bot.errors import Disconnected
 from bot.invocation import command_line
 from bot.settings import Settings

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from bot.chat.notices import Notice
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, ok, problem, warning
+from bot.doctor.findings import Deps, Finding, ok, problem, warning
 from bot.doctor.servers import REFUSED, TIMEOUT_SECONDS, advice_on_address, why_silent, with_other_name
 from bot.settings import Settings
 from tools import SearchOptions, ToolError, TwitterOptions, bearer

@@ -16,24 +16,31 @@ reference, "Models" (2026-11-22). Servers compatible with OpenAI's know at least
 import asyncio
 import difflib
 import ipaddress
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
+import httpx
+
 from bot.chat.notices import Notice
 from bot.doctor.findings import Finding, ok, problem, warning
+from bot.errors import Disconnected
 from bot.invocation import command_line
 from bot.models import capabilities
 from bot.models.capabilities import NOTHING, Capabilities
 from bot.settings import ALSO
-from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable
+from bot.signal.json import Json
+from tools import Http, JsonAnswer, TooLarge, ToolError, Unavailable, Unreachable, trusted_certificates
 from tools import TimedOut as TimedOutError
 
 TIMEOUT_SECONDS = 8.0
 """For one question, retry included, and for all questions about a model."""
 REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+ASK_SECONDS = 10.0
+"""For one question, whatever it is."""
 _LIKENESS = 0.4
 _MAX_NAMES, _MAX_NAME_CHARS = 2000, 200
 """Of a list: to look for what is like a name takes longer the more there are."""
@@ -203,13 +210,16 @@ def _ask_models() -> str:
     return f"`{command_line('doctor --model')}` asks the models themselves"
 
 
-async def _ask(http: Http, server: CheckedServer, url: str) -> JsonAnswer | ToolError:
+async def _ask(
+    http: Http, server: CheckedServer, url: str, *, body: Mapping[str, Any] | None = None
+) -> JsonAnswer | ToolError:
+    bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
     headers = {**server.headers, **server.key_headers}
-    params = {"limit": "1000"} if server.path else {}
     try:
-        return await http.get_json(
-            url, service="the server", params=params, headers=headers, timeout_seconds=TIMEOUT_SECONDS
-        )
+        if body is not None:
+            return await http.ask_json(url, body=body, headers=headers, **bounds)
+        params = {"limit": "1000"} if server.path and url.endswith("/models") else {}
+        return await http.get_json(url, params=params, headers=headers, **bounds)
     except ToolError as error:
         return error
 
@@ -272,13 +282,30 @@ async def _ask_compatible(server: CheckedServer, model: str, http: Http) -> tupl
 
 async def _answer(server: CheckedServer, http: Http, url: str, *, body: Mapping[str, Any] | None = None) -> object:
     """The JSON of an answer; None where there is none."""
-    bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
-    headers = {**server.headers, **server.key_headers}
+    answer = await _ask(http, server, url, body=body)
+    return answer.body if isinstance(answer, JsonAnswer) and answer.ok else None
+
+
+async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
+    """Returns the JSON object at an address, whatever the status.
+
+    Raises:
+        Disconnected: nobody answers there within so many seconds, or with something else.
+    """
+    # The machine's proxies have no business on the way to what is close by, and no certificate is read without need.
+    verify = trusted_certificates() if url.startswith("https:") else False
     try:
-        if body is None:
-            answer = await http.get_json(url, params={}, headers=headers, **bounds)
-        else:
-            answer = await http.ask_json(url, body=body, headers=headers, **bounds)
-    except ToolError:
-        return None
-    return answer.body if answer.ok else None
+        async with (
+            asyncio.timeout(seconds),
+            httpx.AsyncClient(trust_env=False, timeout=seconds, verify=verify) as client,
+        ):
+            found = json.loads((await client.get(url)).content)
+        if not isinstance(found, dict):
+            raise Disconnected("what answers there is something else")
+        return cast("Json", found)
+    except TimeoutError as error:
+        raise Disconnected("no answer in time") from error
+    except (httpx.ConnectError, OSError) as error:
+        raise Disconnected("nobody listens there") from error
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
+        raise Disconnected("what answers there is something else") from error

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, hint, join_words, ok, problem, warning
+from bot.doctor.findings import Deps, Finding, hint, join_words, ok, problem, warning
 from bot.errors import ConfigError
 from bot.settings import Settings
 from tools import CATALOG, ExtensionTools, Options, Tool, ToolDeps, build_extensions, build_tools, sources

@@ -16,8 +16,7 @@ from typing import Literal
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding
+from bot.doctor.findings import Deps, Finding
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import SETTINGS_FILE_NAME, Settings
 from bot.web.admin.guard import FORM, LIVE, SESSION, form_of

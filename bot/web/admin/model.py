@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import get_args
 
-from bot.doctor.deps import Deps
-from bot.doctor.findings import Finding, problem
+from bot.doctor.findings import Deps, Finding, problem
 from bot.doctor.models import find_servers, list_models
 from bot.doctor.servers import ServerProbe
 from bot.doctor.tools import inventory

@@ -16,7 +16,7 @@ from bot.chat.captchas import Captchas
 from bot.chat.toolbox import Toolbox
 from bot.clock import Clock
 from bot.commands.admin import Audience
-from bot.doctor.deps import Deps
+from bot.doctor.findings import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers.service import SafetyNumbers
 from bot.settings import Settings
