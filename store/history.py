@@ -20,7 +20,7 @@ from store.sealing import key_name
 
 _log = logging.getLogger(__name__)
 
-LAST_TURNS = (
+_LAST_TURNS = (
     "SELECT turn_id, position, role, call_id, message, expires_at FROM history "
     "JOIN turns ON turns.id = history.turn_id WHERE history.conversation_id = ?1 AND turn_id >= ("
     "SELECT min(id) FROM (SELECT id FROM turns INDEXED BY turns_kept WHERE conversation_id = ?1 AND state = 'kept' "
@@ -212,7 +212,7 @@ class History(Repository):
         """Returns the messages of the last `turns` turns, oldest first, leaving out turns up to `after`, and turns that
         are damaged, so that they stop no answer.
         """
-        rows = self.rows(LAST_TURNS, (conversation, turns, after or 0))
+        rows = self.rows(_LAST_TURNS, (conversation, turns, after or 0))
         return tuple(message for _, message in self._whole((conversation, *row) for row in rows))
 
     def turns_of_person(

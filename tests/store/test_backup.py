@@ -204,14 +204,6 @@ class TestRestoring:
         }
         assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
 
-    async def test_it_can_be_taken_back(self, path: Path, tmp_path: Path) -> None:
-        """What was put aside is restored like any copy."""
-        copy = await backed_up(path, tmp_path / "backups")
-        former = restore(copy, path, now=NOON)
-        assert former is not None
-        assert restore(former, path, now=NOON + timedelta(seconds=1)) is not None
-        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
-
     async def test_it_works_on_a_new_machine(self, path: Path, tmp_path: Path) -> None:
         """Where nothing was: the copy and the master key are enough."""
         key = secrets.token_bytes(KEY_BYTES)

@@ -38,15 +38,6 @@ async def test_another_address_is_another_conversation(store: Store, other: str)
     assert await store.conversation("direct:a", now=NOON) != await store.conversation(other, now=NOON)
 
 
-async def test_it_is_found_after_a_restart(path: Path) -> None:
-    """Its row holds no address, yet the address finds it."""
-    async with open_store(path, realm="signal") as store:
-        first = await store.conversation("direct:a", now=NOON)
-    async with open_store(path, realm="signal") as store:
-        assert await store.conversation("direct:b", now=NOON) != first
-        assert await store.conversation("direct:a", now=NOON) == first
-
-
 async def test_realms_are_apart(path: Path) -> None:
     """The terminal's conversation of a name is not Signal's, and the other way round."""
     found: dict[str, ConversationId] = {}

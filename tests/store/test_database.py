@@ -37,10 +37,6 @@ def content(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def replace(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-
-
 def execute(connection: sqlite3.Connection, statement: str) -> None:
     connection.execute(statement)
 
@@ -240,15 +236,6 @@ async def test_the_connection_is_as_durable_and_tidy_as_it_says(database: Databa
     assert await pragma(database, name) == value
 
 
-async def test_foreign_keys_are_enforced(database: Database) -> None:
-    """A row that refers to nothing is refused."""
-    await database.transaction(
-        lambda connection: execute(connection, "CREATE TABLE tied (word TEXT REFERENCES words (word)) STRICT")
-    )
-    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_FOREIGNKEY"):
-        await database.transaction(lambda connection: execute(connection, "INSERT INTO tied VALUES ('nowhere')"))
-
-
 async def test_erased_words_are_gone_from_the_files(database: Database, path: Path) -> None:
     """After a checkpoint neither the file nor its log holds what was deleted."""
     secret = "a-word-to-be-erased"
@@ -295,17 +282,6 @@ async def test_what_kept_raises_stops_nobody(database: Database) -> None:
         await database.aclose()
         assert await asyncio.gather(*units) == ["one", "two"]
     assert reported == [oops]
-
-
-async def test_closing_folds_the_log_into_the_file(database: Database, path: Path) -> None:
-    """One file holds everything afterwards; copying it is a backup."""
-    await database.transaction(said("word"))
-    await database.aclose()
-    assert not path.with_name(path.name + "-wal").exists()
-    copy = path.with_name("copy.db")
-    replace(copy, content(path))
-    with closing(sqlite3.connect(copy)) as connection:
-        assert connection.execute("SELECT word FROM words").fetchall() == [("word",)]
 
 
 async def test_closing_finishes_what_waits(database: Database, path: Path) -> None:

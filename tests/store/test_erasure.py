@@ -165,17 +165,6 @@ class TestAConversation:
         await talked(store, "direct:a", 4, b"four")
         assert await remembered(store, "direct:a") == [b"asked four", b"told four"]
 
-    async def test_no_other_conversation_notices(self, store: Store) -> None:
-        """Theirs stay what they are, under their own keys."""
-        await talked(store, "direct:a", 1, b"one")
-        await talked(store, "direct:b", 2, b"two")
-        other = await store.conversation("direct:b", now=NOON)
-        assert await forgotten(store, "direct:a", await ordered(store, "direct:a", 3)) == Erasure(
-            conversations=1, turns=1, messages=2
-        )
-        assert await store.conversation("direct:b", now=NOON) == other
-        assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
-
     async def test_what_waited_before_goes_and_what_came_later_is_answered(self, store: Store) -> None:
         """Earlier questions are settled unread; later ones wait, also those that somebody had just begun to answer."""
         await asked(store, "direct:a", 1, b"before")

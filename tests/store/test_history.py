@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pytest
 
 from store import ConversationId, Repositories, Role, Store, StoredMessage, StoreError, TurnEnd, TurnId
-from store.history import LAST_TURNS
 from tests.conftest import NOON
 
 CALLED: tuple[tuple[Role, str | None], ...] = (
@@ -59,11 +58,6 @@ async def conversation(store: Store) -> ConversationId:
     return await store.conversation("direct:a", now=NOON)
 
 
-async def test_a_new_conversation_has_none(store: Store, conversation: ConversationId) -> None:
-    """Nothing was said, nothing is given."""
-    assert await last(store, conversation, 20) == ()
-
-
 async def test_a_turn_comes_back_as_it_was_kept(store: Store, conversation: ConversationId) -> None:
     """Roles, call ids and words of every message, in order, under its turn."""
     turn = await store.transaction(lambda repos: say(repos, conversation, "asked", CALLED))
@@ -84,13 +78,6 @@ async def test_the_last_turns_are_whole_and_oldest_first(store: Store, conversat
     assert await words(store, conversation, 3) == ["one 0", "one 1", *two, *three]
     assert await words(store, conversation, 1000) == ["one 0", "one 1", *two, *three]
     assert await words(store, conversation, 0) == []
-
-
-async def test_more_than_ten_messages_stay_in_order(store: Store, conversation: ConversationId) -> None:
-    """Positions are numbers, not words: the tenth comes after the second."""
-    shape: list[tuple[Role, str | None]] = [("user", None), *(("tool", f"c{number}") for number in range(12))]
-    await store.transaction(lambda repos: say(repos, conversation, "long", shape))
-    assert await words(store, conversation, 1) == [f"long {number}" for number in range(13)]
 
 
 async def test_turns_of_other_conversations_are_not_seen(store: Store, conversation: ConversationId) -> None:
@@ -162,23 +149,6 @@ def converse(repos: Repositories, conversation: ConversationId, turns: int) -> N
     for number in range(turns):
         say(repos, conversation, str(number), CALLED)
         say(repos, conversation, str(number), end="failed")
-
-
-async def test_the_plan_of_the_last_turns_searches_indexes_only(store: Store, conversation: ConversationId) -> None:
-    """No table is scanned and nothing is sorted, also with many rows and with SQLite's statistics of them."""
-    other = await store.conversation("direct:b", now=NOON)
-    await store.transaction(lambda repos: converse(repos, conversation, 500))
-    await store.transaction(lambda repos: converse(repos, other, 500))
-    for analysed in (False, True):
-        if analysed:
-            await store.transaction(lambda repos: repos.history.execute("ANALYZE").fetchall())
-        rows = await store.read(
-            lambda repos: repos.history.rows(f"EXPLAIN QUERY PLAN {LAST_TURNS}", (conversation, 20, 0))
-        )
-        plan = [row[3] for row in rows]
-        assert "SEARCH history USING PRIMARY KEY (conversation_id=? AND turn_id>?)" in plan
-        assert any(step.startswith("SEARCH turns USING") and "turns_kept (conversation_id=?)" in step for step in plan)
-        assert not [step for step in plan if "SCAN" in step or "TEMP B-TREE" in step]
 
 
 async def test_the_last_turns_cost_the_same_whatever_there_is(store: Store, conversation: ConversationId) -> None:

@@ -98,15 +98,6 @@ async def test_a_turn_that_has_ended_keeps_no_steps(store: Store, end: TurnEnd) 
     assert rows == [(end, millis(later)), ("running", None)]
 
 
-async def test_an_end_that_nobody_knows_is_refused(store: Store) -> None:
-    """The table knows the ends of a turn; the steps stay."""
-    conversation, turn = await begun(store)
-    await write(store, conversation, turn, 0, b"step")
-    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
-        await store.transaction(lambda repos: repos.journal.close(turn, "lost", now=NOON))  # pyright: ignore[reportArgumentType] (the point)
-    assert await steps(store, conversation, turn) == (b"step",)
-
-
 async def test_steps_that_were_moved_are_found_out(store: Store) -> None:
     """A step of another turn, or at another position, does not open: no tool answer can be put in another's place."""
     conversation, turn = await begun(store)

@@ -22,7 +22,6 @@ from store import (
     Store,
     StoredMessage,
     StoreError,
-    TurnId,
     WrongKey,
     open_store,
 )
@@ -159,13 +158,6 @@ class TestMasterKey:
 
 
 class TestValues:
-    def test_a_value_opens_where_it_was_sealed(self) -> None:
-        """The same conversation and place give the value back, as often as one likes."""
-        keyring, _ = ring()
-        sealed = keyring.seal(ONE, PLACE, b"words")
-        assert keyring.open(ONE, PLACE, sealed) == b"words"
-        assert keyring.open(ONE, PLACE, sealed) == b"words"
-
     @settings(max_examples=50, deadline=None)
     @given(value=st.binary(max_size=2000), place=st.text(st.characters(codec="utf-8"), max_size=50))
     def test_any_value_comes_back_and_costs_28_bytes(self, value: bytes, place: str) -> None:
@@ -336,30 +328,6 @@ class TestFiles:
         assert not any(key in big for key in wrapped)
         assert not any(key in file for key in (KEY, KEY.hex().encode()) for file in (big, small))
         assert not key_path(path).exists()
-
-    async def test_a_copy_of_the_big_file_is_nothing_without_its_keys(self, path: Path) -> None:
-        """A backup from before a key was destroyed stays shut: the promise of forgetting holds for copies."""
-        async with open_store(path, realm="signal", key=KEY) as store:
-            conversation = await store.conversation("direct:a", now=NOON)
-            await self._say(store, conversation)
-        with closing(sqlite3.connect(keys_path(path))) as connection, connection:
-            connection.execute("DELETE FROM wrapped WHERE name <> CAST('index' AS BLOB)")
-        async with open_store(path, realm="signal", key=KEY) as store:
-            assert await store.read(lambda repos: repos.history.last(conversation, 1)) == ()
-            with pytest.raises(Damaged, match="no data key"):
-                await store.read(lambda repos: repos.history.question(conversation, TurnId(1)))
-
-    @staticmethod
-    async def _say(store: Store, conversation: ConversationId) -> None:
-        def say(repos: Repositories) -> None:
-            [(turn,)] = repos.history.rows(
-                "INSERT INTO turns (conversation_id, state, started_at) VALUES (?, 'kept', 0) RETURNING id",
-                (conversation,),
-            )
-            message = StoredMessage(turn=turn, role="user", call_id=None, message=b"words")
-            repos.history.append(conversation, [message])
-
-        await store.transaction(say)
 
 
 class TestOpening:

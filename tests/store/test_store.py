@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Repositories, Store, StoreError, StoreInUse, TurnId, WrongKey, open_store
+from store import ConversationId, Repositories, Store, StoreError, TurnId, WrongKey, open_store
 from store.repository import millis, moment
 from tests.arrivals import arrival
 from tests.conftest import NOON
@@ -112,13 +112,6 @@ async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
     assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
 
 
-async def test_nobody_opens_it_twice(store: Store, path: Path) -> None:
-    """A second process is refused while the first one runs, and names the file."""
-    with pytest.raises(StoreInUse, match=str(path)):
-        async with open_store(path, realm="terminal"):
-            pass
-
-
 async def test_it_is_closed_when_its_block_fails(path: Path) -> None:
     """Whatever ends the block: the lock is free again, and what was kept is there."""
     kept: list[tuple[Store, ConversationId]] = []
@@ -145,28 +138,6 @@ async def test_it_is_closed_when_it_cannot_be_unlocked(path: Path) -> None:
         with pytest.raises(WrongKey):
             async with open_store(path, realm="signal", key=b"x" * 32):
                 pass
-
-
-async def test_a_checkpoint_empties_the_log(store: Store, path: Path) -> None:
-    """Maintenance keeps the write-ahead log from growing for ever."""
-    await store.conversation("direct:a", now=NOON)
-    log = path.with_name(path.name + "-wal")
-    assert log.stat().st_size > 0
-    await store.checkpoint()
-    assert log.stat().st_size == 0
-
-
-async def test_reading_sees_what_was_kept(store: Store) -> None:
-    """A read after a transaction returned sees its rows; what the read raises comes through."""
-    conversation = await store.conversation("direct:a", now=NOON)
-    await store.transaction(lambda repos: repos.inbox.put(arrival(conversation)))
-    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
-
-    def failing(repos: Repositories) -> None:
-        raise Oops
-
-    with pytest.raises(Oops):
-        await store.read(failing)
 
 
 def test_moments_come_back_to_the_millisecond() -> None:
