@@ -234,10 +234,9 @@ class Grants(Repository):
 
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
         """Allows a tool in its present shape."""
-        self.revoke(conversation, person, tool)
         key = (conversation, self.keyring.handle(person), tool)
         self.execute(
-            "INSERT INTO grants (conversation_id, person, tool, sealed) VALUES (?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO grants (conversation_id, person, tool, sealed) VALUES (?, ?, ?, ?)",
             (*key, self.keyring.seal_row("grants", key, (shape, millis(now)))),
         )
 

@@ -100,10 +100,12 @@ class MasterKey:
         connection.execute(KEYS_TABLE)
         if _INDEX_KEY not in _names(connection):
             return self._begin(connection)
-        keyring = self._find_key(connection) if self._given is None else _try_master(connection, self._given)
+        keyring = self._find_key(connection)
         if keyring is None:
-            keyring = self._take_over(connection)
-        keyring.unlock()
+            keyring = _try_master(connection, self._former)
+            if keyring is None:
+                raise WrongKey(self._refusal())
+            keyring.wrap_again(self._given or _read_key(self.path) or _new(self.path))
         return keyring
 
     def rotate(self, keyring: "Keyring") -> int:
@@ -146,19 +148,16 @@ class MasterKey:
         return keyring
 
     def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
-        """Opens the keys with whichever of the two files fits and deletes the other; None if neither fits."""
+        """Opens the keys with the given key, or with whichever of the two files fits, and deletes the other file.
+
+        None: none of them fits.
+        """
+        if self._given is not None:
+            return _try_master(connection, self._given)
         if (keyring := _try_master(connection, _read_key(self.path))) is not None:
             self._next_path.unlink(missing_ok=True)
-            return keyring
-        if (keyring := _try_master(connection, _draft(self._next_path))) is not None:
+        elif (keyring := _try_master(connection, _draft(self._next_path))) is not None:
             self._settle_next()
-        return keyring
-
-    def _take_over(self, connection: sqlite3.Connection) -> "Keyring":
-        keyring = _try_master(connection, self._former)
-        if keyring is None:
-            raise WrongKey(self._refusal())
-        keyring.wrap_again(self._given or _read_key(self.path) or _new(self.path))
         return keyring
 
     def _refusal(self) -> str:

@@ -228,19 +228,3 @@ async def test_what_was_used_by_day_person_and_name(store: Store) -> None:
         ("2026-11-22", False, "model-2", 1, Decimal(0)),
     ]
     assert used[0].input_tokens == 200
-
-
-@pytest.mark.parametrize("cost", ["a lot", "NaN", "-Infinity", "1e999999", "-5", "", "1" * 5000])
-async def test_a_forged_cost_does_not_stop_what_adds_all_up(store: Store, cost: str) -> None:
-    """A crafted backup can hold any text; the row counts, without a cost."""
-    await note(store, "direct:a", MODEL)
-    await store.transaction(
-        lambda repos: repos.ledger.execute(
-            "INSERT INTO ledger (at, kind, name, outcome, input_tokens, "
-            "cached_input_tokens, output_tokens, latency_ms, cost_usd) SELECT at, kind, name, outcome, 0, 0, 0, 0, ? "
-            "FROM ledger",
-            (cost,),
-        )
-    )
-    [used] = await store.read(lambda repos: repos.ledger.usage(since=NOON - timedelta(days=1)))
-    assert (used.calls, used.cost_usd) == (2, Decimal("0.1"))
