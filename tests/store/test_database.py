@@ -11,6 +11,7 @@ import pytest
 
 from store.database import Database
 from store.errors import StoreError, StoreInUse
+from tests.store.places import content, keys_of
 from tests.waiting import WAIT_SECONDS, eventually
 
 Work = Callable[[sqlite3.Connection], object]
@@ -27,14 +28,6 @@ async def database(path: Path) -> AsyncGenerator[Database]:
     await database.transaction(lambda connection: execute(connection, "CREATE TABLE words (word TEXT UNIQUE) STRICT"))
     yield database
     await database.aclose()
-
-
-def keys_of(path: Path) -> Path:
-    return path.with_name(path.name + "-keys")
-
-
-def content(path: Path) -> bytes:
-    return path.read_bytes()
 
 
 def execute(connection: sqlite3.Connection, statement: str) -> None:

@@ -2,9 +2,8 @@
 
 import json
 from datetime import timedelta
-from pathlib import Path
 
-from store import Claim, ConversationId, Repositories, Store, open_store
+from store import Claim, ConversationId, Repositories, Store
 from tests import arrivals
 from tests.arrivals import arrival
 from tests.conftest import NOON
@@ -208,14 +207,6 @@ async def test_realms_do_not_take_each_others_messages(store: Store) -> None:
     assert (await store.read(lambda repos: repos.inbox.backlog())).items == 0
     repository.realm = "signal"
     assert await claim(store) is not None
-
-
-async def test_it_is_all_there_after_a_restart(path: Path) -> None:
-    """Closing and opening loses nothing."""
-    async with open_store(path, realm="signal") as store:
-        await arrive(store, "direct:a", 1, b"before")
-    async with open_store(path, realm="signal") as store:
-        assert [item.envelope for item in (await claimed(store)).items] == [b"before"]
 
 
 async def test_a_damaged_message_stops_no_other(store: Store) -> None:

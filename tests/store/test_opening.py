@@ -11,10 +11,7 @@ import pytest
 
 from store.database import Database, translate_error
 from store.errors import Damaged, StoreError, StoreFull, StoreInUse
-
-
-def keys_of(path: Path) -> Path:
-    return path.with_name(path.name + "-keys")
+from tests.store.places import keys_of
 
 
 async def refused(path: Path) -> StoreError:

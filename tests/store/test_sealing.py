@@ -27,22 +27,15 @@ from store import (
 )
 from store.sealing import KEY_BYTES, Keyring, MasterKey
 from tests.conftest import NOON
+from tests.store.places import keys_of, master_of
 
 KEY = bytes(range(KEY_BYTES))
 PLACE = "history.message|1|0"
 
 
-def key_path(path: Path) -> Path:
-    return path.with_name(path.name + "-master-key")
-
-
-def keys_path(path: Path) -> Path:
-    return path.with_name(path.name + "-keys")
-
-
 def contents(path: Path) -> tuple[bytes, bytes]:
     """The database and its key file."""
-    return path.read_bytes(), keys_path(path).read_bytes()
+    return path.read_bytes(), keys_of(path).read_bytes()
 
 
 def replace(file: Path, content: bytes | None) -> None:
@@ -321,13 +314,13 @@ class TestFiles:
         """The big file and its copies hold no key, wrapped or not, and the small one no key that is not wrapped."""
         async with open_store(path, realm="signal", key=KEY) as store:
             await everything_said(store)
-        with closing(sqlite3.connect(keys_path(path))) as connection:
+        with closing(sqlite3.connect(keys_of(path))) as connection:
             wrapped = [row[0] for row in connection.execute("SELECT key FROM wrapped")]
         assert len(wrapped) == 2
         big, small = contents(path)
         assert not any(key in big for key in wrapped)
         assert not any(key in file for key in (KEY, KEY.hex().encode()) for file in (big, small))
-        assert not key_path(path).exists()
+        assert not master_of(path).exists()
 
 
 class TestOpening:
@@ -354,9 +347,9 @@ class TestOpening:
         async with open_store(path, realm="signal"):
             pass
         assert str(await self._refused(path, KEY)).startswith("the master key in STORE__KEY does not open this store:")
-        key_path(path).write_text(KEY.hex())
+        master_of(path).write_text(KEY.hex())
         assert str(await self._refused(path)).startswith(
-            f"the master key in {key_path(path)} does not open this store:"
+            f"the master key in {master_of(path)} does not open this store:"
         )
         with pytest.raises(WrongKey, match="does not open this store, nor does STORE__OLD_KEY:"):
             async with open_store(path, realm="signal", key=KEY, old_key=KEY):
@@ -368,13 +361,13 @@ class TestOpening:
         async with open_store(path, realm="signal") as store:
             if talked:
                 await store.conversation("direct:a", now=NOON)
-        kept = key_path(path).read_bytes()
-        key_path(path).unlink()
+        kept = master_of(path).read_bytes()
+        master_of(path).unlink()
         error = await self._refused(path)
         assert isinstance(error, WrongKey)
-        assert str(key_path(path)) in str(error)
-        assert not key_path(path).exists()
-        key_path(path).write_bytes(kept)
+        assert str(master_of(path)) in str(error)
+        assert not master_of(path).exists()
+        master_of(path).write_bytes(kept)
         async with open_store(path, realm="signal"):
             pass
 
@@ -382,15 +375,15 @@ class TestOpening:
         """A new index key would hide every conversation: the store stays shut until the file is back."""
         async with open_store(path, realm="signal") as store:
             conversation = await store.conversation("direct:a", now=NOON)
-        kept = keys_path(path).read_bytes()
+        kept = keys_of(path).read_bytes()
         for content in (None, b""):
-            keys_path(path).unlink()
+            keys_of(path).unlink()
             if content is not None:
-                keys_path(path).write_bytes(content)
+                keys_of(path).write_bytes(content)
             error = await self._refused(path)
             assert isinstance(error, WrongKey)
             assert "-keys" in str(error)
-        keys_path(path).write_bytes(kept)
+        keys_of(path).write_bytes(kept)
         async with open_store(path, realm="signal") as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
 
@@ -406,20 +399,20 @@ class TestOpening:
         for _ in range(2):
             error = await self._refused(path)
             assert isinstance(error, DatabaseGone)
-            assert all(words in str(error) for words in (str(keys_path(path)), "restore FILE", "to start with nothing"))
-            assert keys_path(path).read_bytes() == keys
+            assert all(words in str(error) for words in (str(keys_of(path)), "restore FILE", "to start with nothing"))
+            assert keys_of(path).read_bytes() == keys
         replace(path, kept)
         async with open_store(path, realm="signal") as store:
             assert await store.conversation("direct:a", now=NOON) == conversation
         replace(path, None)
-        replace(keys_path(path), None)
+        replace(keys_of(path), None)
         async with open_store(path, realm="signal") as store:
             await store.conversation("direct:b", now=NOON)
 
     async def test_a_master_key_that_cannot_be_read_is_told(self, path: Path) -> None:
         """A folder in its place is an error that names it, not a crash."""
         path.parent.mkdir()
-        key_path(path).mkdir()
+        master_of(path).mkdir()
         error = await self._refused(path)
         assert type(error) is StoreError
-        assert str(key_path(path)) in str(error)
+        assert str(master_of(path)) in str(error)
