@@ -35,7 +35,7 @@ ROOMS = {
     "bot/models": (4310, 2900),
     "bot/web": (3167, 2300),
     "bot/doctor": (1657, 900),
-    "store": (6500, 3900),
+    "store": (6489, 3900),
     "tools": (11544, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
@@ -48,7 +48,7 @@ PARTS = {
 """Folders that are counted as a part of another room."""
 
 MODULES = (316, 280)
-TEST_LINES = (78033, 50000)
+TEST_LINES = (77768, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
