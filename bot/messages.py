@@ -13,13 +13,11 @@ from typing import Annotated, Any, Generic, Literal, NewType, TypeVar, cast
 
 from pydantic import Base64Bytes, Field, TypeAdapter
 
+from bot.event_json import dump_json, load_json
 from bot.labels import Labels
 
 CallId = NewType("CallId", str)
 """Identifies one tool call within a conversation; chosen by the model's vendor, `^[a-zA-Z0-9_-]+$`."""
-
-JSON_VERSION = 1
-"""The version `dump_messages` writes; raised by every change an older reader would misread."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -176,20 +174,25 @@ Message = Annotated[UserMessage | AssistantMessage | ToolMessage, Field(discrimi
 _messages: TypeAdapter[tuple[Message, ...]] = TypeAdapter(tuple[Message, ...])
 
 
-class UnreadableMessages(ValueError):
-    """Stored messages are damaged or from a newer version; start the version of Aldis that wrote them."""
-
-
 def dump_messages(messages: Sequence[Message]) -> bytes:
-    """The messages as versioned JSON: a one-byte version, a colon, then a JSON array in UTF-8."""
-    return b"%d:" % JSON_VERSION + _messages.dump_json(tuple(messages))
+    """The messages as versioned JSON."""
+    return dump_json(_messages, tuple(messages))
+
+
+def load_messages(data: bytes) -> tuple[Message, ...]:
+    """The messages written by `dump_messages`.
+
+    Raises:
+        UnreadableJson: the version is unknown or the JSON does not fit it.
+    """
+    return load_json(_messages, data, "message")
 
 
 def load_question(data: bytes | None) -> UserMessage | None:
     """The question at the start of these messages; None if they are missing or start with something else.
 
     Raises:
-        UnreadableMessages: as `load_messages`.
+        UnreadableJson: as `load_messages`.
     """
     first = next(iter(load_messages(data)), None) if data is not None else None
     return first if isinstance(first, UserMessage) else None
@@ -198,21 +201,6 @@ def load_question(data: bytes | None) -> UserMessage | None:
 def without_opaque(message: Message) -> Message:
     """The message without vendor blocks."""
     return message.without_opaque() if isinstance(message, AssistantMessage) else message
-
-
-def load_messages(data: bytes) -> tuple[Message, ...]:
-    """The messages written by `dump_messages`.
-
-    Raises:
-        UnreadableMessages: the version is unknown or the JSON does not fit it.
-    """
-    version, _, body = data.partition(b":")
-    if version != b"%d" % JSON_VERSION:
-        raise UnreadableMessages(f"messages of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
-    try:
-        return _messages.validate_json(body)
-    except ValueError as error:
-        raise UnreadableMessages("the stored messages do not fit their version") from error
 
 
 _Of = TypeVar("_Of")

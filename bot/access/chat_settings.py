@@ -7,6 +7,7 @@ from typing import Literal, Self
 
 from pydantic import TypeAdapter
 
+from bot.event_json import dump_json, load_json
 from bot.events import PersonId
 from bot.i18n.language import Language
 
@@ -104,31 +105,18 @@ class ChatSettings:
         return None if self.persona is None else self.persona.expires_at
 
 
-JSON_VERSION = 1
-"""The version prefix of stored settings; raised by every change an older reader would misread."""
-
 _settings: TypeAdapter[ChatSettings] = TypeAdapter(ChatSettings)
 
 
-class UnreadableSettings(ValueError):
-    """Stored settings are damaged, or from a newer version."""
-
-
 def dump_settings(settings: ChatSettings) -> bytes:
-    """The settings as versioned JSON: the version, a colon, a JSON object in UTF-8."""
-    return b"%d:" % JSON_VERSION + _settings.dump_json(settings, exclude_defaults=True)
+    """The settings as versioned JSON."""
+    return dump_json(_settings, settings, exclude_defaults=True)
 
 
 def parse_settings(data: bytes) -> ChatSettings:
     """The settings written by `dump_settings`.
 
     Raises:
-        UnreadableSettings: the version is unknown or the JSON does not fit it.
+        UnreadableJson: the version is unknown or the JSON does not fit it.
     """
-    version, _, body = data.partition(b":")
-    if version != b"%d" % JSON_VERSION:
-        raise UnreadableSettings(f"stored settings of version {version[:8]!r}, this Aldis reads {JSON_VERSION}")
-    try:
-        return _settings.validate_json(body)
-    except ValueError as error:
-        raise UnreadableSettings("the stored settings do not fit their version") from error
+    return load_json(_settings, data, "setting")

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from bot.access import chat_settings
-from bot.access.chat_settings import ChatSettings, UnreadableSettings
+from bot.access.chat_settings import ChatSettings
+from bot.event_json import UnreadableJson
 from bot.events import Incoming, PersonId
 from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import Language
@@ -19,7 +20,7 @@ def settings_of(repos: Repositories, conversation: ConversationId, now: datetime
     try:
         line = repos.chats.settings(conversation)
         return ChatSettings() if line is None else chat_settings.parse_settings(line).as_of(now)
-    except (UnreadableSettings, Damaged) as error:
+    except (UnreadableJson, Damaged) as error:
         _log.error("the settings of conversation %d are lost: %s", conversation, error)
         return ChatSettings()
 

@@ -35,7 +35,7 @@ from bot.access.routing import Correction, Question, route, unanswered_message
 from bot.chat import chats
 from bot.clock import Clock, is_set_within
 from bot.errors import ConfigError, Disconnected, TransportError
-from bot.event_json import UnreadableEvent, dump_value, load_outgoing
+from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import (
     ChatId,
     Deleted,
@@ -758,6 +758,6 @@ def _words(stored: bytes) -> str | None:
     """The words of a message in the outbox; None if it has none or cannot be read."""
     try:
         outgoing = load_outgoing(stored)
-    except UnreadableEvent:
+    except UnreadableJson:
         return None
     return outgoing.content.text.strip() if isinstance(outgoing, Reply) else None

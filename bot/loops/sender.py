@@ -28,7 +28,7 @@ from datetime import UTC, datetime, timedelta
 from bot.chat.outgoing import add_message
 from bot.clock import Clock, is_set_within
 from bot.errors import NetworkFailed, NotSent, NotUploaded, SentUnnamed, TransportError, Undeliverable, Untrusted
-from bot.event_json import UnreadableEvent, dump_value, load_outgoing
+from bot.event_json import UnreadableJson, dump_value, load_outgoing
 from bot.events import ChatId, Outgoing, PersonId, Removal, Reply, SentId, Styled
 from bot.formatting.split import is_long, split
 from bot.i18n import phrases
@@ -404,7 +404,7 @@ class Sender:
 
     def _keep_removal(self, repos: Repositories, item: OutboxItem) -> None:
         """Stores the removal for the case that the item turns out to be a duplicate; its words may be gone by then."""
-        with suppress(UnreadableEvent):
+        with suppress(UnreadableJson):
             if isinstance(outgoing := load_outgoing(item.reply), Reply):
                 removal = Removal(chat=outgoing.chat, target=SentId(0))
                 repos.copies.keep_removal(item.id, dump_value(removal))
@@ -443,7 +443,7 @@ class Sender:
         """Sends an item; returns what must be recorded."""
         try:
             outgoing = load_outgoing(item.reply)
-        except UnreadableEvent as error:
+        except UnreadableJson as error:
             return self._outcomes.give_up(item, None, str(error), "unreadable")
         tries = self._tries[item.id] = self._tries.pop(item.id, None) or Tries(self._gone_out)
         if len(self._tries) > _MAX_TRIES_KEPT:

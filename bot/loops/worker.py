@@ -36,7 +36,7 @@ from bot.chat.turn_tasks import TurnStopped, TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.commands.urgent import Authority, UrgentItems
-from bot.event_json import UnreadableEvent, load_envelope, read_event
+from bot.event_json import UnreadableJson, load_envelope, read_event
 from bot.events import ChatId, Edited, Envelope, Event, Incoming, Kind
 from bot.i18n import phrases
 from bot.i18n.catalogues import Sentence, say
@@ -367,7 +367,7 @@ class Worker:
         """
         try:
             envelope = load_envelope(item.envelope)
-        except UnreadableEvent:
+        except UnreadableJson:
             return None
         in_group = envelope.chat is not None and envelope.chat.is_group
         always = in_group and (await self._turns.settings(conversation)).answers_always

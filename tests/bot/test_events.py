@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.event_json import JSON_VERSION, UnreadableEvent, dump_value, load_envelope, load_outgoing
+from bot.access.chat_settings import parse_settings
+from bot.event_json import JSON_VERSION, UnreadableJson, dump_value, load_envelope, load_outgoing
 from bot.events import (
     ChatId,
     Envelope,
@@ -22,6 +23,7 @@ from bot.events import (
     StyleRange,
     utf16_offsets,
 )
+from bot.messages import load_messages
 
 words = st.text(st.characters(codec="utf-8"), max_size=30)
 persons = words.map(PersonId)
@@ -84,7 +86,13 @@ STORED_REPLY = (
     .replace(b'"last":', b'"notice_of":null,"last":', 1)
     + b',"edits":null}'
 )
-NAMES: dict[object, str] = {load_envelope: "envelope", load_outgoing: "outgoing message"}
+MESSAGES = b'1:[{"text":"secret","role":"user"}]'
+NAMES: dict[object, str] = {
+    load_envelope: "envelope",
+    load_outgoing: "outgoing message",
+    load_messages: "message",
+    parse_settings: "setting",
+}
 REMOVAL = Removal(chat=ChatId("direct:uuid"), target=SentId(1))
 
 
@@ -114,7 +122,7 @@ def test_a_reply_and_a_removal_are_told_apart() -> None:
     assert load_outgoing(STORED_REPLY) == load_outgoing(OLD_REPLY) == REPLY
     assert load_outgoing(dump_value(REMOVAL)) == REMOVAL
     for stored in (b"2:{}", b"1:{}", STORED_ENVELOPE):
-        with pytest.raises(UnreadableEvent):
+        with pytest.raises(UnreadableJson):
             load_outgoing(stored)
 
 
@@ -126,11 +134,19 @@ def test_what_is_about_other_messages_is_urgent(kind: Kind) -> None:
     assert replace(envelope, is_command=True).is_urgent
 
 
-@pytest.mark.parametrize(("load", "stored"), [(load_envelope, STORED_ENVELOPE), (load_outgoing, STORED_REPLY)])
-@pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"x" * 1000])
+@pytest.mark.parametrize(
+    ("load", "stored"),
+    [
+        (load_envelope, STORED_ENVELOPE),
+        (load_outgoing, STORED_REPLY),
+        (load_messages, MESSAGES),
+        (parse_settings, b"1:{}"),
+    ],
+)
+@pytest.mark.parametrize("version", [b"", b"0", b"2", b"11", b"01", b"x" * 1000])
 def test_an_unknown_version_is_refused(load: Callable[[bytes], object], stored: bytes, version: bytes) -> None:
     """The error names what it is and the version that this Aldis reads."""
-    with pytest.raises(UnreadableEvent, match=rf"{NAMES[load]} .*reads {JSON_VERSION}") as caught:
+    with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} .*reads {JSON_VERSION}") as caught:
         load(version + stored.removeprefix(b"1"))
     assert len(str(caught.value)) < 90
 
@@ -149,11 +165,17 @@ def test_an_unknown_version_is_refused(load: Callable[[bytes], object], stored: 
         (load_outgoing, STORED_REPLY.replace(b'"BOLD"', b'"SECRET"')),
         (load_outgoing, STORED_REPLY.replace(b'"bold"', b'"\xff"')),
         (load_outgoing, b'1:{"chat": "secret"}'),
+        (load_messages, MESSAGES[:-1]),
+        (load_messages, MESSAGES.replace(b"user", b"system")),
+        (load_messages, MESSAGES.replace(b"secret", b"\xff")),
+        (load_messages, b'1:[{"parts":[{"kind":"picture","text":"secret"}],"role":"assistant"}]'),
+        (parse_settings, b'1:{"language":"secret"}'),
+        (parse_settings, b'1:{"tools_off":"all"}'),
     ],
 )
 def test_what_does_not_fit_its_version_is_refused(load: Callable[[bytes], object], stored: bytes) -> None:
     """Damaged JSON, or that of the other kind, is one error, without a word of it."""
-    with pytest.raises(UnreadableEvent, match=rf"{NAMES[load]} does not fit") as caught:
+    with pytest.raises(UnreadableJson, match=rf"{NAMES[load]} does not fit") as caught:
         load(stored)
     assert "secret" not in str(caught.value).lower()
 
