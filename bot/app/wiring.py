@@ -277,8 +277,8 @@ def service(
     room = ContextRoom(shared.lessons, models.server_of(settings))
     agent = MultimodalAgent(
         Agent(
-            provider,
-            toolbox,
+            provider=provider,
+            toolbox=toolbox,
             system=prompt.system(settings.signal.name, settings.llm.system_prompt, locale.place),
             settings=settings,
             budget=shared.budget,

@@ -20,14 +20,15 @@ are known in the end (`bot.chat.answers`).
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 
 from bot.chat import answers, phrases, prompt
 from bot.chat.answers import Shield
 from bot.chat.citations import CitedPages
 from bot.chat.context import beside, with_note
-from bot.chat.journal import Allowance, Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
+from bot.chat.journal import Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
 from bot.chat.model_calls import complete, failed_attempts, question_row
 from bot.chat.outgoing import enclosed_files
 from bot.chat.prompt import PastTurn
@@ -57,7 +58,6 @@ from bot.trust.links import GivenAddresses, defang, given_in
 from bot.trust.provenance import Sources
 from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets
-from store import LedgerEntry
 from tools import UnknownOutcome, clean_text, shorten
 
 OnProgress = Callable[[Progress], Awaitable[None]]
@@ -86,30 +86,20 @@ _REPLACED = "the person wants this in a newer message, which takes care of it; a
 _INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Agent:
     """Answers turns with one provider and one toolbox."""
 
-    def __init__(
-        self,
-        provider: Provider,
-        toolbox: Toolbox,
-        *,
-        system: str,
-        settings: Settings,
-        budget: Budget,
-        secrets: Secrets,
-        room: ContextRoom,
-    ) -> None:
-        """`secrets` are the operator's own, hidden from models and people. `room` is what is already known about the
-        models' context windows, and learns which tools are used. `budget` knows the prices.
-        """
-        self.provider = provider
-        self.toolbox = toolbox
-        self.system = system
-        self.settings = settings
-        self.budget = budget
-        self.secrets = secrets
-        self.room = room
+    provider: Provider
+    toolbox: Toolbox
+    system: str
+    settings: Settings
+    budget: Budget
+    """What may be spent, and what models cost."""
+    secrets: Secrets
+    """The operator's own, hidden from models and people."""
+    room: ContextRoom
+    """What is known about the models' context windows; it learns which tools are used."""
 
     async def answer(
         self,
@@ -170,7 +160,7 @@ class _Answering:
         """How many calls are under way."""
         self.fresh_from = 0
         """The index of the first run since something was done: what earlier ones looked at may have changed."""
-        self.pages = CitedPages(chain.from_iterable(turn.history), self._finds_pages)
+        self.pages = CitedPages(chain.from_iterable(turn.history), self.toolbox.finds_pages)
         """The pages the conversation knows; those that the turn finds are numbered after them."""
         for run in journal.runs.values():
             self.pages.take(ToolMessage(answers=(run.answer,)))
@@ -218,14 +208,8 @@ class _Answering:
         completion = asked if asked.message is None else replace(asked, message=self._read(asked.message))
         await self.on_progress(_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and self.rounds_left:
-            is_soon = all(map(self._writes_soon, completion.message.calls))
-            await self.journal.keep_completion(completion, hold=is_soon)
+            await self.journal.keep_completion(completion, hold=self.toolbox.writes_soon(completion.message.calls))
         return completion
-
-    def _writes_soon(self, call: ToolCall) -> bool:
-        """Whether the call's first step comes within milliseconds: its start, or its end."""
-        toolbox = self.toolbox
-        return toolbox.computes_only(call) or toolbox.runs_once(call) or bool(toolbox.cost_usd([call]))
 
     async def _asked(self) -> Completion | UsedUp:
         """Asks the models once; if the request is too long, again with a shorter one. Or the limit that forbids it."""
@@ -342,10 +326,6 @@ class _Answering:
 
     # What is called.
 
-    def _finds_pages(self, tool: str) -> bool:
-        spec = self.toolbox.spec(tool)
-        return spec is not None and spec.finds_pages
-
     async def _carry_out(self, calls: Sequence[ToolCall]) -> list[ToolRun] | Pause:
         """One run per call, in the order asked; equal calls and calls over the limit are not run.
 
@@ -371,7 +351,8 @@ class _Answering:
         left_out = {key: call for key, call in to_run.items() if key not in allowed}
         done = known | ran
         done |= {key: self.toolbox.refuse(call, "rate_limited", too_many) for key, call in left_out.items()}
-        runs = [_as(done[key], call) for key, call in zip(keys, calls, strict=True)]
+        answers_to = [(call, done[key]) for key, call in zip(keys, calls, strict=True)]
+        runs = [replace(run, answer=replace(run.answer, call_id=call.id)) for call, run in answers_to]
         new = [done[key] for key in to_run]
         self.runs += new
         self.agent.room.uses.update(run.tool for run in new)
@@ -383,41 +364,39 @@ class _Answering:
     def _pause(self, undecided: Sequence[ToolCall]) -> Pause:
         """The pause in which a person decides about these calls."""
         causes = (cause for call in undecided for cause in self._causes(call) or ())
+        tools = {self.toolbox.allowance(call, self.labels) for call in undecided}
         return Pause(
             calls=tuple(undecided),
             deeds=tuple(map(self.toolbox.deed, undecided)),
             cost_usd=self.toolbox.cost_usd(undecided),
             is_asked=all(call.id in self.journal.asked for call in undecided),
             causes=tuple(dict.fromkeys(causes)),
-            allowance=self._allowance(undecided),
+            allowance=tools.pop() if len(tools) == 1 else None,
         )
 
     def _known(self) -> dict[str, ToolRun]:
         """The earlier runs that answer an equal call as well."""
         return {
-            _key_of(run): run
+            _key(run.call): run
             for place, run in enumerate(self.runs)
             if run.outcome in SETTLED and (place >= self.fresh_from or self.toolbox.changes(run))
         }
 
     def _waits(self, call: ToolCall) -> bool:
         """Whether a call still waits for a person's approval."""
-        if (
-            call.id in self.journal.runs
-            or call.id in self.journal.decided
-            or not self.turn.settings.allows_tool(call.name)
-        ):
+        journal, turn = self.journal, self.turn
+        is_over = call.id in journal.runs or call.id in journal.decided
+        if is_over or turn.is_unattended or not turn.settings.allows_tool(call.name):
             return False
-        if self.turn.is_unattended:
-            return False
-        until = self.journal.asked.get(call.id)
-        return self.turn.loaded_at < until if until is not None else self._causes(call) is not None
+        until = journal.asked.get(call.id)
+        return turn.loaded_at < until if until is not None else self._causes(call) is not None
 
     async def _objects(self, call: ToolCall) -> bool:
         """Whether a call cannot be done anyway, so that no person is asked about it; one that was asked about can."""
         if call.id in self.journal.asked:
             return False
-        turn, refusal = self.turn, self.sources.refusal(call, self.toolbox.spec(call.name))
+        turn = self.turn
+        refusal = self.sources.refusal(call, self.toolbox.spec(call.name))
         found = (
             await self.toolbox.objection(call, turn.person, chat=turn.chat, turn=turn.id, timezone=turn.timezone)
             if refusal is None
@@ -436,68 +415,59 @@ class _Answering:
         is_allowed = not self.turn.is_unattended and self.toolbox.allowance(call, self.labels) in self.turn.allowed
         return None if is_allowed else causes
 
-    def _allowance(self, calls: Sequence[ToolCall]) -> Allowance | None:
-        """Returns what the asker could allow for good with these calls: one tool."""
-        tools = {self.toolbox.allowance(call, self.labels) for call in calls}
-        return tools.pop() if len(tools) == 1 else None
-
     async def _ran(self, call: ToolCall) -> ToolRun:
         """Runs one call and journals it, unless the journal already has it."""
         spec = self.toolbox.spec(call.name)
         refusal = self.sources.refusal(call, spec)
         earlier = self.journal.runs.get(call.id)
-        if earlier is not None and _key_of(earlier) == _key(call):
+        if earlier is not None and _key(earlier.call) == _key(call):
             self.running -= 1
             self.sources.took(earlier.answer, earlier.arguments, spec)
             return earlier
-        refused = self.objections.get(call.id)
-        if refused is None and refusal is not None:
-            refused = self.toolbox.refuse(call, "denied", refusal)
-        refused = refused or self._refused(call)
+        refused = self._refused(call, refusal)
         run = refused or await self._run(call)
         run = replace(run, answer=replace(run.answer, content=self.agent.secrets.cut(run.answer.content)))
         self.sources.took(run.answer, run.arguments, spec)
         self.running -= 1
         # After the last one, the next question to the model is written within milliseconds.
         is_soon = not self.running and not self.toolbox.runs_once(call)
-        await self.journal.keep_run(run, _row(run), hold=is_soon)
-        answer, seconds = run.answer, run.latency_seconds
+        await self.journal.keep_run(run, hold=is_soon)
         if refused is None:
+            answer, seconds = run.answer, run.latency_seconds
             await self.on_progress(
                 ToolEnded(name=answer.name, content=answer.content, ok=answer.ok, latency_seconds=seconds)
             )
         return run
 
-    def _refused(self, call: ToolCall) -> ToolRun | None:
-        """The answer to a call that may not run; None: it may."""
-        journal = self.journal
-        if not self.turn.settings.allows_tool(call.name):
-            return self.toolbox.refuse(call, "disabled", f"{call.name} is switched off in this conversation")
-        if call.id in journal.replaced:
-            return self.toolbox.refuse(call, "denied", _REPLACED)
-        if call.id in journal.asked and not journal.decided.get(call.id, False):
-            said = "said no to this" if call.id in journal.decided else "did not answer in time whether you may"
-            return self.toolbox.refuse(call, "denied", f"the person {said}: it was not done; do not ask again")
-        if self.turn.is_unattended and self._causes(call) is not None:
-            return self.toolbox.refuse(call, "denied", _NOBODY_HERE)
-        if call.id in journal.started:
-            return self.toolbox.refuse(call, UnknownOutcome.code, _INTERRUPTED)
-        return None
+    def _refused(self, call: ToolCall, refusal: str | None) -> ToolRun | None:
+        """The answer to a call that may not run; None: it may. `refusal` says why its address may not be fetched."""
+        journal, turn = self.journal, self.turn
+        is_asked = call.id in journal.asked and not journal.decided.get(call.id, False)
+        said = "said no to this" if call.id in journal.decided else "did not answer in time whether you may"
+        reasons = (
+            (refusal is not None, "denied", refusal or ""),
+            (not turn.settings.allows_tool(call.name), "disabled", f"{call.name} is switched off in this conversation"),
+            (call.id in journal.replaced, "denied", _REPLACED),
+            (is_asked, "denied", f"the person {said}: it was not done; do not ask again"),
+            (turn.is_unattended and self._causes(call) is not None, "denied", _NOBODY_HERE),
+            (call.id in journal.started, UnknownOutcome.code, _INTERRUPTED),
+        )
+        found = next(((code, words) for is_due, code, words in reasons if is_due), None)
+        return self.objections.get(call.id) or (self.toolbox.refuse(call, *found) if found else None)
 
     async def _run(self, call: ToolCall) -> ToolRun:
-        turn, journal, toolbox = self.turn, self.journal, self.toolbox
+        turn, toolbox = self.turn, self.toolbox
         given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
         await self.on_progress(ToolStarted(name=call.name, arguments=given))
-        cost_usd = toolbox.cost_usd([call])
-        entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", latency_seconds=0, cost_usd=cost_usd)
-        await journal.start(call.id, entry, is_once=toolbox.runs_once(call))
+        await self.journal.start(call, toolbox.cost_usd([call]), is_once=toolbox.runs_once(call))
+        own = (writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
         return await toolbox.run(
             call,
             turn.person,
             chat=turn.chat,
             turn=turn.id,
             timezone=turn.timezone,
-            labels=_own_labels(turn) if toolbox.is_named(call, self.words) else self.labels,
+            labels=Labels(people=tuple(own)) if toolbox.is_named(call, self.words) else self.labels,
             words=self.words,
             pages=self.pages,
         )
@@ -506,48 +476,34 @@ class _Answering:
 
     async def _answered(self, completion: Completion) -> Outcome:
         """The outcome of a completion that runs no tools, with the remarks beside its words."""
-        read, turn = (*self.history, *self.said), self.turn
+        read = (*self.history, *self.said)
+        shielded: Shield = str
+        if may_carry_out(self.labels):
+            given = GivenAddresses(given_in(read, self.toolbox.returning))
+            shielded = partial(defang, given=given)
         text = "" if completion.message is None else completion.message.text
-        shielded = self._shield()
         text, answer = await work_out(text, answers.words_of, completion, self.pages, read, self.runs, shielded)
-        ended = [run for run in self.runs if run.outcome in SETTLED and self.toolbox.changes(run)]
-        done = tuple(map(_call_of, ended))
-        takes_place = any(question.is_replaced_by(done) for question in turn.open_questions)
-        replaced = [say(phrases.TAKES_PLACE)] if takes_place else []
-        if answer is None:
-            return Outcome(
-                text="\n\n".join([text, *replaced]),
-                ok=False,
-                bills=self.journal.bills,
-                done=done if takes_place else (),
-            )
-        always = "\n".join(say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in self.journal.allowed)
-        remarks = [
-            *self._undone(),
-            *replaced,
-            *([always] if always else []),
-        ]
+        done = tuple(run.call for run in self.runs if run.outcome in SETTLED and self.toolbox.changes(run))
+        takes_place = any(question.is_replaced_by(done) for question in self.turn.open_questions)
+        remarks = [say(phrases.TAKES_PLACE)] if takes_place else []
+        if answer is not None:
+            allowed = [say(phrases.ALWAYS_ALLOWED, tool=phrases.tool_name(tool)) for tool in self.journal.allowed]
+            remarks = [*self._undone(), *remarks, *(["\n".join(allowed)] if allowed else [])]
         return Outcome(
             text="\n\n".join([text, *remarks]),
-            ok=True,
-            messages=(*self.said, replace(answer, labels=self.labels)),
+            ok=answer is not None,
+            messages=() if answer is None else (*self.said, replace(answer, labels=self.labels)),
             bills=self.journal.bills,
-            files=enclosed_files(self.runs),
+            files=() if answer is None else enclosed_files(self.runs),
             done=done if takes_place else (),
         )
 
     def _undone(self) -> list[str]:
         """What a scheduled run did not do because no person was there to agree."""
-        denied = [_call_of(run) for run in self.runs if run.outcome == "denied" and self.turn.is_unattended]
+        denied = [run.call for run in self.runs if run.outcome == "denied" and self.turn.is_unattended]
         undone = [call for call in denied if self._causes(call) is not None]
         causes = dict.fromkeys(cause for call in undone for cause in self._causes(call) or ())
         return [phrases.left_undone(list(map(self.toolbox.deed, undone)), tuple(causes))] if undone else []
-
-    def _shield(self) -> Shield:
-        if not may_carry_out(self.labels):
-            return _as_it_is
-        given = GivenAddresses(given_in((*self.history, *self.said), self.toolbox.returning))
-        return lambda text: defang(text, given)
 
 
 def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
@@ -583,12 +539,8 @@ def _unbound(completion: Completion) -> Completion:
 
 
 def _progress(completion: Completion) -> ModelAnswered:
-    cost = completion.cost_usd
-    passed_over = (
-        f"{attempt.provider} {attempt.model}".strip()
-        for attempt in completion.attempts
-        if (attempt.provider, attempt.model) != (completion.provider, completion.model)
-    )
+    cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
+    tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
     return ModelAnswered(
         provider=completion.provider,
         model=completion.model,
@@ -596,39 +548,9 @@ def _progress(completion: Completion) -> ModelAnswered:
         output_tokens=completion.usage.output_tokens,
         cost_usd="unknown" if cost is None else f"{cost:f}",
         latency_seconds=completion.latency_seconds,
-        instead_of=next(passed_over, ""),
+        instead_of=next((one for one in tried if one != answered_by), ""),
     )
 
 
 def _key(call: ToolCall) -> str:
     return json.dumps([call.name, call.malformed, call.arguments], sort_keys=True)
-
-
-def _key_of(run: ToolRun) -> str:
-    return json.dumps([run.answer.name, None, run.arguments], sort_keys=True)
-
-
-def _own_labels(turn: Turn) -> Labels:
-    """The labels of what the asker named themselves, whatever else is in the request."""
-    return Labels(
-        people=tuple(writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
-    )
-
-
-def _as(run: ToolRun, call: ToolCall) -> ToolRun:
-    """The run as the answer to an equal call."""
-    return run if run.answer.call_id == call.id else replace(run, answer=replace(run.answer, call_id=call.id))
-
-
-def _as_it_is(text: str) -> str:
-    return text
-
-
-def _call_of(run: ToolRun) -> ToolCall:
-    return ToolCall(id=run.answer.call_id, name=run.answer.name, arguments=run.arguments)
-
-
-def _row(run: ToolRun) -> LedgerEntry:
-    return LedgerEntry(
-        kind="tool", name=run.tool, outcome=run.outcome, latency_seconds=run.latency_seconds, cost_usd=run.cost_usd
-    )

@@ -116,6 +116,11 @@ class ToolRun:
     """What the tool made for the person."""
     step: Literal["ran"] = "ran"
 
+    @property
+    def call(self) -> ToolCall:
+        """The call that has ended."""
+        return ToolCall(id=self.answer.call_id, name=self.answer.name, arguments=self.arguments)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Allowance:
@@ -426,11 +431,12 @@ class Journal:
         fee_usd = fee.cost_usd or Decimal(0)
         return await self._write(reserves=(name, fee_entry(fee)), is_limited=is_limited, fee_usd=fee_usd)
 
-    async def start(self, call_id: CallId, entry: LedgerEntry, *, is_once: bool) -> None:
+    async def start(self, call: ToolCall, cost_usd: Decimal, *, is_once: bool) -> None:
         """Writes that a tool begins which must not run twice, or which costs something."""
-        steps = (Started(call_id=call_id),) if is_once else ()
-        if steps or entry.cost_usd:
-            await self._write(*steps, reserves=(call_id, entry) if entry.cost_usd else None, is_limited=False)
+        steps = (Started(call_id=call.id),) if is_once else ()
+        entry = LedgerEntry(kind="tool", name=call.name, outcome="ok", latency_seconds=0, cost_usd=cost_usd)
+        if steps or cost_usd:
+            await self._write(*steps, reserves=(call.id, entry) if cost_usd else None, is_limited=False)
 
     def note_failures(self, entries: tuple[LedgerEntry, ...]) -> None:
         """Notes what a question to the model has cost that got no answer; the next commit settles it."""
@@ -475,8 +481,11 @@ class Journal:
         self._settle(SPEAKING, (fee_entry(spoken.fee),))
         await self._keep(spoken)
 
-    async def keep_run(self, run: ToolRun, entry: LedgerEntry, *, hold: bool = False) -> None:
+    async def keep_run(self, run: ToolRun, *, hold: bool = False) -> None:
         """Writes how a tool call ended; `hold`: with the next commit, which comes within milliseconds."""
+        entry = LedgerEntry(
+            kind="tool", name=run.tool, outcome=run.outcome, latency_seconds=run.latency_seconds, cost_usd=run.cost_usd
+        )
         self._settle(run.answer.call_id, (entry,))
         await self._keep(run, hold=hold)
 

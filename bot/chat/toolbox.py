@@ -12,10 +12,9 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, cast
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -153,18 +152,26 @@ class Toolbox:
 
     def runs_once(self, call: ToolCall) -> bool:
         """Whether a call must not be repeated if its outcome is unknown."""
-        tool = self._tools.get(call.name)
-        return tool is not None and tool.spec.effects == "once"
+        spec = self.spec(call.name)
+        return spec is not None and spec.effects == "once"
 
     def changes(self, run: ToolRun) -> bool:
         """Whether a call that ran may have changed something rather than only looked, or its tool is gone."""
         spec = self.spec(run.answer.name)
         return spec is None or (spec.effects != "none" and not _only_looks(spec, run.arguments))
 
-    def computes_only(self, call: ToolCall) -> bool:
-        """Whether a call is so quick and harmless that it can share the commit of the completion that asks for it."""
-        tool = self._tools.get(call.name)
-        return tool is not None and tool.spec.label == "computed"
+    def writes_soon(self, calls: Iterable[ToolCall]) -> bool:
+        """Whether each call writes its first step within milliseconds: its start, or its end if it only computes."""
+        specs = [self.spec(call.name) for call in calls]
+        return all(
+            spec is not None and (spec.label == "computed" or spec.effects == "once" or bool(spec.cost_usd))
+            for spec in specs
+        )
+
+    def finds_pages(self, name: str) -> bool:
+        """Whether the tool of that name gives pages that an answer can cite."""
+        spec = self.spec(name)
+        return spec is not None and spec.finds_pages
 
     @property
     def returning(self) -> frozenset[str]:
@@ -420,25 +427,9 @@ def _problem(problem: ErrorDetails) -> str:
 
 
 def outline_arguments(arguments: Mapping[str, object], known: Collection[str]) -> str:
-    """The arguments for the log: their names and sizes, never their values. Arguments that are not `known` are only
+    """The arguments for the log: their names and lengths, never their values. Arguments that are not `known` are only
     counted, because a model made up their names.
     """
-    kinds = [f"{name}: {_kind_of(value)}" for name, value in arguments.items() if name in known]
-    unknown = len(arguments) - len(kinds)
-    return ", ".join([*kinds, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"
-
-
-def _kind_of(value: object) -> str:
-    match value:
-        case None:
-            return "nothing"
-        case bool():
-            return "yes or no"
-        case int() | float():
-            return "number"
-        case str():
-            return f"text of {len(value)}"
-        case list():
-            return f"list of {len(cast('list[Any]', value))}"
-        case _:
-            return "object"
+    lengths = [f"{name}: {len(str(value))} characters" for name, value in arguments.items() if name in known]
+    unknown = len(arguments) - len(lengths)
+    return ", ".join([*lengths, *([f"{unknown} unknown"] if unknown else [])]) or "no arguments"

@@ -88,16 +88,8 @@ async def test_a_bug_in_a_tool_is_an_answer_too(clock: SetClock, caplog: pytest.
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (call({"word": "sesame", "times": 2}), "tool echo (word: text of 6, times: number): ok in "),
-        (
-            call({"word": ["sesame"], "times": None}),
-            "tool echo (word: list of 1, times: nothing): invalid_arguments in ",
-        ),
-        (
-            call({"word": {"sesame": 1}, "times": True}),
-            "tool echo (word: object, times: yes or no): invalid_arguments ",
-        ),
-        (call({"sesame": 1, "word": "a"}), "tool echo (word: text of 1, 1 unknown): invalid_arguments in "),
+        (call({"word": "sesame", "times": 2}), "tool echo (word: 6 characters, times: 1 characters): ok in "),
+        (call({"sesame": 1, "word": {}}), "tool echo (word: 2 characters, 1 unknown): invalid_arguments in "),
         (call({}, malformed="sesame"), "tool echo (no arguments): invalid_arguments in "),
         (call({"sesame": "sesame"}, name="sesame"), "tool unknown (1 unknown): not_found in "),
     ],

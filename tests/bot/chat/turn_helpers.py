@@ -177,8 +177,8 @@ def agent_of(
 ) -> Agent:
     """An agent with small bounds, no secrets and nothing learnt, unless told otherwise."""
     return Agent(
-        provider,
-        tools,
+        provider=provider,
+        toolbox=tools,
         system="Be kind.",
         settings=settings or turn_settings(),
         budget=budget,
