@@ -22,10 +22,15 @@ class TurnStopped(Exception):
     """A person wants no answer from this turn any more."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class _Running:
     turn: TurnId
     task: asyncio.Task[bool]
+    is_answering: bool = False
+    """Whether its agent is at work."""
+    is_answered: bool = False
+    """Whether it has stored its answer and is only cleaning up."""
+    is_halted: bool = False
 
 
 class TurnTasks:
@@ -35,13 +40,7 @@ class TurnTasks:
         self._running: dict[ConversationId, _Running] = {}
         self._people: Counter[bytes] = Counter()
         """How many turns of each person (a handle) are running."""
-        self._answering: set[TurnId] = set()
-        """The turns whose agent is at work."""
-        self._answered: set[TurnId] = set()
-        """The turns that have stored their answer and are only cleaning up."""
         self._stopped: set[TurnId] = set()
-        self._halted: set[TurnId] = set()
-        self._forgotten: set[TurnId] = set()
 
     def __len__(self) -> int:
         """The number of running turns."""
@@ -56,10 +55,6 @@ class TurnTasks:
         """The people (handles) with at least this many running turns; safe to read on the store's thread."""
         return [person for person, turns in self._people.copy().items() if turns >= least]
 
-    def running(self) -> set[TurnId]:
-        """The running turns."""
-        return {one.turn for one in self._running.values()}
-
     def turn_of(self, conversation: ConversationId) -> TurnId | None:
         """The conversation's running turn; None if it has none."""
         one = self._running.get(conversation)
@@ -67,7 +62,7 @@ class TurnTasks:
 
     def stoppable(self) -> set[TurnId]:
         """The running turns that have not stored their answer yet."""
-        return self.running() - self._answered
+        return {one.turn for one in self._running.values() if not one.is_answered}
 
     def add(self, claim: Claim, task: asyncio.Task[bool]) -> None:
         """Records the task that sees a claim through."""
@@ -78,9 +73,6 @@ class TurnTasks:
         """Forgets the task of a claim; if the turn is tried again, that it was stopped still holds then."""
         self._running.pop(claim.conversation, None)
         self._people -= Counter([claim.items[0].author])  # drops people without any left
-        self._forgotten.discard(claim.turn)
-        self._answered.discard(claim.turn)
-        self._halted.discard(claim.turn)
         if not is_tried_again:
             self._stopped.discard(claim.turn)
 
@@ -93,7 +85,9 @@ class TurnTasks:
         """
         if turn in self._stopped:
             raise TurnStopped
-        self._answering.add(turn)
+        one = self._find(turn)
+        if one is not None:
+            one.is_answering = True
         try:
             yield
         except asyncio.CancelledError:
@@ -103,15 +97,13 @@ class TurnTasks:
             task.uncancel()
             raise TurnStopped from None
         finally:
-            self._answering.discard(turn)
+            if one is not None:
+                one.is_answering = False
 
     def on_answer(self, turn: TurnId) -> None:
         """Notes that the turn has stored its answer."""
-        self._answered.add(turn)
-
-    def is_forgotten(self, turn: TurnId) -> bool:
-        """Whether the turn was halted because its journal is about to go."""
-        return turn in self._forgotten
+        if (one := self._find(turn)) is not None:
+            one.is_answered = True
 
     def stop_all(self) -> None:
         """Stops all running turns, as if people had asked for it: each conversation reads so."""
@@ -121,10 +113,10 @@ class TurnTasks:
     def stop(self, conversation: ConversationId) -> bool:
         """Stops the conversation's turn, which then says so; returns whether there was one that can."""
         one = self._running.get(conversation)
-        if one is None or one.turn in self._halted:
+        if one is None or one.is_halted:
             return False
         self._stopped.add(one.turn)
-        if one.turn in self._answering:
+        if one.is_answering:
             one.task.cancel()
         return True
 
@@ -133,18 +125,16 @@ class TurnTasks:
         places = [conversation for conversation, one in self._running.items() if one.turn == turn]
         return any(map(self.stop, places))
 
-    def halt(self, conversation: ConversationId, *, is_forgotten: bool = False) -> None:
-        """Stops the conversation's turn silently, if there is one; `is_forgotten`: its journal is about to go."""
-        one = self._running.get(conversation)
-        if one is not None:
-            if is_forgotten:
-                self._forgotten.add(one.turn)
-            self._halted.add(one.turn)
-            one.task.cancel()
+    def halt(self, conversation: ConversationId) -> None:
+        """Stops the conversation's turn silently, if there is one."""
+        if (one := self._running.get(conversation)) is not None:
+            self.halt_turn(one.turn)
 
     def halt_turn(self, turn: TurnId) -> None:
         """Stops this turn silently, if it is running."""
-        for one in self._running.values():
-            if one.turn == turn:
-                self._halted.add(turn)
-                one.task.cancel()
+        if (one := self._find(turn)) is not None:
+            one.is_halted = True
+            one.task.cancel()
+
+    def _find(self, turn: TurnId) -> _Running | None:
+        return next((one for one in self._running.values() if one.turn == turn), None)

@@ -275,7 +275,7 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
             context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))
 
     place = await store.read(lambda repos: repos.conversations.at(address)) if is_elsewhere else None
-    call.running.halt(place or call.conversation, is_forgotten=True)
+    call.running.halt(place or call.conversation)
     if person is None:
         await store.forget(address, before=item, now=now, then=then, first=first)
     else:

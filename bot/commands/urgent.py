@@ -10,6 +10,7 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 
 from bot.access.access import AccessList, is_admin
 from bot.access.routing import (
@@ -100,6 +101,8 @@ class UrgentItems:
         self._commands = commands
         self._group_context = group_context
         self._authority = authority
+        self._running = TurnTasks()
+        """The turns that run beside it: those of the loop that calls `begin_all`."""
 
     @property
     def conversations(self) -> Collection[ConversationId]:
@@ -121,10 +124,12 @@ class UrgentItems:
         if not self._wakeup.is_set():
             return
         self._wakeup.clear()
+        self._running = running
+        by_conversation = attrgetter("conversation")
         try:
             while urgent_items := await self._waiting():
-                for conversation, own in groupby(sorted(urgent_items, key=_conversation_of), _conversation_of):
-                    lane = self._attend_all(tuple(own), running)
+                for conversation, own in groupby(sorted(urgent_items, key=by_conversation), by_conversation):
+                    lane = self._attend_all(tuple(own))
                     self._lanes[conversation] = group.create_task(lane, name=f"urgent-{conversation}")
         except StoreError:
             self._wakeup.set()
@@ -135,11 +140,11 @@ class UrgentItems:
         busy = tuple(self._lanes)
         return await self._store.read(lambda repos: repos.inbox.urgent_items(besides=busy, limit=_AT_ONCE))
 
-    async def _attend_all(self, urgent_items: Sequence[UrgentItem], running: TurnTasks) -> None:
+    async def _attend_all(self, urgent_items: Sequence[UrgentItem]) -> None:
         """Carries out the items of one conversation, in the order in which they arrived."""
         try:
             for urgent_item in urgent_items:
-                await self._attend(urgent_item, running)
+                await self._attend(urgent_item)
         except StoreError as error:
             _log.error("an urgent message could not be handled: %s", error)
             await asyncio.sleep(_PAUSE_SECONDS)
@@ -148,13 +153,13 @@ class UrgentItems:
             self._wakeup.set()  # more may have arrived there
             self._store.wakeups["inbox"].set()
 
-    async def _attend(self, urgent_item: UrgentItem, running: TurnTasks) -> None:
+    async def _attend(self, urgent_item: UrgentItem) -> None:
         """Carries out one item; one that keeps failing, or kills the process, is given up."""
         if urgent_item.item.attempts > _MAX_TRIES:
             await self._give_up(urgent_item)
             return
         try:
-            await self._carry_out(urgent_item, running)
+            await self._carry_out(urgent_item)
         except (StoreFull, StoreInUse):
             raise
         except Exception as error:  # noqa: BLE001  (the failure of one item must not end the others)
@@ -195,26 +200,26 @@ class UrgentItems:
         event = self._transport.event(envelope)
         return envelope, route(event, name=self._authority.name, answers_always=settings.answers_always)
 
-    async def _carry_out(self, urgent_item: UrgentItem, running: TurnTasks) -> None:
+    async def _carry_out(self, urgent_item: UrgentItem) -> None:
         envelope, found = await self._routed(urgent_item)
         by_admin = is_admin(envelope, self._authority.allowed)
         match found:
             case Withdrawal(deletion=deletion):
                 self._group_context.take_back(deletion.chat, deletion.author, deletion.target)
                 self._commands.take_back(deletion.author, await self._names(urgent_item, deletion))
-                _halt(running, await self._revisions.withdraw(urgent_item, deletion))
+                self._halt(await self._revisions.withdraw(urgent_item, deletion))
             case Correction(edit=edit) if not await self._is_by_member(edit):
                 self._unanswered.note("not_allowed")
                 await self._settle(urgent_item.item.id)
             case Correction() as correction:
-                await self._correct(urgent_item, correction, running, by_admin=by_admin)
+                await self._correct(urgent_item, correction, by_admin=by_admin)
             case Command() as command:
-                await self._run(urgent_item, command, running, by_admin=by_admin)
+                await self._run(urgent_item, command, by_admin=by_admin)
             case Halt() as halt:
-                await self._stop(urgent_item, halt, running, by_admin=by_admin)
+                await self._stop(urgent_item, halt, by_admin=by_admin)
             case Verdict() | Postponement() as verdict:
-                await self._decide(urgent_item, verdict, running, by_admin=by_admin)
-            case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message, running):
+                await self._decide(urgent_item, verdict, by_admin=by_admin)
+            case Question(message=message) | Talk(message=message) if await self._stops(urgent_item, message):
                 pass  # the turn itself reports that it was stopped
             case Question():
                 await self._ask(urgent_item.item.id)
@@ -227,36 +232,34 @@ class UrgentItems:
                 await self._settle(urgent_item.item.id)
 
     async def _run(
-        self,
-        urgent_item: UrgentItem,
-        command: Command,
-        running: TurnTasks,
-        *,
-        by_admin: bool,
-        revision: Revision | None = None,
+        self, urgent_item: UrgentItem, command: Command, *, by_admin: bool, revision: Revision | None = None
     ) -> None:
         """Carries out a command; `revision` is what became of the edit that made it one."""
-        self._forget_talk(command)
+        if command.name == "forget" and command.rest.endswith("yes"):  # what is only in memory here
+            if "all" in command.rest or not command.message.chat.is_group:
+                self._group_context.forget(command.message.chat)
+            self._group_context.forget_person(command.message.author)
         call = Call(
             urgent_item=urgent_item,
             command=command,
             is_admin=by_admin,
             may_configure_group=by_admin or not self._authority.allowed.admins,
-            running=running,
+            running=self._running,
             has_stopped=revision is not None and bool(revision.stops),
             is_repeat=revision is not None and revision.is_final,
         )
         if not await self._commands.run(call):
             self._unanswered.note("other_bot")
 
-    async def _correct(
-        self, urgent_item: UrgentItem, correction: Correction, running: TurnTasks, *, by_admin: bool
-    ) -> None:
+    async def _correct(self, urgent_item: UrgentItem, correction: Correction, *, by_admin: bool) -> None:
         """Applies an edit, and carries out the command that it makes of its message."""
         edit, new = correction.edit, correction.as_message
         message = Deleted(author=edit.message.author, chat=edit.message.chat, target=edit.target)
         self._commands.take_back(message.author, await self._names(urgent_item, message))
-        self._correct_talk(correction)
+        if correction.is_addressed or isinstance(new, Command):
+            self._group_context.take_back(message.chat, message.author, message.target)
+        else:
+            self._group_context.correct(message.target, edit.message)
 
         def decides(repos: Repositories, verdict: Verdict) -> bool:
             conversation, item = urgent_item.conversation, urgent_item.item.id
@@ -264,9 +267,9 @@ class UrgentItems:
             return self._approvals.accept(repos, conversation, verdict, is_admin=by_admin, item=item, follows=True)
 
         revision = await self._revisions.correct(urgent_item, correction, decides=decides)
-        _halt(running, revision.stops)
+        self._halt(revision.stops)
         if revision.is_command and isinstance(new, Command):
-            await self._run(urgent_item, new, running, by_admin=by_admin, revision=revision)
+            await self._run(urgent_item, new, by_admin=by_admin, revision=revision)
 
     async def _names(self, urgent_item: UrgentItem, message: Deleted) -> Collection[int]:
         """The timestamps of all revisions of a message."""
@@ -291,16 +294,14 @@ class UrgentItems:
         group = next((group for group in groups if group.id == chat.id), None)
         return group is not None and (edit.message.author in group.members or not group.is_complete)
 
-    async def _decide(
-        self, urgent_item: UrgentItem, verdict: Verdict | Postponement, running: TurnTasks, *, by_admin: bool
-    ) -> None:
+    async def _decide(self, urgent_item: UrgentItem, verdict: Verdict | Postponement, *, by_admin: bool) -> None:
         """Takes a yes or no; words that answer nothing become an ordinary question."""
         if isinstance(verdict, Postponement):
             await self._react(urgent_item, verdict.author, verdict.target, "later")
             return
         item = urgent_item.item.id
         if (command := await self._commands.take_confirmation(urgent_item, verdict)) is not None:
-            await self._run(urgent_item, command, running, by_admin=by_admin)
+            await self._run(urgent_item, command, by_admin=by_admin)
             return
         if await self._approvals.decide(urgent_item.conversation, verdict, is_admin=by_admin, item=item):
             return
@@ -319,28 +320,27 @@ class UrgentItems:
 
         await self._store.transaction(transact)
 
-    async def _stop(self, urgent_item: UrgentItem, halt: Halt, running: TurnTasks, *, by_admin: bool) -> None:
+    async def _stop(self, urgent_item: UrgentItem, halt: Halt, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
         found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
-        if found.turn is not None and (by_admin or found.is_own) and running.stop_turn(found.turn):
+        if found.turn is not None and (by_admin or found.is_own) and self._running.stop_turn(found.turn):
             # The turn itself reports that it was stopped.
             await self._settle(urgent_item.item.id)
         elif found.message is not None and (by_admin or found.is_own):
-            _halt(running, await self._revisions.withdraw(urgent_item, found.message))
+            self._halt(await self._revisions.withdraw(urgent_item, found.message))
         else:
             await self._react(urgent_item, halt.author, halt.target, "cancel")
 
-    async def _stops(self, urgent_item: UrgentItem, message: Incoming, running: TurnTasks) -> bool:
+    async def _stops(self, urgent_item: UrgentItem, message: Incoming) -> bool:
         """Whether a message is a word that stops the answer to its author, which is done then."""
-        turn = running.turn_of(urgent_item.conversation)
+        turn = self._running.turn_of(urgent_item.conversation)
         if turn is None or not is_stop_word(message.text):
             return False
-        if not await self._store.read(lambda repos: repos.turns.is_asker(turn, message.author)):
-            return False
-        if not running.stop_turn(turn):
-            return False
-        await self._settle(urgent_item.item.id)
-        return True
+        is_asker = await self._store.read(lambda repos: repos.turns.is_asker(turn, message.author))
+        is_stopped = is_asker and self._running.stop_turn(turn)
+        if is_stopped:
+            await self._settle(urgent_item.item.id)
+        return is_stopped
 
     async def _settle(self, item: InboxId) -> None:
         """Settles an item that needs nothing more."""
@@ -350,28 +350,9 @@ class UrgentItems:
         """Turns an item into a question, which waits like any other."""
         await self._store.transaction(lambda repos: repos.inbox.as_question(item, None))
 
-    def _correct_talk(self, correction: Correction) -> None:
-        message = correction.edit.message
-        if correction.is_addressed or isinstance(correction.as_message, Command):
-            self._group_context.take_back(message.chat, message.author, correction.edit.target)
-        else:
-            self._group_context.correct(correction.edit.target, message)
-
-    def _forget_talk(self, command: Command) -> None:
-        """Forgets what is not in the store but only in memory here."""
-        if command.name == "forget" and command.rest.endswith("yes"):
-            if "all" in command.rest or not command.message.chat.is_group:
-                self._group_context.forget(command.message.chat)
-            self._group_context.forget_person(command.message.author)
-
-
-def _conversation_of(urgent_item: UrgentItem) -> ConversationId:
-    return urgent_item.conversation
-
-
-def _halt(running: TurnTasks, turns: Collection[TurnId]) -> None:
-    for turn in turns:
-        running.halt_turn(turn)
+    def _halt(self, turns: Collection[TurnId]) -> None:
+        for turn in turns:
+            self._running.halt_turn(turn)
 
 
 def _found(repos: Repositories, conversation: ConversationId, halt: Halt) -> _Found:
