@@ -13,7 +13,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from typing import TypeVar
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing, Stranger, clean_name, fold_name
@@ -35,6 +35,8 @@ from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
 from store import InboxId, Repositories, StoreError
 
 _log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _BRIDGE_SECONDS = 5.0
 
@@ -93,31 +95,22 @@ class Audience:
 
     async def contacts(self) -> tuple[Contact, ...] | None:
         """Returns the people; None if the bridge does not answer within seconds: other commands wait for this one."""
-        try:
-            async with asyncio.timeout(_BRIDGE_SECONDS):
-                return await self.transport.contacts() if isinstance(self.transport, Identities) else ()
-        except (Disconnected, TimeoutError):
-            return None
+        return await _in_time(self.transport.contacts()) if isinstance(self.transport, Identities) else ()
 
     async def groups(self) -> tuple[KnownGroup, ...] | None:
         """Returns the groups that Aldis is in, then those that it is invited to; None as for `contacts`."""
         if not isinstance(self.transport, Groups):
             return ()
-        try:
-            async with asyncio.timeout(_BRIDGE_SECONDS):
-                joined, invited = await self.transport.groups(), await self.transport.invitations()
-        except (Disconnected, TimeoutError):
+        both = await _in_time(asyncio.gather(self.transport.groups(), self.transport.invitations()))
+        if both is None:
             return None
+        joined, invited = both
         return (*map(self._known, joined), *(replace(self._known(group), is_invitation=True) for group in invited))
 
     async def former_groups(self) -> tuple[str, ...] | None:
         """Returns the ids of the groups that Aldis is in no more, in order; None as for `contacts`."""
-        try:
-            async with asyncio.timeout(_BRIDGE_SECONDS):
-                left = await self.transport.former_groups() if isinstance(self.transport, Groups) else ()
-        except (Disconnected, TimeoutError):
-            return None
-        return tuple(sorted(left))
+        left = await _in_time(self.transport.former_groups()) if isinstance(self.transport, Groups) else ()
+        return None if left is None else tuple(sorted(left))
 
     def _known(self, group: Group) -> KnownGroup:
         allowed = self._allowed()
@@ -132,11 +125,8 @@ class Audience:
         if EVERYBODY in allowed.persons or contact.person in allowed.persons | allowed.admins | allowed.members:
             return True
         # A number on the list stands for the account that first used it.
-        pin = (
-            repos.people.pin_of(contact.number, contact.person)
-            if contact.number and contact.number in allowed.numbers
-            else None
-        )
+        is_numbered = contact.number is not None and contact.number in allowed.numbers
+        pin = repos.people.pin_of(contact.number or "", contact.person) if is_numbered else None
         if pin is not None and pin.is_theirs:
             return True
         return repos.people.is_allowed(contact.person, account=self.transport.account)
@@ -150,6 +140,15 @@ class Audience:
     def label(self, repos: Repositories, person: str) -> str:
         """Returns the label of a person, by which the store knows them."""
         return repos.people.label(person, account=self.transport.account)
+
+
+async def _in_time(answer: Awaitable[T]) -> T | None:
+    """What the bridge answers; None if it does not within seconds."""
+    try:
+        async with asyncio.timeout(_BRIDGE_SECONDS):
+            return await answer
+    except (Disconnected, TimeoutError):
+        return None
 
 
 class AdminCommands(CommandGroup):
@@ -237,7 +236,8 @@ class AdminCommands(CommandGroup):
         waiting = self._pairing.find(word, self._context.clock.now())
 
         def deny(repos: Repositories) -> str:
-            names, known = self._names(repos, contacts), self._names(repos, contacts).labels(word)
+            names = self._names(repos, contacts)
+            known = names.labels(word)
             found = [one.label for one in repos.people.approvals() if one.label in known]
             others = [one for one in waiting if self._audience.label(repos, one.person) not in found]
             if len(found) + len(others) > 1:
@@ -275,8 +275,11 @@ class AdminCommands(CommandGroup):
         no more if anything that was said there is left. With `forget` and an id, that is destroyed, as `/forget all`
         there would do it.
         """
-        if call.command.rest:
-            await self._forget_group(call)
+        verb, _, group = call.command.rest.partition(" ")
+        if verb:
+            if verb.lower() != "forget" or not group:
+                raise WrongForm
+            await self._forget_group(call, ChatId.group(group.strip().strip("`")))
             return
         groups, former = await self._audience.groups(), await self._audience.former_groups()
         if groups is None or former is None:
@@ -290,15 +293,11 @@ class AdminCommands(CommandGroup):
 
         await self._context.answer(call, reply)
 
-    async def _forget_group(self, call: Call) -> None:
-        verb, _, group = call.command.rest.partition(" ")
-        if verb.lower() != "forget" or not group:
-            raise WrongForm
-        address = ChatId.group(group.strip().strip("`"))
+    async def _forget_group(self, call: Call, address: ChatId) -> None:
         if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
             await self._context.reply(call, phrases.UNKNOWN_GROUP)
-            return
-        await forget(self._context, call, address)
+        else:
+            await forget(self._context, call, address)
 
 
 def _group_line(group: KnownGroup) -> str:
@@ -343,17 +342,13 @@ class BroadcastCommands(CommandGroup):
             return
 
         def plan(repos: Repositories) -> _Planned:
+            others = [one for one in contacts if one.person != call.message.author]
             places = (ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation)
+            may_write, known = self._audience.may_write, repos.conversations.at
             return _Planned(
                 text=text,
-                people=tuple(
-                    one
-                    for one in contacts
-                    if one.person != call.message.author
-                    and self._audience.may_write(repos, one)
-                    and repos.conversations.at(ChatId.direct(one.person)) is not None
-                ),
-                groups=tuple(place for place in places if repos.conversations.at(place) is not None),
+                people=tuple(one for one in others if may_write(repos, one) and known(ChatId.direct(one.person))),
+                groups=tuple(filter(known, places)),
                 item=call.urgent_item.item.id,
             )
 
@@ -365,25 +360,20 @@ class BroadcastCommands(CommandGroup):
             await self._context.reply(call, phrases.NOBODY_TO_TELL)
 
     async def _send(self, call: Call, planned: _Planned) -> None:
-        now = self._context.clock.now()
-
         def send(repos: Repositories) -> str:
             people = [one for one in planned.people if self._audience.may_write(repos, one)]
             chats = [*(ChatId.direct(one.person) for one in people), *planned.groups]
-            sent = [self._put(repos, chat, planned, now) for chat in chats]
-            return say(phrases.BROADCAST_DONE, count=sum(sent))
+            return say(phrases.BROADCAST_DONE, count=sum(self._put(repos, chat, planned) for chat in chats))
 
         await self._context.answer(call, send)
 
-    def _put(self, repos: Repositories, chat: ChatId, planned: _Planned, now: datetime) -> bool:
+    def _put(self, repos: Repositories, chat: ChatId, planned: _Planned) -> bool:
         """Puts the message into the outbox of one conversation; returns whether that still exists."""
-        conversation = repos.conversations.at(chat)
-        if conversation is None:
+        conversation, now = repos.conversations.at(chat), self._context.clock.now()
+        content, _ = one_message(planned.text, cut_mark=say(common_phrases.CUT_PARTS))
+        if conversation is None or content is None:
             return False
         turn = repos.turns.begin(conversation, now=now, origin=origin_of(planned.item))
         repos.journal.close(turn, "ignored", now=now)
-        content, _ = one_message(planned.text, cut_mark=say(common_phrases.CUT_PARTS))
-        if content is None:
-            return False
         outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
         return True

@@ -5,7 +5,6 @@ In a group everybody can set the first four, just as everybody can write: the ch
 it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
-import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -90,12 +89,11 @@ class PreferenceCommands(CommandGroup):
     async def _choose(self, call: Call, wanted: str) -> None:
         """Chooses the model that is surely meant, or asks which of several."""
         models = self._menu.models
-        if wanted.lower() == "default":
-            await self._context.set(call, lambda: phrases.model(_model_name(models[0]), ()), model=None)
-            return
-        found = _meant(wanted, models)
+        is_default = wanted.lower() == "default"
+        found = models[:1] if is_default else _meant(wanted, models)
         if len(found) == 1:
-            await self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=found[0])
+            chosen = None if is_default else found[0]
+            await self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
         else:
             await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
 
@@ -113,8 +111,13 @@ class PreferenceCommands(CommandGroup):
     async def _persona(self, call: Call) -> None:
         """Tells Aldis what to be like in this chat, in addition to what the operator says; `off` ends it."""
         text = clean_text(call.command.rest).strip()  # what they see of it: the rest may be pasted unawares
+
+        def persona_now(repos: Repositories) -> str:
+            persona = self._context.settings(repos, call).persona
+            return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
+
         if not text:
-            await self._context.answer(call, lambda repos: self._persona_now(repos, call))
+            await self._context.answer(call, persona_now)
         elif text.lower() == _OFF:
             await self._context.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
         elif len(text) > MAX_PERSONA_CHARS:
@@ -124,10 +127,6 @@ class PreferenceCommands(CommandGroup):
             persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
             reply = phrases.PERSONA_TIMED if until else phrases.PERSONA_SET
             await self._context.set(call, lambda: reply, persona=persona)
-
-    def _persona_now(self, repos: Repositories, call: Call) -> str:
-        persona = self._context.settings(repos, call).persona
-        return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
 
     @command(
         "/tools [on|off|revoke NAME]",
@@ -160,13 +159,9 @@ class PreferenceCommands(CommandGroup):
         allowed = repos.grants.of(call.conversation, call.message.author)
         grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
         named = _by_name(specs)
-        return "\n".join(
-            (
-                *(phrases.tool(name, is_on=any(map(settings.allows_tool, tools))) for name, tools in named.items()),
-                *(phrases.tools_absent(name) for name in absent),
-                *dict.fromkeys(turn_phrases.allowed_since(grant.tool, grant.at) for grant in grants),
-            )
-        )
+        lines = [phrases.tool(name, is_on=any(map(settings.allows_tool, tools))) for name, tools in named.items()]
+        lines += [phrases.tools_absent(name) for name in absent]
+        return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
 
     async def _specs(self) -> Mapping[str, ToolSpec]:
         """The tools that exist now, by name."""
@@ -204,13 +199,11 @@ class PreferenceCommands(CommandGroup):
         people write.
         """
         wanted = call.command.rest.lower()
-        if wanted == "auto":
-            await self._context.set(call, lambda: say(phrases.LANGUAGE_BY_MESSAGE), language=None)
-            return
-        code = _code(wanted)
-        if code is None:
+        code = None if wanted == "auto" else _code(wanted)
+        if code is None and wanted != "auto":
             raise WrongForm
-        await self._context.set(call, lambda: say(phrases.LANGUAGE_SET), language=code)
+        reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET
+        await self._context.set(call, lambda: reply, language=code)
 
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> None:
@@ -247,20 +240,19 @@ class PreferenceCommands(CommandGroup):
     async def _pause(self, call: Call) -> None:
         """Answers only commands in this chat until resumed."""
         now = self._context.clock.now()
-        await self._context.set(call, lambda: say(phrases.PAUSED), paused_at=now, told_paused=False)
+        await self._context.set(call, lambda: phrases.PAUSED, paused_at=now, told_paused=False)
 
     @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
     async def _resume(self, call: Call) -> None:
         """Ends the pause."""
-        await self._context.set(call, lambda: say(phrases.RESUMED), paused_at=None, told_paused=False)
+        await self._context.set(call, lambda: phrases.RESUMED, paused_at=None, told_paused=False)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
     async def _whoami(self, call: Call) -> None:
         """Shows how Aldis knows the person: name, id for the lists, admin or not."""
         message, name = call.message, plain_name(call.message.name or "")
         here = message.chat.id if call.is_in_group else None
-        shown = functools.partial(phrases.who, name, message.author, here, is_admin=call.is_admin)
-        await self._context.answer(call, lambda _: shown())
+        await self._context.answer(call, lambda _: phrases.who(name, message.author, here, is_admin=call.is_admin))
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:
@@ -315,11 +307,10 @@ def _model_name(model: str) -> str:
     What no known vendor names so stays as it is, without the server.
     """
     bare = re.sub(r"-(?:\d{8}|latest)$", "", model.rpartition("/")[2])
-    if not bare.startswith(("claude-", "gpt-")):
-        return bare
     vendor, *words = bare.split("-")
+    if vendor == "gpt":
+        return f"GPT-{' '.join(words)}"
+    if vendor != "claude":
+        return bare
     version = ".".join(word for word in words if word.isdigit())
-    names = " ".join(word.capitalize() for word in words if not word.isdigit())
-    return (
-        f"GPT-{' '.join(words)}" if vendor == "gpt" else " ".join(filter(None, (vendor.capitalize(), names, version)))
-    )
+    return " ".join(["Claude", *(word.capitalize() for word in words if not word.isdigit()), version]).strip()

@@ -23,7 +23,6 @@ _IDENTITY_CHANGED = Sentence(
     "Check with them some other way, then write `/trust {label}`. `/trust` alone shows the new number, "
     "to compare.",
 )
-_PERSON_NAMED = Sentence("PERSON_NAMED", "{name} ({label})")
 _SUSPECT = Sentence("SUSPECT", "{name}, since {when}: {number}")
 _TRUSTED = Sentence("TRUSTED", "The new safety number of {name} is trusted now. What was waiting is on its way.")
 
@@ -44,4 +43,4 @@ def now_trusted(name: str | None, label: str) -> str:
 
 
 def _named(name: str | None, label: str) -> str:
-    return say(_PERSON_NAMED, name=plain_name(name), label=label) if name else label
+    return f"{plain_name(name)} ({label})" if name else label

@@ -14,6 +14,7 @@ ESTIMATED = Sentence(
 UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
 _SPENT_DAY = Sentence("SPENT_DAY", "{who} today: {amount}")
 _SPENT_MONTH = Sentence("SPENT_MONTH", "{who} this month: {amount}")
+_NOTHING_SPENT = Sentence("NOTHING_SPENT", "nothing yet")
 _SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit}, {left} left")
 _SPENDERS: Mapping[str, Sentence] = {
     "person": Sentence("SPENT_PERSON", "You"),
@@ -26,7 +27,7 @@ _SPENDERS: Mapping[str, Sentence] = {
 def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_day: bool) -> str:
     """A line of `/usage`: what was spent and, if there is a limit, what is left of it."""
     if limit_usd is None:
-        amount = money(cost_usd or Decimal("0.001"))  # nothing is less than a cent, too
+        amount = money(cost_usd) if cost_usd else say(_NOTHING_SPENT)
     else:
         left = money(max(limit_usd - cost_usd, Decimal(0)))
         amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)

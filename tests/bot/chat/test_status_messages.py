@@ -152,7 +152,7 @@ async def test_a_question_takes_the_place_of_the_status(store: Store, clock: Set
         _, question = await aldis.answered(2)
         assert question.content.text.startswith("May I ")
         assert question.edits == FIRST + 1
-        await aldis.until(lambda: not aldis.worker.tasks.running())
+        await aldis.until(lambda: not aldis.worker.tasks)
         aldis.model.gates["slow"] = asyncio.Event()
         await aldis.deliver(reaction("👍", FIRST + 2))
         await aldis.answered(3)

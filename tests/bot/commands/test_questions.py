@@ -141,7 +141,7 @@ async def test_undo_stops_what_is_under_way(store: Store, clock: SetClock) -> No
         await aldis.deliver(message("slow tulips"))
         await aldis.asked(1)
         assert await told(aldis, "/undo") == common_phrases.STOPPED.text
-        await aldis.until(lambda: not aldis.worker.tasks.running())
+        await aldis.until(lambda: not aldis.worker.tasks)
         await aldis.quiet()
         assert len(aldis.transport.sent) == 1
         assert await open_words(aldis) == 0

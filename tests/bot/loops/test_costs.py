@@ -79,7 +79,7 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
             await aldis.asked(2)
         else:
             await aldis.quiet()
-            await aldis.until(lambda: not aldis.worker.tasks.running())
+            await aldis.until(lambda: not aldis.worker.tasks)
         assert [await spent_by(aldis, person) for person in (ALICE.uuid, BOB.uuid)] == ["0.012", "0"]
         assert len(aldis.model.asked) == (2 if how == "edited" else 1)
         aldis.model.gates["otherwise"].set()

@@ -316,7 +316,7 @@ async def test_a_stopped_turn_says_so(store: Store, clock: SetClock) -> None:
         await arrive(store, "slow", 1)
         async with asyncio.timeout(WAIT_SECONDS):
             await fake_model.changed.wait()
-        assert len(worker.tasks.running()) == 1
+        assert len(worker.tasks) == 1
         worker.tasks.stop_all()
         assert await said(store, 1) == [common_phrases.STOPPED.text]
         await arrive(store, "quick", 2)
@@ -329,7 +329,7 @@ async def test_a_turn_that_is_stopped_before_it_asks_a_model_says_so(store: Stor
     worker = worker_of(store, clock, FakeTransport(), fake_model)
     async with running(worker):
         arriving = asyncio.create_task(arrive(store, "hello", 1))
-        while not worker.tasks.running():
+        while not worker.tasks:
             await asyncio.sleep(0)
         worker.tasks.stop_all()
         await arriving
@@ -380,10 +380,10 @@ async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Stor
     async with running(worker):
         await arrive(store, "hello", 1)
         await eventually(lambda: fake_model.asked)
-        assert worker.tasks.stoppable() == worker.tasks.running()
+        assert len(worker.tasks.stoppable()) == len(worker.tasks)
         fake_model.gates["hello"].set()
         assert await said(store, 1) == ["answer"]
-        await eventually(lambda: worker.tasks.running() and not worker.tasks.stoppable())
+        await eventually(lambda: worker.tasks and not worker.tasks.stoppable())
 
 
 async def test_a_turn_that_fails_is_tried_again_and_then_buried(store: Store, clock: SetClock) -> None:

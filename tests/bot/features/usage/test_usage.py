@@ -21,7 +21,7 @@ async def test_usage_tells_each_what_is_theirs(store: Store, clock: SetClock) ->
         assert "You today: US$0.01" in own
         assert "Everybody" not in own
         all_of_it = await told(aldis, "/usage", author=BOB)
-        assert "You today: less than a cent" in all_of_it
+        assert "You today: nothing yet" in all_of_it
         assert "Everyone this month: US$0.01" in all_of_it
 
 
@@ -50,11 +50,11 @@ async def test_usage_in_a_group_shows_the_group_as_well(store: Store, clock: Set
     """What somebody else has spent there, and nothing of what they have spent elsewhere."""
     async with app_harness(store, clock, budgets=BudgetSettings()) as aldis:
         await told(aldis, "question", author=BOB)
-        assert "This group today: less than a cent" in await told(aldis, "/usage", group=GROUP)
+        assert "This group today: nothing yet" in await told(aldis, "/usage", group=GROUP)
         await told(aldis, "Aldis, hello", group=GROUP, author=BOB)
         heard = await told(aldis, "/usage", group=GROUP)
         assert "This group today: US$0.01" in heard
-        assert "You today: less than a cent" in heard
+        assert "You today: nothing yet" in heard
 
 
 async def test_usage_tells_what_is_left(store: Store, clock: SetClock) -> None:
