@@ -47,7 +47,7 @@ HOMES = {
         # The SDKs of models and of MCP stand on it: its errors are translated, and its answers bounded.
         "bot.models.anthropic",
         "bot.models.openai",
-        "bot.models.streams",
+        "bot.models.adapter",
         "tools.mcp.session",
     ],
     "jinja2": ["bot.web.admin.site"],

@@ -2,7 +2,7 @@
 
 The SDK handles the key, the version header, connections and errors; the body is sent as ready bytes and received as
 bytes (see `wire.encode_json`), so that blocks only Anthropic understands return exactly as they came.
-Left to others: retries and other models (`bot.models.fallback`), what is asked (`bot.chat.prompt`).
+Left to others: learning what a server does not take (`adapter`), what is asked (`bot.chat.prompt`).
 
 Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthropic 2.12.0, 2026-11-21.
 """
@@ -12,16 +12,15 @@ import re
 import secrets
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, cast
-from urllib.parse import urlsplit
 
 import anthropic
 from anthropic.lib.streaming import AsyncMessageStream, ParsedMessageStreamEvent
 from anthropic.types import Message as SdkMessage
 from httpx2 import TransportError
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected
+from bot.errors import ContextTooLong, ProviderError
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
@@ -38,11 +37,20 @@ from bot.messages import (
     UserMessage,
     without_opaque,
 )
-from bot.models import caching, media, streams, wire
-from bot.models.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
-from bot.models.capabilities import ModelLessons, told_of
-from bot.models.prices import Prices, published_prices
-from tools import trusted_certificates
+from bot.models import caching, media, wire
+from bot.models.adapter import (
+    CONNECT_TIMEOUT_SECONDS,
+    Adapter,
+    Listener,
+    PrivateClient,
+    Quirks,
+    http_options,
+    is_whole,
+)
+from bot.models.base import Request, Stop, ToolOffer, Usage
+from bot.models.capabilities import ModelLessons
+from bot.models.prices import Prices
+from bot.models.words import Reader
 
 # Where a server sends another type than the SDK expects, this quotes it, which may be anyone's words.
 warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
@@ -62,44 +70,10 @@ _STOPS: Mapping[str | None, Stop] = {
     "refusal": Stop.REFUSAL,
 }
 
-_PHRASES: wire.Phrases = {
-    "prompt is too long": ContextTooLong,
-    "exceed context limit": ContextTooLong,
-    "request_too_large": ContextTooLong,
-    "credit balance is too low": BadKey,
-    "api usage limits": BadKey,
-    "spend_limit": BadKey,
-    "spend limit": BadKey,
-    "organization_on_hold": BadKey,
-    "billing_unavailable": BadKey,
-    "overloaded_error": Overloaded,
-    # Refusals of the request itself that an operator or developer can act on.
-    "without `tool_result` blocks immediately after": Rejected,
-    "unexpected `tool_use_id`": Rejected,
-    "must have non-empty content": Rejected,
-    "must define tools": Rejected,
-    "input_schema": Rejected,
-    "maximum allowed number of output tokens": Rejected,
-    "extra inputs are not permitted": Rejected,
-    "is not supported": Rejected,
+_QUIRKS = {
+    # Thinking that is sent back, in whatever way it does not fit.
+    "thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation"),
 }
-
-_THINKING = re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation")
-"""Refusals of thinking that is sent back, in whatever way it does not fit."""
-
-_STATUSES: Mapping[str, int] = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-}
-"""The status of each error type, since an error within a stream has the stream's status, 200."""
 
 
 class _Written(wire.Wire):
@@ -114,9 +88,16 @@ class _Usage(wire.Wire):
     output_tokens: wire.Count = 0
 
     @property
-    def hour_tokens(self) -> int:
-        """The tokens written to a cache that lives an hour."""
-        return self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0
+    def whole(self) -> Usage:
+        """The same as a completion's usage: the vendor's figure of the prompt excludes its cached part."""
+        read, written = self.cache_read_input_tokens, self.cache_creation_input_tokens
+        return Usage(
+            input_tokens=self.input_tokens + read + written,
+            cached_input_tokens=read,
+            cache_write_tokens=written,
+            cache_write_hour_tokens=self.cache_creation.ephemeral_1h_input_tokens if self.cache_creation else 0,
+            output_tokens=self.output_tokens,
+        )
 
 
 class _Answer(wire.Wire):
@@ -135,10 +116,10 @@ class _PartialMessage:
         """How much has come so far, in characters."""
 
     @property
-    def usage(self) -> _Usage | None:
+    def usage(self) -> Usage | None:
         """What the service has counted: the prompt from the first event on, the answer at the end; None: nothing."""
         usage = self._so_far.get("usage")
-        return _Usage.model_validate(usage) if isinstance(usage, dict) else None
+        return _Usage.model_validate(usage).whole if isinstance(usage, dict) else None
 
     @property
     def _so_far(self) -> Block:
@@ -174,24 +155,18 @@ class _PartialMessage:
         return wire.encode_json({**message, "stop_reason": reason})
 
 
-@dataclass(kw_only=True)
-class _Asking:
-    """One completion under way."""
-
-    listener: streams.Listener
-    reader: streams.Reader
-    partial: _PartialMessage | None = None
-    """Its stream, once that has begun."""
-
-
-class _Client(wire.PrivateClient, anthropic.AsyncAnthropic):
+class _Client(PrivateClient, anthropic.AsyncAnthropic):
     """The SDK's client."""
 
 
-class Anthropic:
+class Anthropic(Adapter):
     """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
 
     name = NAME
+    lost = (anthropic.APIConnectionError, TransportError)  # a stream's are not wrapped
+    failures = (ProviderError, anthropic.AnthropicError, *lost, *_ODD)
+    quirks = _QUIRKS
+    forgotten = frozenset(_QUIRKS)
 
     def __init__(
         self,
@@ -210,113 +185,48 @@ class Anthropic:
         """
         # At the level DEBUG the SDK logs whole requests, but people's words must not reach a log.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
-        self._model = model
-        self._effort = effort
-        self._prices = prices or published_prices()
-        self._takes = media.ALL
-        self._lessons = lessons or ModelLessons()
-        self._base_url = (base_url or BASE_URL).rstrip("/")
-        self._official = urlsplit(self._base_url).hostname == urlsplit(BASE_URL).hostname
+        super().__init__(
+            model=model, base_url=base_url, official_url=BASE_URL, effort=effort, prices=prices, lessons=lessons
+        )
         self._client = _Client(
             api_key=api_key,
             base_url=self._base_url,  # None would be looked up in the environment
-            timeout=anthropic.Timeout(None, connect=wire.CONNECT_TIMEOUT_SECONDS),
+            timeout=anthropic.Timeout(None, connect=CONNECT_TIMEOUT_SECONDS),
             max_retries=0,
             open_telemetry=False,  # a tracer anywhere in the process would add to the headers
-            http_client=anthropic.DefaultAioHttpClient(
-                verify=trusted_certificates(),
-                trust_env=False,
-                follow_redirects=False,  # they would carry people's words to a server that nobody has chosen
-                headers=streams.HEADERS,
-                event_hooks={"response": [streams.limit_answer]},
-            ),
+            http_client=anthropic.DefaultAioHttpClient(**http_options()),
         )
         self._client.drop_headers_of_environment()
-        self.is_slow = False
-        """Whether answers are streamed, because one of them took long (`streams.SLOW_SECONDS`)."""
         self._encoded = IdentityCache(_encoded)
-
-    async def complete(self, request: Request) -> Completion:
-        """The model's answer.
-
-        Raises:
-            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used.
-        """
-        deadline = Deadline(request)
-        asking = _Asking(listener=streams.Listener(request, deadline), reader=streams.Reader(request))
-        try:
-            return await self._completed(request, deadline, asking)
-        except ProviderError as error:
-            if asking.partial is not None and (usage := asking.partial.usage) is not None:
-                error.cost_usd = self._prices.cost(self._model, _usage(usage))
-            raise
-
-    async def _completed(self, request: Request, deadline: Deadline, asking: _Asking) -> Completion:
-        try:
-            async with deadline:
-                answer = await self._ask(request, asking)
-        except TimeoutError as error:
-            self.is_slow = True
-            raise asking.listener.too_slow(provider=NAME, model=self._model, prices=self._prices) from error
-        except anthropic.APIStatusError as error:
-            # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
-            raise self._refused(error) from None
-        except (anthropic.APIConnectionError, TransportError) as error:  # a stream's are not wrapped
-            raise wire.no_connection(error, provider=NAME, model=self._model) from error
-        except (anthropic.AnthropicError, *_ODD) as error:
-            raise wire.unreadable(provider=NAME, model=self._model) from error
-        latency_seconds = deadline.seconds
-        self.is_slow = self.is_slow or latency_seconds > streams.SLOW_SECONDS
-        return answer.completion(provider=NAME, model=self._model, latency_seconds=latency_seconds, prices=self._prices)
 
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.close()
 
-    async def _ask(self, request: Request, asking: _Asking) -> wire.WireAnswer:
-        """The answer; if the model refuses a medium, the answer to text in its place."""
-        takes = self._takes - self._unseen_kinds()
-        while True:
-            try:
-                return await self._answered(request, takes, asking)
-            except anthropic.APIStatusError as error:
-                words = str(error.api_message or "")
-                if (most := wire.max_output_tokens(words, request)) is not None:
-                    request = replace(request, max_output_tokens=most)
-                    continue
-                if _THINKING.search(words) and _has_opaque(request.messages):
-                    request = replace(request, messages=tuple(map(without_opaque, request.messages)))
-                    continue
-                refused = media.refused_kinds(words, media.kinds_in(request.messages) & takes)
-                if not refused or not isinstance(self._refused(error), Rejected):
-                    raise
-                takes -= refused
-                if not media.is_about_this_one(words):
-                    self._takes -= refused
+    def _learnable(self, request: Request) -> Quirks:
+        """Thinking may be left out, if there is any."""
+        said = (message for message in request.messages if isinstance(message, AssistantMessage))
+        has_thoughts = any(isinstance(part, Opaque) for message in said for part in message.parts)
+        return frozenset(self.quirks) if has_thoughts else frozenset()
 
-    def _unseen_kinds(self) -> media.Kinds:
-        """The media the model cannot look at, according to its server."""
-        told = told_of(self._lessons, self._base_url, self._model)
-        kinds = {media.PICTURE: told.pictures, media.DOCUMENT: told.documents}
-        return frozenset(kind for kind, can in kinds.items() if can is False)
-
-    async def _answered(self, request: Request, takes: media.Kinds, asking: _Asking) -> wire.WireAnswer:
+    async def _answered(self, request: Request, quirks: Quirks, listener: Listener | None) -> wire.WireAnswer:
+        if "thinking" in quirks:
+            request = replace(request, messages=tuple(map(without_opaque, request.messages)))
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
-        messages = self._conversation(request.messages, takes, plan.marks)
+        messages = self._conversation(request.messages, media.ALL - quirks, plan.marks)
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
-        url, reader = f"{self._base_url}/v1/messages", asking.reader
-        if not self.is_slow:
+        url, reader = f"{self._base_url}/v1/messages", Reader(request)
+        if listener is None:
             data = wire.with_messages(body, messages)
             return reader.read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
         data = wire.with_messages({**body, "stream": True}, messages)
         kind = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
         async with await self._client.post(url, content=data, cast_to=SdkMessage, stream=True, stream_cls=kind) as raw:
-            if streams.is_whole(raw.response.headers):
+            if is_whole(raw.response.headers):
                 return reader.read(self._read(await raw.response.aread()))
             stream = AsyncMessageStream[None](raw, output_format=anthropic.not_given)
-            asking.partial = partial = _PartialMessage(stream)
-            return reader.read(self._read(await asking.listener.listen(stream, partial, reader, self._read)))
+            return reader.read(self._read(await listener.listen(stream, _PartialMessage(stream), reader, self._read)))
 
     def _conversation(
         self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
@@ -347,21 +257,21 @@ class Anthropic:
         parts = _parts(answer.content)
         if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):
             parts.pop()  # a number that was cut is another number
-        usage = _usage(answer.usage or _Usage())
+        usage = (answer.usage or _Usage()).whole
         read = wire.wire_answer(parts, stop, usage, was_cut_in_call=was_cut_in_call)
         if answer.stop_reason == "model_context_window_exceeded" and read.message is None:
             raise ContextTooLong(f"{NAME} had no room left for an answer", provider=NAME, model=self._model)
         return read
 
-    def _refused(self, error: anthropic.APIStatusError) -> ProviderError:
-        status = error.status_code
-        refused = wire.RefusedRequest(
-            status=_STATUSES.get(error.type or "", status) if error.response.is_success else status,
-            code=str(error.error_code or error.type or ""),
-            words=str(error.api_message or ""),
-            headers=error.response.headers,
+    def _refusal(self, error: Exception) -> wire.Refusal | None:
+        if not isinstance(error, anthropic.APIStatusError):
+            return None
+        code = str(error.error_code or error.type or "")
+        # An error within a stream has the stream's status, 200.
+        status = wire.status_of(error.type or "") if error.response.is_success else error.status_code
+        return wire.Refusal(
+            status=status, code=code, words=str(error.api_message or ""), headers=error.response.headers
         )
-        return refused.error(_PHRASES, provider=NAME, model=self._model)
 
 
 # --- what goes out
@@ -479,15 +389,6 @@ def _block(part: AssistantPart, before: AssistantPart | None) -> Block | None:
             return None if part.vendor != NAME or _as_it_came(part) else dict(part.data)
 
 
-def _has_opaque(messages: Iterable[Message]) -> bool:
-    return any(
-        isinstance(part, Opaque)
-        for message in messages
-        if isinstance(message, AssistantMessage)
-        for part in message.parts
-    )
-
-
 # --- what comes back
 
 
@@ -513,14 +414,3 @@ def _part(block: Block) -> AssistantPart:
             return wire.tool_call(call_id, name, block.get("input"))
         case _:
             return Opaque(vendor=NAME, data=block)
-
-
-def _usage(usage: _Usage) -> Usage:
-    read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
-    return Usage(
-        input_tokens=usage.input_tokens + read + written,  # the vendor's figure excludes cached tokens
-        cached_input_tokens=read,
-        cache_write_tokens=written,
-        cache_write_hour_tokens=usage.hour_tokens,
-        output_tokens=usage.output_tokens,
-    )

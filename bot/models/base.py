@@ -11,6 +11,7 @@ from enum import StrEnum
 from types import TracebackType
 from typing import Protocol, Self
 
+from bot.errors import TooSlow
 from bot.messages import AssistantMessage, Message
 
 
@@ -185,14 +186,17 @@ class Deadline:
         """How long ago it began."""
         return self._loop.time() - self._began_at
 
-    @property
-    def story(self) -> str:
-        """What the model did not do in which time, for the log."""
+    def too_slow(self, *, provider: str, model: str) -> TooSlow:
+        """The error for missing it: the request was accepted, so the service counts it, and does not say how much."""
         if not self.has_heard:
-            return f"gave no answer in {min(self._silent_seconds, self._total_seconds):g} s"
-        if self._heard_at + self._silent_seconds < self._began_at + self._total_seconds:
-            return f"wrote nothing more for {self._silent_seconds:g} s"
-        return f"did not come to an end in {self._total_seconds:g} s"
+            story = f"gave no answer in {min(self._silent_seconds, self._total_seconds):g} s"
+        elif self._heard_at + self._silent_seconds < self._began_at + self._total_seconds:
+            story = f"wrote nothing more for {self._silent_seconds:g} s"
+        else:
+            story = f"did not come to an end in {self._total_seconds:g} s"
+        error = TooSlow(f"{provider} {story}", provider=provider, model=model)
+        error.cost_usd = None
+        return error
 
     def extend(self) -> None:
         """Notes that a piece has come."""

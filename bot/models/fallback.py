@@ -40,7 +40,6 @@ from bot.errors import (
     Unavailable,
     Unreadable,
 )
-from bot.models import wire
 from bot.models.base import Attempt, Completion, Deadline, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0)
@@ -285,7 +284,7 @@ async def _complete_in_time(provider: Provider, request: Request) -> Completion:
         async with deadline:
             return await provider.complete(replace(request, on_piece=hear))
     except TimeoutError as error:
-        raise wire.no_answer(deadline, provider=provider.name, model="") from error
+        raise deadline.too_slow(provider=provider.name, model="") from error
 
 
 def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:

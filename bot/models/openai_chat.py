@@ -32,6 +32,7 @@ from bot.messages import (
     UserMessage,
 )
 from bot.models import media, wire
+from bot.models.adapter import Quirks
 from bot.models.base import Request, Stop, ToolOffer, Usage
 
 PATH = "/chat/completions"
@@ -46,8 +47,6 @@ VENDOR = "chat"
 
 Json = dict[str, object]
 Content = str | list[Json]
-Quirks = frozenset[str]
-"""Names of what a server does not take, or wants otherwise (`bot.models.openai`)."""
 
 _CARRIED = ("reasoning_content", "reasoning_details", "extra_content")
 """What some servers returned with a call and refuse the call without: the thoughts before it (DeepSeek, Kimi), the same
@@ -330,6 +329,9 @@ class CallIds:
 
 class PartialChat:
     """An incomplete answer, put together from its chunks."""
+
+    usage = None
+    """Comes with the last chunk."""
 
     def __init__(self) -> None:
         self._content = self._refusal = self._thoughts = ""

@@ -6,11 +6,9 @@ running turn, each before the call it led to. Left to others: sending it (`bot.m
 Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-21.
 """
 
-import re
 from collections.abc import Mapping
 from itertools import chain
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
@@ -25,8 +23,9 @@ from bot.messages import (
     UserMessage,
 )
 from bot.models import caching, media, wire
+from bot.models.adapter import Quirks
 from bot.models.base import Request, Stop, ToolOffer
-from bot.models.openai_chat import CACHE_KEY, CallIds, Counted, Quirks, arguments_json, tools_of
+from bot.models.openai_chat import CACHE_KEY, CallIds, Counted, arguments_json, tools_of
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -37,27 +36,6 @@ MIN_OUTPUT_TOKENS = 16
 Json = dict[str, object]
 
 _REASONS: Mapping[str | None, Stop] = {"max_output_tokens": Stop.LENGTH, "content_filter": Stop.REFUSAL}
-OF_THE_ACCOUNT: Mapping[str, type[ProviderError]] = {
-    "insufficient_quota": BadKey,
-    "billing_hard_limit_reached": BadKey,
-    "account_deactivated": BadKey,
-    "data_residency_mismatch": BadKey,
-    "invalid_api_key": BadKey,
-}
-"""Codes that only the operator can resolve, in either API."""
-
-_FAILURES: Mapping[str | None, type[ProviderError]] = {
-    None: Unavailable,
-    "server_error": Unavailable,
-    "vector_store_timeout": Unavailable,
-    "rate_limit_exceeded": Overloaded,
-    "server_is_overloaded": Overloaded,
-    "slow_down": Overloaded,
-    "context_length_exceeded": ContextTooLong,
-    **OF_THE_ACCOUNT,
-}
-_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_|\w+_policy")
-"""Codes that blame the request. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
 
 
 class _Reason(wire.Wire):
@@ -196,7 +174,8 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
     """
     answer = wire.parse(_Answer, data)
     if answer.status == "failed":
-        raise _failed(answer.error, model=model)
+        code = (answer.error.code if answer.error else None) or ""
+        raise wire.Refusal(status=wire.status_of(code), code=code, headers={}).error(provider=VENDOR, model=model)
     reason = answer.incomplete_details.reason if answer.incomplete_details else None
     stop = _REASONS.get(reason, Stop.END)
     ids = CallIds(request)
@@ -205,14 +184,6 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
         parts.extend(_parts(item, ids))
         stop = Stop.REFUSAL if _is_refusal(item) else stop
     return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
-
-
-def _failed(failure: _Failure | None, *, model: str) -> ProviderError:
-    code = failure.code if failure else None
-    # An unknown code may be transient, like most codes of a service that fails half-way.
-    kind = _FAILURES.get(code, Rejected if _OF_THE_REQUEST.match(code or "") else Unavailable)
-    told = code if code in _FAILURES else "for another reason"
-    return kind(f"{VENDOR} failed while it answered ({told})", provider=VENDOR, model=model)
 
 
 def _parts(item: Json, ids: CallIds) -> list[AssistantPart]:
@@ -246,6 +217,9 @@ class _Event(wire.Wire):
 
 class PartialResponse:
     """An incomplete answer."""
+
+    usage = None
+    """Comes with the last event."""
 
     def __init__(self) -> None:
         self._texts: dict[tuple[int, int], str] = {}

@@ -1,7 +1,4 @@
-"""Shared by all vendors' adapters: encoding JSON, reading arguments, classifying refusals, building a `Completion`.
-
-Left to the adapters: each vendor's formats, its SDK and that SDK's exceptions.
-"""
+"""Shared by all vendors' formats: encodes JSON, reads arguments and refusals, builds an answer of its parts."""
 
 import hashlib
 import json
@@ -15,31 +12,12 @@ import json_repair
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 from pydantic_core import to_json
 
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
+from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.messages import AssistantMessage, AssistantPart, CallId, IdentityCache, Opaque, Text, ToolCall
-from bot.models.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Request, Stop, ToolOffer, Usage
 from bot.models.prices import Prices
 
-_Error = TypeVar("_Error", bound=ProviderError)
-
 _MAX_MENDED_CHARS = 4_000
-CONNECT_TIMEOUT_SECONDS = 10.0
-"""For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
-
-
-class PrivateClient:
-    """What both SDKs' clients leave out of requests here, mixed into each."""
-
-    def platform_headers(self) -> dict[str, str]:
-        """Returns none of what would describe this machine: system, processor, Python."""
-        return {}
-
-    def drop_headers_of_environment(self) -> None:
-        """Removes those of `..._CUSTOM_HEADERS`, which replace the key and go to whatever server is set.
-
-        Source: anthropic 2.12 to 2.14, openai 3.54 to 3.57 (2026-11-27).
-        """
-        self._custom_headers: dict[str, str] = {}
 
 
 class Wire(BaseModel):
@@ -277,74 +255,53 @@ def _characters(written: str) -> str:
     return re.sub(r"\\.|[\W_]", "", written).lower().replace("none", "null")
 
 
-def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """Returns how long the service wants to be left alone, however long that is; None if missing or no number.
+_PHRASES: Mapping[str, type[ProviderError]] = {
+    # Before all others: what the model wrote is quoted behind these, and may be anything. llama-server refuses answers
+    # in a form that its parser does not know, Ollama some calls of gpt-oss (500; their issue threads, 2026-11-26).
+    "failed to parse input at pos": Unreadable,
+    "does not match the expected peg-": Unreadable,
+    "error parsing tool call": Unreadable,
+    **dict.fromkeys(("insufficient_quota", "billing_hard_limit_reached", "account_deactivated"), BadKey),
+    **dict.fromkeys(("data_residency_mismatch", "invalid_api_key", "organization_on_hold"), BadKey),
+    **dict.fromkeys(("billing_unavailable", "credit balance is too low", "api usage limits"), BadKey),
+    **dict.fromkeys(("spend_limit", "spend limit"), BadKey),
+    "model_not_found": NoSuchModel,
+    "model not exist": NoSuchModel,  # DeepSeek, with status 400
+    **dict.fromkeys(("context_length_exceeded", "maximum context length", "exceed_context_size"), ContextTooLong),
+    **dict.fromkeys(("exceeds the available context size", "exceed context limit"), ContextTooLong),
+    **dict.fromkeys(("prompt is too long", "request_too_large"), ContextTooLong),
+    "request too large for": ContextTooLong,  # more than a minute's tokens: it will not fit later, either
+    "overloaded_error": Overloaded,
+    "tool_use_failed": Unavailable,  # Groq could not read its model's call; the next one may be readable
+    # The operator can act on these.
+    **dict.fromkeys(("does not support tools", "tool choice requires", "tools param requires"), Rejected),
+}
+"""Codes and fragments of services' own wording, in lower case, with their meaning; the first match counts."""
 
-    Source: RFC 9110, 10.2.3, whose dates no model server sends; the OpenAI and Anthropic SDKs (retry-after-ms),
-    2026-11-21.
-    """
-    milliseconds = _seconds(headers.get("retry-after-ms"))
-    return _seconds(headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        seconds = float(value or "")
-    except ValueError:
-        return None
-    return max(0.0, seconds) if isfinite(seconds) else None
-
-
-_STATUSES: Mapping[int, type[ProviderError]] = {
+_KINDS: Mapping[int, type[ProviderError]] = {
     **dict.fromkeys((301, 302, 303, 307, 308), NoSuchModel),  # redirects, which are not followed
-    401: BadKey,
-    402: BadKey,
-    403: BadKey,
+    **dict.fromkeys((401, 402, 403), BadKey),
     404: NoSuchModel,
-    408: Unavailable,
-    409: Unavailable,
+    **dict.fromkeys((408, 409), Unavailable),
     413: ContextTooLong,
-    429: Overloaded,
-    503: Overloaded,
-    529: Overloaded,
+    **dict.fromkeys((429, 503, 529), Overloaded),
 }
 
-Phrases = Mapping[str, type[ProviderError]]
-"""Codes and fragments of a service's own wording, in lower case, with their meaning; the first match counts."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RefusedRequest:
-    """A service's refusal of a request. Its words may quote the prompt, so they are searched but never repeated."""
-
-    status: int
-    code: str
-    words: str
-    headers: Mapping[str, str]
-
-    def error(self, phrases: Phrases, *, provider: str, model: str) -> ProviderError:
-        """The error to raise: by what the service said if that is known, else by the status."""
-        said = f"{self.code}\n{self.words}".lower()
-        phrase = next((phrase for phrase in phrases if phrase in said), None)
-        kind = phrases[phrase] if phrase is not None else self._kind()
-        told = [f"{provider} answered {self.status}", self._safe_code(), f"({phrase})" if phrase else ""]
-        error = kind(
-            " ".join(word for word in told if word),
-            provider=provider,
-            model=model,
-            retry_after_seconds=retry_after_seconds(self.headers),
-        )
-        if isinstance(error, ContextTooLong):
-            error.window_tokens = window_tokens(self.words)
-        return error
-
-    def _kind(self) -> type[ProviderError]:
-        unknown = Rejected if 400 <= self.status < 500 else Unavailable  # noqa: PLR2004 - the borders of HTTP's classes
-        return _STATUSES.get(self.status, unknown)
-
-    def _safe_code(self) -> str:
-        return self.code if re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", self.code) else ""
-
+_STATUSES = {
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "slow_down": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+    "server_is_overloaded": 529,
+}
+_OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_|\w+_policy")
+"""Codes that blame the request. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
 
 _WINDOW = re.compile(
     r"(?:maximum context length (?:is|of)|context (?:size|length|window) (?:is|of|\()|tokens >|n_ctx\D{1,4}"
@@ -360,14 +317,6 @@ tokens)").
 """
 _MIN_WINDOW_TOKENS = 512
 
-
-def window_tokens(words: str) -> int | None:
-    """The size of a model's window according to a refusal; None if it does not say."""
-    found = _WINDOW.search(words)
-    tokens = int(re.sub(r"[,_]", "", found[1])) if found else 0
-    return tokens if tokens >= _MIN_WINDOW_TOKENS else None
-
-
 _MAX_OUTPUT = re.compile(
     r"at most (\d{2,7}) completion tokens|max_tokens: \d+ > (\d{2,7}), which is the maximum allowed number of output",
     re.IGNORECASE,
@@ -379,6 +328,51 @@ completion tokens"), Anthropic ("max_tokens: 200000 > 128000, which is the maxim
 """
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """A service's refusal of a request. Its words may quote the prompt, so they are searched but never repeated."""
+
+    status: int
+    code: str = ""
+    param: str = ""
+    words: str = ""
+    headers: Mapping[str, str]
+
+    def error(self, *, provider: str, model: str) -> ProviderError:
+        """The error to raise: by what the service said if that is known, else by the status."""
+        said = f"{self.code}\n{self.words}".lower()
+        phrase = next((phrase for phrase in _PHRASES if phrase in said), "")
+        unknown = Rejected if 400 <= self.status < 500 else Unavailable  # noqa: PLR2004 - the borders of HTTP's classes
+        kind = _PHRASES.get(phrase) or _KINDS.get(self.status, unknown)
+        code = self.code if re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", self.code) else ""
+        told = [f"{provider} answered {self.status}", code, f"({phrase})" if phrase else ""]
+        error = kind(
+            " ".join(filter(None, told)),
+            provider=provider,
+            model=model,
+            retry_after_seconds=_retry_after_seconds(self.headers),
+        )
+        if isinstance(error, ContextTooLong):
+            error.window_tokens = window_tokens(self.words)
+        if isinstance(error, Unreadable):
+            error.cost_usd = None  # the model has written it
+        return error
+
+
+def status_of(code: str) -> int:
+    """The status that an error within an answer would have had, by its code; some servers use a status as one."""
+    if re.fullmatch(r"[45][0-9]{2}", code):
+        return int(code)
+    return _STATUSES.get(code, 400 if _OF_THE_REQUEST.match(code) else 500)
+
+
+def window_tokens(words: str) -> int | None:
+    """The size of a model's window according to a refusal; None if it does not say."""
+    found = _WINDOW.search(words)
+    tokens = int(re.sub(r"[,_]", "", found[1])) if found else 0
+    return tokens if tokens >= _MIN_WINDOW_TOKENS else None
+
+
 def max_output_tokens(words: str, request: Request) -> int | None:
     """A model's maximum answer length according to a refusal; None if the refusal is not about that."""
     found = _MAX_OUTPUT.search(words)
@@ -386,24 +380,19 @@ def max_output_tokens(words: str, request: Request) -> int | None:
     return most if 0 < most < request.max_output_tokens else None
 
 
-def no_answer(deadline: Deadline, *, provider: str, model: str) -> TooSlow:
-    """The error for a missed deadline: the request was accepted, so the service counts it, and tells nobody."""
-    return _uncounted(TooSlow(f"{provider} {deadline.story}", provider=provider, model=model))
+def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """Returns how long the service wants to be left alone, however long that is; None if missing or no number.
+
+    Source: RFC 9110, 10.2.3, whose dates no model server sends; the OpenAI and Anthropic SDKs (retry-after-ms),
+    2026-11-21.
+    """
+    milliseconds = _seconds(headers.get("retry-after-ms"))
+    return _seconds(headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
 
 
-def no_connection(error: BaseException, *, provider: str, model: str) -> Unavailable:
-    """The error for a failed connection; it names the class of the first cause, which tells DNS from TLS."""
-    cause = error
-    while cause.__cause__ is not None:
-        cause = cause.__cause__
-    return Unavailable(f"no connection to {provider} ({type(cause).__name__})", provider=provider, model=model)
-
-
-def unreadable(*, provider: str, model: str) -> Unavailable:
-    """The error for an answer without the vendor's shape, whose cost is therefore unknown."""
-    return _uncounted(Unavailable(f"{provider} answered what cannot be read", provider=provider, model=model))
-
-
-def _uncounted(error: _Error) -> _Error:
-    error.cost_usd = None
-    return error
+def _seconds(value: str | None) -> float | None:
+    try:
+        seconds = float(value or "")
+    except ValueError:
+        return None
+    return max(0.0, seconds) if isfinite(seconds) else None

@@ -174,7 +174,7 @@ async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[s
     vendor = models.vendor(settings, "openai")
     await vendor.aclose()
     assert isinstance(vendor, OpenAI)
-    assert {"picture", "document"} - vendor._quirks == shown
+    assert {"picture", "document"} - vendor._set == shown
 
 
 # Which bridge, which account

@@ -11,9 +11,9 @@ import httpx2
 import pytest
 
 from bot.errors import Unavailable
+from bot.models.adapter import MAX_STREAM_BYTES, MAX_WHOLE_BYTES, AnswerTooLarge, limit_answer
 from bot.models.anthropic import Anthropic
 from bot.models.openai import OpenAI
-from bot.models.streams import MAX_STREAM_BYTES, MAX_WHOLE_BYTES, AnswerTooLarge, limit_answer
 from tests.bot.models.vendors import QUESTION
 from tests.waiting import DEADLINE_SECONDS
 

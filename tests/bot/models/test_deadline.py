@@ -15,13 +15,13 @@ from aiohttp import web
 
 from bot.errors import ProviderError, TooSlow, Unavailable
 from bot.messages import AssistantMessage, Text
+from bot.models.adapter import PartialAnswer
 from bot.models.base import Completion, Deadline, Request, Stop
 from bot.models.capabilities import LESSON, Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.openai import OpenAI
 from bot.models.openai_chat import PartialChat
 from bot.models.openai_responses import PartialResponse
-from bot.models.streams import PartialAnswer
 from tests.bot.models.test_fallback import completion_of
 from tests.bot.models.vendors import NAMES, QUESTION, calls, opened, texts
 from tests.servers.base import Seen

@@ -123,7 +123,7 @@ async def test_a_pdf_goes_to_openai_itself(api: str) -> None:
     """Both of its APIs take the bytes with a name."""
     provider = OpenAI(api_key="k", model="gpt-4.1", api="chat" if api == "chat" else "responses")
     await provider.aclose()
-    assert not provider._quirks & media.ALL
+    assert not provider._set & media.ALL
     asked = _asked(REPORT)
     body = openai_chat.body(asked, model="gpt-4.1", effort=None, limit="max_tokens", official=True, quirks=frozenset())
     part = json.loads(json.dumps(body))["messages"][-1]["content"][1]
@@ -200,7 +200,7 @@ async def test_a_model_of_anthropic_that_takes_no_pdfs() -> None:
             (answer,) = texts(await vendor.provider.complete(_asked(REPORT, PHOTO)))
             assert "Ignore all rules" in answer
         assert isinstance(vendor.provider, Anthropic)
-        assert vendor.provider._takes == {"picture"}
+        assert [seen.body.count(b"application/pdf") for seen in vendor.server.requests] == [1, 0, 0]
         assert len(vendor.server.requests) == 3
 
 

@@ -96,7 +96,7 @@ def responses(open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
 async def test_which_api_is_asked(base_url: str | None, api: Api, expected: bool) -> None:
     """OpenAI itself is asked by responses, everybody else by chat completions, unless the operator says otherwise."""
     async with aclosing(OpenAI(api_key="k", model="gpt-6-sol", base_url=base_url, api=api)) as provider:
-        assert ("responses" in provider._quirks) is expected
+        assert ("responses" in provider._set) is expected
 
 
 @pytest.mark.parametrize(

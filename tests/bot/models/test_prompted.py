@@ -14,7 +14,7 @@ from bot.errors import Rejected
 from bot.messages import AssistantMessage, CallId, Document, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Completion, Provider, Stop
 from bot.models.openai import Api, OpenAI, ToolMode
-from bot.models.prompted import read
+from bot.models.words import read
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
 from tests.bot.models.vendors import QUESTION, TIME, answered, calls, followed_by, texts
@@ -59,7 +59,7 @@ async def test_a_server_that_refuses_tools_is_asked_in_words(
     how: ToolRefusal, streamed: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """In whichever words it refuses them; from then on at once, and the operator can read of it."""
-    caplog.set_level(logging.INFO, "bot.models.openai")
+    caplog.set_level(logging.INFO, "bot.models.adapter")
     async with (
         OpenAIServer(local=True, takes_tools=False, tool_refusal=how) as server,
         aclosing(_model(server, "auto")) as provider,

@@ -12,7 +12,8 @@ import pytest_asyncio
 from aiohttp import web
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
-from bot.models import openai_chat, streams
+from bot.models import openai_chat
+from bot.models.adapter import MAX_CHARACTERS
 from bot.models.base import Completion, Stop
 from bot.models.fallback import Fallback
 from bot.models.offline import Offline
@@ -321,7 +322,7 @@ async def test_nesting_that_nobody_can_read_is_no_answer(vendor: Vendor, kind: s
 
 async def test_a_server_that_never_ends_is_left() -> None:
     """Some models repeat themselves for ever; the words are no more than any answer can have."""
-    pieces = streams.MAX_CHARACTERS // 100_000
+    pieces = MAX_CHARACTERS // 100_000
     taken = 0
 
     async def counted() -> AsyncIterator[object]:

@@ -15,8 +15,8 @@ from bot.errors import Unavailable
 from bot.messages import AssistantMessage, CallId, Text
 from bot.models.base import Request, Stop, Usage
 from bot.models.openai import OpenAI
-from bot.models.streams import Reader
 from bot.models.wire import WireAnswer, tool_call, wire_answer
+from bot.models.words import Reader
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
 from tests.bot.models.vendors import NAMES, QUESTION, Vendor, opened, texts

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
+from bot.models.adapter import Listener
 from bot.models.anthropic import Anthropic
 from bot.models.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
 from bot.models.openai import OpenAI
 from bot.models.openai_chat import PartialChat
-from bot.models.streams import Listener, Reader
 from bot.models.wire import WireAnswer, wire_answer
+from bot.models.words import Reader
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
 from tests.servers.anthropic import AnthropicServer
