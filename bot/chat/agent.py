@@ -55,7 +55,7 @@ from bot.settings import Settings
 from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted
 from bot.trust import provenance
 from bot.trust.links import GivenAddresses, defang, given_in
-from bot.trust.provenance import Sources
+from bot.trust.provenance import sources_of
 from bot.trust.rules import may_carry_out
 from bot.trust.secrets import Secrets
 from tools import UnknownOutcome, clean_text, shorten
@@ -167,7 +167,7 @@ class _Answering:
         self.size = 0
         """The index of its requests' size."""
         self._fit()
-        self.sources = Sources(turn.incoming, tuple(chain.from_iterable(turn.history)), self.labels)
+        self.sources = sources_of(turn.incoming, tuple(chain.from_iterable(turn.history)), self.labels)
         """The addresses the turn may fetch."""
 
     async def outcome(self) -> Outcome | Pause:

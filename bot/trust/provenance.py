@@ -7,12 +7,16 @@
 
 Left to others: what follows from labels (`bot.trust.rules`), storing them (with the content itself).
 
-The addresses that one running turn may fetch, depending on where they come from, as `bot.trust.rules` rules.
+The addresses that one running turn may fetch, depending on where they come from (`Sources`):
 
-    the person's words --> Sources --no refusal--> the call runs --took--> more addresses that may be fetched
-                              '--refusal--> the model reads why
+                              | in the person's own words, `www.example.com/page` included   | fetch
+                              | a result of a search, or a page that the last answer cited;  | fetch
+                              |   three per turn once something private is in the request    |
+    an address of the model --+ a link in such a page, to the same host; three per turn;      | fetch
+                              |   nothing private was read                                   |
+                              ' anything else                                                | refuse
 
-Each attempt of a turn builds it anew and replays the same calls and answers, those of the journal first.
+Each attempt of a turn builds them anew and replays the same calls and answers, those of the journal first.
 """
 
 import re
@@ -25,7 +29,7 @@ from bot.access.chat_settings import Persona
 from bot.events import Incoming
 from bot.labels import Labels, Source, Writer, is_plain_name, join_labels, load_labels, shown_name
 from bot.messages import AssistantMessage, Message, ToolAnswer, ToolCall, UserMessage
-from bot.trust.rules import MESSAGE_END, Provenance, may_fetch, private
+from bot.trust.rules import MESSAGE_END, addresses_in, private
 from tools import ToolSpec, canonical_url
 
 _MAX_NAME_CHARACTERS = 32
@@ -166,15 +170,62 @@ ENOUGH_FOUND = (
 """What the model reads if it asks for more results of searches than it may fetch beside something private."""
 
 
-class Sources:
-    """The addresses that one turn may fetch."""
+MAX_LINKS_FOLLOWED = 3
+"""How many links in pages one turn may follow: each tells the page one thing that the model chose."""
 
-    def __init__(self, incoming: Iterable[Incoming], history: Sequence[Message], labels: Labels) -> None:
-        """`incoming` is what the turn answers, `history` what was said before; `labels` are those of everything."""
-        cited = frozenset(filter(None, map(canonical_url, _last_cited(history))))
-        self._provenance = Provenance(has_read_private=bool(private(labels)), found=cited)
-        for message in incoming:
-            self._provenance = self._provenance.hearing(_own(message))
+MAX_FOUND_BESIDE_PRIVATE = 3
+"""How many results of a search one turn may fetch once something private is in the request. A page can have a model
+search for a stranger's own pages before it reads what is private, and then spell that out by which of them it fetches.
+"""
+
+
+class Sources:
+    """The addresses that one turn may fetch, in canonical spelling, and how many of them it has fetched.
+
+    Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times per turn, and not at all
+    once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows. From
+    then on only `MAX_FOUND_BESIDE_PRIVATE` results of searches may be fetched.
+    """
+
+    def __init__(self, said: str, cited: Iterable[str] = (), *, has_read_private: bool = False) -> None:
+        """`said` are the person's own words of this turn, `cited` the pages that the last answer showed."""
+        self.has_read_private = has_read_private
+        """Whether private data is in the request, or a tool of this turn was asked for some: notes, a database."""
+        self._said = frozenset(addresses_in(said))
+        self._found = set[str]()
+        self._linked = set[str]()
+        self._links_followed = self._found_beside_private = 0
+        self.find(cited)
+
+    def find(self, urls: Iterable[str]) -> None:
+        """Adds the addresses of a search's hits; addresses in the text of a hit are the page's words, not ours."""
+        self._found |= _canonical(urls)
+
+    def read(self, url: str, *, found_at: str, links: Iterable[str]) -> None:
+        """Adds a page that was read: requested as `url`, found after redirects at `found_at`, offering `links`.
+
+        These are whole addresses. A page reached by a link offers no further ones: one hop, no more.
+        """
+        if canonical_url(url) in self._said | self._found:
+            # Exactly the same host: "the same registrable domain" would need the list of public suffixes; without it,
+            # or with an old one, two strangers under github.io or co.uk would count as one.
+            host = _host(canonical_url(found_at))
+            self._linked |= {link for link in _canonical(links) if host and _host(link) == host}
+
+    def fetch(self, url: str) -> str | None:
+        """Returns why the turn may not fetch an address; None if it may, and the fetch then counts as begun."""
+        address = canonical_url(url)
+        if address in self._said:
+            return None
+        if address in self._found:
+            if self.has_read_private and self._found_beside_private >= MAX_FOUND_BESIDE_PRIVATE:
+                return ENOUGH_FOUND
+            self._found_beside_private += self.has_read_private
+            return None
+        if self.has_read_private or self._links_followed >= MAX_LINKS_FOLLOWED or address not in self._linked:
+            return NOT_GIVEN
+        self._links_followed += 1
+        return None
 
     def refusal(self, call: ToolCall, spec: ToolSpec | None) -> str | None:
         """Returns why the call may not run because of its address; None if it may, and it then counts as started.
@@ -182,30 +233,34 @@ class Sources:
 
         Call this before awaiting anything: of calls side by side, each must know those before it.
         """
-        if spec is None or spec.fetches is None:
-            return None
-        url = call.arguments.get(spec.fetches)
-        if not isinstance(url, str):
-            return None  # no address at all: the arguments will be rejected
-        if not may_fetch(url, self._provenance):
-            return ENOUGH_FOUND if canonical_url(url) in self._provenance.found else NOT_GIVEN
-        self._provenance = self._provenance.fetching(url)
-        return None
+        url = call.arguments.get(spec.fetches) if spec is not None and spec.fetches is not None else None
+        return self.fetch(url) if isinstance(url, str) else None  # without an address arguments will be rejected
 
     def took(self, answer: ToolAnswer, arguments: Mapping[str, object], spec: ToolSpec | None) -> None:
         """Records what a call has brought into the turn."""
         if spec is None or not answer.ok:
             return
         data = answer.data
-        if spec.is_private:
-            self._provenance = self._provenance.reading_private()
+        self.has_read_private |= spec.is_private
         if spec.finds_pages:
-            self._provenance = self._provenance.finding(urls_of(data, "results"))
+            self.find(urls_of(data, "results"))
         if spec.fetches is not None:
             asked, found_at = arguments.get(spec.fetches), data.get("url")
             if isinstance(asked, str) and isinstance(found_at, str):
-                links = tuple(urls_of(data, "links"))
-                self._provenance = self._provenance.reading(asked, found_at=found_at, links=links)
+                self.read(asked, found_at=found_at, links=urls_of(data, "links"))
+
+
+def sources_of(incoming: Iterable[Incoming], history: Sequence[Message], labels: Labels) -> Sources:
+    """The addresses that a turn may fetch at its start.
+
+    `incoming` is what it answers, `history` what was said before; `labels` are those of everything.
+    """
+    said = "\n".join(map(_own, incoming))
+    return Sources(said, _last_cited(history), has_read_private=bool(private(labels)))
+
+
+def _canonical(urls: Iterable[str]) -> frozenset[str]:
+    return frozenset(filter(None, map(canonical_url, urls)))
 
 
 def _last_cited(history: Sequence[Message]) -> Iterator[str]:

@@ -8,15 +8,8 @@ instruction. So the rules look at the labels of everything in the request, never
 3. In a group, private content is looked up only after a yes if strangers could have caused it, because all members see
    the answer. None of these rules asks about what the person's own message names (`bot.trust.rules`).
 4. An address not given is not shown as a link if anything untrusted or private is in the request (`may_carry_out`).
-5. An address may be fetched only if the model cannot have made it up (`may_fetch`): an address carries words to the
-   owner of its host.
-
-                              | in the person's own words, `www.example.com/page` included   | fetch
-                              | a result of a search, or a page that the last answer cited;  | fetch
-                              |   three per turn once something private is in the request    |
-    an address of the model --+ a link in such a page, to the same host; three per turn;      | fetch
-                              |   nothing private was read                                   |
-                              ' anything else                                                | refuse
+5. An address may be fetched only if the model cannot have made it up (`bot.trust.provenance.Sources`): an address
+   carries words to the owner of its host.
 
 Left to others: which content gets which labels (`bot.trust.provenance`), asking the person (`bot.chat.approvals`),
 where the address really leads (`tools.web.fetch`).
@@ -39,21 +32,12 @@ naming, but never suffices alone. Everything else needs a question.
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 from bot.labels import Labels, Source
 from tools import Effects, canonical_url
-
-MAX_LINKS_FOLLOWED = 3
-"""How many links in pages one turn may follow: each tells the page one thing that the model chose."""
-
-MAX_FOUND_BESIDE_PRIVATE = 3
-"""How many results of a search one turn may fetch once something private is in the request. A page can have a model
-search for a stranger's own pages before it reads what is private, and then spell that out by which of them it fetches.
-"""
 
 MAX_URLS = 200
 """How many addresses are looked at in one text: a page could contain a hundred thousand."""
@@ -128,83 +112,6 @@ def _may_lead(source: Source) -> bool:
     return not source.is_trusted and not (source.is_private and source.kind == "tool")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Provenance:
-    """The addresses of one turn in canonical spelling: where they come from, and what was done with them.
-
-    It starts empty with each turn, and can be rebuilt from the turn's journal.
-    """
-
-    said: frozenset[str] = frozenset()
-    """Addresses in the person's own words of this turn, not in their quotes or in what others in the group wrote."""
-    found: frozenset[str] = frozenset()
-    """The addresses of a search tool's hits in this turn."""
-    linked: frozenset[str] = frozenset()
-    """Links in pages fetched from one of those, as far as they lead to the same host as their page."""
-    links_followed: int = 0
-    """How many link fetches began in this turn; the same link twice counts twice."""
-    found_beside_private: int = 0
-    """How many fetches of hits began after private data was in the request; the same hit twice counts twice."""
-    has_read_private: bool = False
-    """Whether private data is in the request, or a tool of this turn was asked for some: notes, a database."""
-
-    def hearing(self, words: str) -> "Provenance":
-        """Adds the addresses in the person's words."""
-        return replace(self, said=self.said | set(addresses_in(words)))
-
-    def finding(self, urls: Iterable[str]) -> "Provenance":
-        """Adds the addresses of a search's hits; addresses in the text of a hit are the page's words, not ours."""
-        return replace(self, found=self.found | _canonical(urls))
-
-    def fetching(self, url: str) -> "Provenance":
-        """Adds the start of a fetch.
-
-        Apply it before the fetch runs: of calls side by side, each must know those before it.
-        """
-        address = canonical_url(url)
-        if address in self.said:
-            return self
-        if address in self.found:
-            return replace(self, found_beside_private=self.found_beside_private + self.has_read_private)
-        return replace(self, links_followed=self.links_followed + 1)
-
-    def reading(self, url: str, *, found_at: str, links: Iterable[str]) -> "Provenance":
-        """Adds a page that was read: requested as `url`, found after redirects at `found_at`, offering `links`.
-
-        These are whole addresses. A page reached by a link offers no further ones: one hop, no more.
-        """
-        if canonical_url(url) not in self.said | self.found:
-            return self
-        # Exactly the same host: "the same registrable domain" would need the list of public suffixes; without it, or
-        # with an old one, two strangers under github.io or co.uk would count as one.
-        host = _host(canonical_url(found_at))
-        own = {link for link in _canonical(links) if host and _host(link) == host}
-        return replace(self, linked=self.linked | own)
-
-    def reading_private(self) -> "Provenance":
-        """Adds that private data is in the turn: from here on no link is followed."""
-        return replace(self, has_read_private=True)
-
-
-def may_fetch(url: str, provenance: Provenance) -> bool:
-    """Whether the turn may fetch the address; an impossible one is refused like one that was not given.
-
-    Links may be followed only from a page to its own host, only `MAX_LINKS_FOLLOWED` times per turn, and not at all
-    once the turn has read private data: a page that offers /a, /b, /c could make a model spell out what it knows. From
-    then on only `MAX_FOUND_BESIDE_PRIVATE` results of searches may be fetched.
-    """
-    address = canonical_url(url)
-    if address is None:
-        return False
-    if address in provenance.said:
-        return True
-    if address in provenance.found:
-        return not provenance.has_read_private or provenance.found_beside_private < MAX_FOUND_BESIDE_PRIVATE
-    if provenance.has_read_private or provenance.links_followed >= MAX_LINKS_FOLLOWED:
-        return False
-    return address in provenance.linked
-
-
 def urls_in(text: str) -> tuple[str, ...]:
     """The web addresses in a person's words, canonical, in order, each once, at most `MAX_URLS`.
 
@@ -242,14 +149,6 @@ def _balanced(url: str) -> str:
         elif sign in _CLOSING and (not awaited or awaited.pop() != sign):
             return url[:at]
     return url
-
-
-def _canonical(urls: Iterable[str]) -> frozenset[str]:
-    return frozenset(filter(None, map(canonical_url, urls)))
-
-
-def _host(url: str | None) -> str | None:
-    return urlsplit(url).hostname if url else None
 
 
 MESSAGE_END = "\f"

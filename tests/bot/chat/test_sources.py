@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.trust.provenance import ENOUGH_FOUND, NOT_GIVEN
-from bot.trust.rules import MAX_FOUND_BESIDE_PRIVATE
+from bot.trust.provenance import ENOUGH_FOUND, MAX_FOUND_BESIDE_PRIVATE, NOT_GIVEN
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, calls, contents, says
 from tests.ledger_sums import paid_rows
