@@ -12,12 +12,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import say
-from bot.i18n.locale import amount, long_day
+from bot.i18n.locale import long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import (
     AssistantMessage,
@@ -58,40 +58,22 @@ _ATOM = rf"(?:[-−]?(?:sqrt|√)?\(*\s*[-−]?(?:{_NUMBER}|pi)\s*%?\s*\)*)"
 _SUM = re.compile(
     rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|(?:sqrt\(|√\(?)\s*{_NUMBER}\s*\)?)", re.IGNORECASE
 )
-_SHARE = re.compile(rf"(?:{_QUESTION}\s+)?(?P<share>{_NUMBER})\s*(?:%|percent) of (?P<whole>{_NUMBER})", re.IGNORECASE)
 _RANGE = re.compile(r"\d+(?:-\d+)+")
 """Standing alone, this may be a range or a telephone number as well."""
 _DATE = re.compile(r"\d{4}\s*-\s*\d{1,2}\s*-\s*\d{1,2}.*|\d{1,2}/\d{1,2}/\d{2,4}.*")
-_WORDS = (
-    (re.compile(r"\s+plus\s+"), "+"),
-    (re.compile(r"\s+minus\s+"), "-"),
-    (re.compile(r"\s+(?:times|multiplied by)\s+|(?<=\d) ?x ?(?=\d)"), "*"),
-    (re.compile(r"\s+divided by\s+"), "/"),
-)
 
 _UNIT = r"[A-Za-zµ°€$£][\w°²³/]*(?: [a-z]+)?"
 _CONVERT = re.compile(
     rf"(?:convert |{_QUESTION} )?(?P<amount>[-−]?{_NUMBER})\s?(?P<unit>{_UNIT}) (?:in|into|to) (?P<to>{_UNIT})",
     re.IGNORECASE,
 )
-_HOW_MANY = re.compile(
-    rf"how (?:many|much) (?P<to>{_UNIT}) (?:is|are|are in|is in|in) (?P<amount>{_NUMBER})\s?(?P<unit>{_UNIT})",
-    re.IGNORECASE,
-)
-_CURRENCIES = {"euro": "EUR", "€": "EUR", "dollar": "USD", "$": "USD", "£": "GBP"}
 
-_TIME = re.compile(
-    r"(?:what(?:'s| is) the |the )?(?:current |local )?time(?: is it)?(?: in (?P<place>.+))?"
-    r"|what time is it(?: in (?P<there>.+))?",
-    re.IGNORECASE,
-)
+_TIME = re.compile(r"(?:what time is it|(?:what(?:'s| is) the |the )?time)(?: in (?P<place>.+))?", re.IGNORECASE)
 _WEATHER = re.compile(
-    r"(?:(?:what|how)(?:'s| is) the |the )?(?:weather|forecast)(?P<before> today| tomorrow)? (?:in|for) "
-    r"(?P<place>.+?)(?P<day> today| tomorrow)?"
-    r"|(?:will it|does it|is it going to) (?:rain|snow) in (?P<there>.+?)(?P<then> today| tomorrow)?",
+    r"(?:(?:what|how)(?:'s| is) the |the )?weather (?:in|for) (?P<place>.+?)(?: (?P<day>today|tomorrow))?",
     re.IGNORECASE,
 )
-_SEARCH = re.compile(r"(?:search(?: the web)?(?: for)?|google|look up|find) (?P<query>.+)", re.IGNORECASE | re.DOTALL)
+_SEARCH = re.compile(r"(?:search(?: the web)?(?: for)?|look up) (?P<query>.+)", re.IGNORECASE | re.DOTALL)
 
 _DELAY = r"in (?P<count>\d{1,4}|an?) (?P<span>second|minute|min|hour|day|week)s?"
 _CLOCK = (
@@ -109,22 +91,6 @@ _REMINDS = tuple(
 _SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _AWAKE = range(7, 22)
 """The hours that people mean by an hour without half of the day."""
-
-_FOUR_DIGITS = Context(prec=4)
-_MIN_SHOWN, _MAX_SHOWN = Decimal("0.001"), 10**12
-_UNITS = {
-    name: f"{kind}-{name}"
-    for kind, names in {
-        "length": "kilometer meter centimeter millimeter mile yard foot inch",
-        "mass": "kilogram gram pound ounce stone",
-        "volume": "liter milliliter",
-        "temperature": "celsius fahrenheit",
-        "speed": "kilometer-per-hour mile-per-hour",
-        "duration": "week day hour minute second",
-    }.items()
-    for name in names.split()
-}
-"""The units whose names people read in their language, by what CLDR calls them."""
 
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
@@ -189,10 +155,6 @@ def asked_at(text: str) -> datetime | None:
 
 
 def _sum(text: str) -> _Asked | None:
-    for pattern, sign in _WORDS:
-        text = pattern.sub(sign, text)
-    if share := _SHARE.fullmatch(text):
-        return "calculate", {"expression": f"{share['share']}/100*{share['whole']}"}
     found = _SUM.fullmatch(text)
     if found is None or _RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"]):
         return None
@@ -203,35 +165,29 @@ def _sum(text: str) -> _Asked | None:
 
 
 def _conversion(text: str) -> _Asked | None:
-    found = _CONVERT.fullmatch(text) or _HOW_MANY.fullmatch(text)
+    found = _CONVERT.fullmatch(text)
     if found is None:
         return None
     amount = float(found["amount"].replace("−", "-"))
-    return "convert", {"amount": amount, "unit": _unit(found["unit"]), "to": _unit(found["to"])}
-
-
-def _unit(word: str) -> str:
-    return _CURRENCIES.get(word.lower().removesuffix("s"), word)
+    return "convert", {"amount": amount, "unit": found["unit"], "to": found["to"]}
 
 
 def _time(text: str) -> _Asked | None:
     found = _TIME.fullmatch(text)
-    place = found and (found["place"] or found["there"])
-    return None if found is None else ("current_time", {"timezone": place} if place else {})
+    return found and ("current_time", {"timezone": found["place"]} if found["place"] else {})
 
 
 def _weather(text: str) -> _Asked | None:
     found = _WEATHER.fullmatch(text)
     if found is None:
         return None
-    day = (found["before"] or found["day"] or found["then"] or "").strip().lower()
-    days = {"today": {"days": 1}, "tomorrow": {"days": 2}}.get(day, {})
-    return "get_weather", {"place": found["place"] or found["there"], **days}
+    days = {"today": {"days": 1}, "tomorrow": {"days": 2}}.get((found["day"] or "").lower(), {})
+    return "get_weather", {"place": found["place"], **days}
 
 
 def _search(text: str) -> _Asked | None:
     found = _SEARCH.fullmatch(text)
-    return None if found is None else ("web_search", {"query": found["query"]})
+    return found and ("web_search", {"query": found["query"]})
 
 
 def _reminder(text: str, now: datetime | None) -> _Asked | None:
@@ -294,17 +250,7 @@ def describe_answer(answer: ToolAnswer) -> str:
 def _conversion_words(data: Data) -> str:
     if "rate" in data:
         return f"{data['from']} = **{data['to']}**\n{data['rate']} ({data['rate_date']}). {data['attribution']}"
-    return f"{_measured(data['from'], is_long=True)} = **{_measured(data['to'])}**"
-
-
-def _measured(text: str, *, is_long: bool = False) -> str:
-    """An amount as people write it, `16.09 km` for `16.09344 kilometer`; as it is with a unit that CLDR lacks."""
-    number, _, name = text.partition(" ")
-    code = _UNITS.get(name.removeprefix("degree ").lower().replace("/", " per ").replace(" ", "-"))
-    value = Decimal() if code is None else _FOUR_DIGITS.plus(Decimal(number))
-    if code is None or (value and not _MIN_SHOWN < abs(value) < _MAX_SHOWN):
-        return text
-    return amount(value, code, is_long=is_long)
+    return f"{data['from']} = **{data['to']}**"
 
 
 def _time_words(data: Data) -> str:
