@@ -7,7 +7,7 @@ Left to others: making providers (`bot.app` hands over how).
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.servers import (
@@ -30,8 +30,6 @@ from tools import ImagesOptions, bearer
 _MODEL_SECONDS = 60.0
 _SMALL_WINDOW = 8192
 """With less, tools and an answer leave hardly any room for what was said before."""
-_FINDING_SECONDS = 4.0
-"""For a server close by that may not be there."""
 
 ANTHROPIC_URL = "https://api.anthropic.com"
 _ANTHROPIC_VERSION = "2026-10-21"
@@ -106,22 +104,6 @@ def _figures(server: CheckedServer, model: str, told: Capabilities) -> Iterator[
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
     """Returns what a vendor's server lists, as things are set; costs nothing."""
     return await look_at(checked_server(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
-
-
-async def find_servers(deps: Deps, addresses: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Returns at which addresses a server with the API of OpenAI answers that wants no key, and its models."""
-
-    async def look(address: str) -> tuple[str, tuple[str, ...]] | None:
-        server = CheckedServer(area="models", name="", group="", base_url=address)
-        try:
-            async with asyncio.timeout(_FINDING_SECONDS):
-                names = (await look_at(server, deps.tool_deps.http, is_contained=False)).names
-        except TimeoutError:
-            return None
-        return None if names is None else (address, names)
-
-    found = await asyncio.gather(*map(look, addresses))
-    return tuple(one for one in found if one is not None)
 
 
 def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:

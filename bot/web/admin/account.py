@@ -32,17 +32,9 @@ from bot.web.admin.world import World
 
 _log = logging.getLogger(__name__)
 
-USUAL_BRIDGES = (
-    "unix:///run/signal-cli/socket",
-    "tcp://127.0.0.1:7583",
-    "http://127.0.0.1:8080",
-    "http://signal-cli-rest-api:8080",
-)
-"""Where bridges are by default: the socket of our compose file, signal-cli's TCP port, and HTTP."""
 _NAMES: dict[Bridge, str] = {"signal_cli": "signal-cli", "rest_api": "signal-cli-rest-api"}
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
-_FINDING_SECONDS = 2.0
 _SILENT = (Disconnected, ConfigError, TimeoutError)
 _NUMBER = re.compile(r"\+[1-9]\d{5,17}", re.ASCII)
 _REGISTRATION_PAGE = "https://signalcaptchas.org/registration/generate.html"
@@ -180,7 +172,6 @@ class AccountPage:
             "is_there": bridge is not None,
             "accounts": [account.name for account in accounts if account.name],
             "is_unnamed": ask.world.own_account is None and any(not account.name for account in accounts),
-            "elsewhere": () if bridge or ask.is_live else await _find_bridges(),
             "is_contained": is_contained(),
             "code_sent_to": self._code_sent_to,
             "captcha_page": _REGISTRATION_PAGE,
@@ -238,21 +229,6 @@ async def _look(world: World) -> tuple[Bridge | None, tuple[Account, ...]]:
             return await bridge_of(world.settings), await linking.accounts()
     except _SILENT:
         return None, ()
-
-
-async def _find_bridges() -> tuple[str, ...]:
-    """Other usual addresses at which a bridge answers."""
-
-    async def look(url: str) -> str | None:
-        try:
-            async with asyncio.timeout(_FINDING_SECONDS):
-                await bridge_at(url, timeout_seconds=_FINDING_SECONDS)
-        except _SILENT:
-            return None
-        return url
-
-    found = await asyncio.gather(*map(look, USUAL_BRIDGES))
-    return tuple(url for url in found if url is not None)
 
 
 async def _use_bridge(ask: Ask) -> str:

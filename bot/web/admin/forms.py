@@ -185,8 +185,6 @@ class Form:
     """What is set along with what is entered."""
     check: Check | None = None
     """Looks at the new settings before they are kept."""
-    is_check_shared: bool = False
-    """Whether it looks at other settings, too, whose problems keep nothing here from being saved."""
     button: str = "Save"
     done: str = SAVED
 
@@ -208,12 +206,8 @@ class Form:
 
     async def _try(self, ask: Ask, changes: Changes, check: Check) -> None:
         """Refuses settings with which the check finds a problem."""
-        file, before = ask.world.file, ()
-        if self.is_check_shared:
-            without = file.preview(dict.fromkeys(one.setting for one in self.fields))
-            before = await check_settings(ask.world, without, check)
-        after = await check_settings(ask.world, file.preview(changes), check)
-        if wrong := [one for one in after if one.level == "problem" and one not in before]:
+        after = await check_settings(ask.world, ask.world.file.preview(changes), check)
+        if wrong := [one for one in after if one.level == "problem"]:
             ask.write_down("settings.refused", ", ".join(changes))
             # Without its advice, which names variables: the value has just been typed here.
             raise NotDone(f"Nothing was saved: {wrong[0].words.rstrip('.')}.")

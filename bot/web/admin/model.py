@@ -9,7 +9,7 @@ from functools import partial
 from typing import get_args
 
 from bot.doctor.findings import Deps, Finding, problem
-from bot.doctor.models import find_servers, list_models
+from bot.doctor.models import list_models
 from bot.doctor.servers import ServerProbe
 from bot.doctor.tools import inventory
 from bot.errors import ProviderError
@@ -21,16 +21,6 @@ from bot.models.prices import Price, published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
-USUAL_SERVERS = (
-    *(
-        f"http://{host}:{port}/v1"
-        for host in ("127.0.0.1", "host.docker.internal")
-        for port in (11_434, 1_234, 8_000, 8_081)
-    ),
-    "http://ollama:11434/v1",
-    "http://vllm:8000/v1",
-)
-"""Where Ollama, LM Studio, vLLM and llama.cpp listen: on this machine, on Docker's host, in the compose network."""
 _MAX_LISTED = 300
 _MAX_ANSWER_TOKENS, _ANSWER_SECONDS = 1024, 60.0
 _MAX_SHOWN_CHARS = 300
@@ -122,7 +112,8 @@ FORMS = (
                 setting="LLM__OPENAI__BASE_URL",
                 label="Address",
                 kind="url",
-                hint="Such as http://127.0.0.1:11434/v1",
+                hint="Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
+                "In a container, host.docker.internal stands for the machine instead of 127.0.0.1.",
                 is_required=True,
             ),
             Field(setting="LLM__OPENAI__MODEL", label="The model", hint="Empty: the first one that it lists."),
@@ -154,17 +145,15 @@ async def _values(ask: Ask) -> dict[str, object]:
     settings = ask.settings
     vendor = settings.llm.providers_in_order[0]
     looked = None
-    async with (deps := ask.deps).tool_deps.http:
-        if vendor != "offline":
+    if vendor != "offline":
+        async with (deps := ask.deps).tool_deps.http:
             looked = await list_models(vendor, settings, deps)
-        found = await find_servers(deps, USUAL_SERVERS) if ask.request.query.get("look") else None
     return {
         "vendor": vendor,
         "model": settings.llm.model_of(vendor).partition("/")[2],
         "server": settings.llm.openai.base_url if vendor == "openai" else None,
         "offers": _offers(looked, settings, vendor),
         "findings": looked.findings if looked else (),
-        "found": found,
     }
 
 

@@ -3,13 +3,16 @@ messages are kept.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
+from bot.doctor.findings import Deps, Finding
 from bot.doctor.models import check_audio, check_images
 from bot.doctor.search import check_search
 from bot.doctor.tools import ToolGroup, inventory
+from bot.settings import Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from tools import CATALOG, SearchOptions
 
@@ -34,6 +37,10 @@ _KEY_PAGES = {
 _DATABASES = "TOOLS__DB_QUERY__DATABASES"
 
 
+async def _check_service(service: str, settings: Settings, deps: Deps) -> Sequence[Finding]:
+    return [one for one in await check_search(settings, deps) if one.words.startswith(service)]
+
+
 def _search_form(setting: str, service: str) -> Form:
     is_url = setting.endswith("URL")
     field = Field(
@@ -44,7 +51,7 @@ def _search_form(setting: str, service: str) -> Form:
         is_required=True,
     )
     return Form(
-        name=service.lower(), title=f"Search: {service}", fields=(field,), check=check_search, is_check_shared=True
+        name=service.lower(), title=f"Search: {service}", fields=(field,), check=partial(_check_service, service)
     )
 
 
