@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, create_model
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+import store  # whose modules are loaded when a name is used
 from bot.i18n.language import Language
 from bot.settings.values import (
     BridgeAddress,
@@ -28,7 +29,6 @@ from bot.settings.values import (
     master_key_of,
     model_price_of,
 )
-from store import master_key_path
 from tools import CATALOG, FIXED, BaseUrl, CommaList, Extensions, Lowered, Options
 
 SEPARATOR = "__"
@@ -391,7 +391,7 @@ class StoreSettings(SettingsGroup):
     @property
     def key_path(self) -> Path:
         """The file beside the database that holds the master key unless one is set."""
-        return master_key_path(self.path)
+        return store.master_key_path(self.path)
 
     @property
     def master_key(self) -> bytes | None:
