@@ -33,8 +33,8 @@ ROOMS = {
     "bot/formatting": (918, 800),
     "bot/media": (2718, 1700),
     "bot/models": (4190, 2900),
-    "bot/web": (3167, 2300),
-    "bot/doctor": (1657, 900),
+    "bot/web": (3133, 2300),
+    "bot/doctor": (1639, 900),
     "store": (6489, 3900),
     "tools": (11544, 7000),
 }
