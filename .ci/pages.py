@@ -43,7 +43,7 @@ def _commands() -> str:
 
 def _entries() -> Iterator[CommandEntry]:
     """Those of every class that has some; nothing that such a class is given is needed to say what they are."""
-    for path in sorted((*(ROOT / "bot/commands").glob("*.py"), *(ROOT / "bot/features").glob("*/commands.py"))):
+    for path in sorted((*(ROOT / "bot/commands").glob("*.py"), *(ROOT / "bot/features").rglob("*.py"))):
         module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
         for kind in vars(module).values():
             if isinstance(kind, type) and issubclass(kind, CommandGroup) and kind.__module__ == module.__name__:

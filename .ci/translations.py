@@ -23,7 +23,7 @@ PLACEHOLDERS = ("EMAIL@ADDRESS", "YEAR-MO-DA", "LL@li.org", "POT-Creation-Date",
 
 def template() -> Catalog:
     """Every sentence in the code, by name: one that moves to another room stays where it is for translators."""
-    found = extract_from_dir(BOT, method_map=[("**/phrases.py", "python")], keywords=KEYWORDS)
+    found = extract_from_dir(BOT, method_map=[("**.py", "python")], keywords=KEYWORDS)
     catalogue = Catalog()
     for name, ids in sorted(((str(name), ids) for _, _, ids, _, name in found), key=lambda one: one[0]):
         catalogue.add(ids, context=name)

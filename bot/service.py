@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from bot.features.feeds.poller import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.safety_numbers.service import SafetyNumbers
-from bot.features.summaries.service import SummaryWorker
+from bot.features.safety_numbers import SafetyNumbers
+from bot.features.summaries import SummaryWorker
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender

@@ -41,7 +41,7 @@ HOMES = {
         "bot.signal.bridges",
         "bot.signal.rest_api.client",
         "bot.doctor.servers",
-        "bot.features.attestation.service",
+        "bot.features.attestation",
     ],
     "httpx2": [
         # The SDKs of models and of MCP stand on it: its errors are translated, and its answers bounded.

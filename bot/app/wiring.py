@@ -39,23 +39,20 @@ from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.troubles import ModelTroubles
 from bot.events import TERMINAL_PERSON
-from bot.features.attestation.commands import AttestationCommands
-from bot.features.attestation.service import Attestation
-from bot.features.evidence.judge import ReportJudge
-from bot.features.export.commands import ExportCommands
+from bot.features.attestation import Attestation, AttestationCommands
+from bot.features.evidence import ReportJudge
+from bot.features.export import ExportCommands
 from bot.features.feeds.commands import FeedCommands
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import Feeds
-from bot.features.memory.commands import MemoryCommands
-from bot.features.memory.service import Memory
-from bot.features.predictions.service import Predictions
+from bot.features.memory import Memory, MemoryCommands
+from bot.features.predictions import Predictions
 from bot.features.reminders.commands import ReminderCommands
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
-from bot.features.safety_numbers.commands import TrustCommands
-from bot.features.safety_numbers.service import SafetyNumbers
-from bot.features.summaries.service import Summaries, SummaryWorker
-from bot.features.usage.commands import UsageCommands
+from bot.features.safety_numbers import SafetyNumbers, TrustCommands
+from bot.features.summaries import Summaries, SummaryWorker
+from bot.features.usage import UsageCommands
 from bot.i18n import phrases
 from bot.loops.intake import Admission, Intake
 from bot.loops.maintenance import Maintenance, Membership

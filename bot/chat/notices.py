@@ -4,7 +4,7 @@
                                                 '-known-> nothing
     it is over --> forgotten: if it comes back, it is sent again
 
-Left to others: finding (`bot.doctor`, `bot.features.safety_numbers.service`), when (`bot.loops.watchdog`), sending.
+Left to others: finding (`bot.doctor`, `bot.features.safety_numbers`), when (`bot.loops.watchdog`), sending.
 """
 
 import logging

@@ -11,8 +11,7 @@ from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
 from bot.doctor.servers import fetch_json
 from bot.errors import ConfigError, Disconnected
-from bot.features.attestation import phrases
-from bot.features.attestation.service import Attestation, is_word
+from bot.features.attestation import Attestation, is_word, phrases
 from bot.i18n.catalogues import say
 from bot.invocation import spell_commands
 from bot.settings import Settings

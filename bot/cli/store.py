@@ -23,7 +23,7 @@ from bot.chat.captchas import MAX_PASTED_CHARS
 from bot.clock import MachineClock
 from bot.errors import ConfigError
 from bot.events import ChatId
-from bot.features.export.service import gather_export
+from bot.features.export import gather_export
 from bot.features.reminders.scheduler import Backlog, backlog, replay, settle
 from bot.i18n import phrases
 from bot.invocation import command_line

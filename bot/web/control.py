@@ -33,8 +33,8 @@ from bot.chat.captchas import Captchas
 from bot.clock import Clock
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.events import ChatId, PersonId
-from bot.features.export.service import gather_export
-from bot.features.safety_numbers.service import SafetyNumbers
+from bot.features.export import gather_export
+from bot.features.safety_numbers import SafetyNumbers
 from bot.settings.values import person_of
 from bot.shutdown import Restarts
 from bot.signal.protocol import Contact, Identities, Transport

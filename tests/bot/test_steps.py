@@ -17,7 +17,7 @@ from bot.chat.edits import Revisions
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.events import ChatId, PersonId
-from bot.features.export.service import gather_export
+from bot.features.export import gather_export
 from bot.loops.maintenance import Maintenance
 from bot.messages import AssistantMessage, Text, UserMessage
 from store import Repositories, Store, StoredMessage, open_store

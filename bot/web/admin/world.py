@@ -18,7 +18,7 @@ from bot.clock import Clock
 from bot.commands.admin import Audience
 from bot.doctor.findings import Deps
 from bot.events import PersonId
-from bot.features.safety_numbers.service import SafetyNumbers
+from bot.features.safety_numbers import SafetyNumbers
 from bot.settings import Settings
 from bot.settings.file import SettingsFile
 from bot.signal.protocol import Transport

@@ -18,7 +18,7 @@ from bot.chat.citations import (
 )
 from bot.clock import SetClock
 from bot.events import PersonId
-from bot.features.export.service import gather_export
+from bot.features.export import gather_export
 from bot.messages import AssistantMessage, CallId, Message, Page, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from store import Store
 from tests.bot.chat.test_chains import data_of, table

@@ -8,7 +8,7 @@ from typing import cast
 from bot.i18n.catalogues import Sentence
 
 ROOT = Path(__file__).parents[3]
-FILES = sorted((ROOT / "bot").rglob("phrases.py"))
+FILES = sorted(path for path in (ROOT / "bot").rglob("*.py") if " = Sentence(" in path.read_text(encoding="utf-8"))
 """Where they stand: each in the room that says it, those that several rooms say in `bot/i18n`."""
 
 

@@ -81,7 +81,7 @@ def test_a_count_chooses_the_form() -> None:
         assert (one.replace("1", "0") == none) == (language == "fr")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", [path for path in FILES if path.stem == "phrases"], ids=lambda path: path.parent.name)
 def test_no_words_stand_where_they_cannot_be_translated(path: Path) -> None:
     """Functions of phrases put nothing but signs and short units between what they fill in."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -27,8 +27,8 @@ from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
-from bot.features.safety_numbers.service import SafetyNumbers
-from bot.features.summaries.service import SummaryWorker
+from bot.features.safety_numbers import SafetyNumbers
+from bot.features.summaries import SummaryWorker
 from bot.loops.intake import Intake
 from bot.loops.maintenance import Maintenance
 from bot.loops.sender import Sender

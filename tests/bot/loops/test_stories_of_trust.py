@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.predictions.service import Predictions
+from bot.features.predictions import Predictions
 from bot.formatting.split import visible
 from bot.messages import CallId, Text, ToolCall
 from bot.settings import HistorySettings

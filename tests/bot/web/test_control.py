@@ -16,7 +16,7 @@ from bot.chat.notices import Admins
 from bot.clock import SetClock
 from bot.errors import CallRefused, Disconnected
 from bot.events import PersonId
-from bot.features.safety_numbers.service import SafetyNumbers
+from bot.features.safety_numbers import SafetyNumbers
 from bot.metrics import Counts
 from bot.signal.protocol import Identity
 from bot.web.control import Control, State, answering, ask_running, socket_path

@@ -16,7 +16,7 @@ from pathlib import Path
 from bot import messages
 from bot.event_json import dump_value
 from bot.events import ChatId, Envelope, Kind, PersonId, Reply, SentId, Styled
-from bot.features.export.service import gather_export
+from bot.features.export import gather_export
 from bot.messages import AssistantMessage, Text, UserMessage
 from store import Arrival, ConversationId, InboxId, LedgerEntry, Repositories, Store, StoredMessage, open_store
 from tests.campaigns.bench.figures import Figure

@@ -1,15 +1,44 @@
 """`/usage`: what was spent for the person who asks, and what is left."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from decimal import Decimal
 
 from bot.commands.base import Call, CommandContext, CommandGroup, command
-from bot.features.usage import phrases
-from bot.i18n.catalogues import say
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import dollars
+from bot.i18n.phrases import money
 from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
 from store import Repositories, Total
+
+ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
+ESTIMATED = Sentence(
+    "ESTIMATED", "Estimated: the cost of {count} answer here.", "Estimated: the cost of {count} answers here."
+)
+UNPRICED = Sentence("UNPRICED", "{calls} calls this month have no known price and aren't included.")
+_SPENT_DAY = Sentence("SPENT_DAY", "{who} today: {amount}")
+_SPENT_MONTH = Sentence("SPENT_MONTH", "{who} this month: {amount}")
+_NOTHING_SPENT = Sentence("NOTHING_SPENT", "nothing yet")
+_SPENT_OF = Sentence("SPENT_OF", "{cost} of {limit}, {left} left")
+_SPENDERS: Mapping[str, Sentence] = {
+    "person": Sentence("SPENT_PERSON", "You"),
+    "group": Sentence("SPENT_GROUP", "This group"),
+    "all": Sentence("SPENT_ALL", "Everyone"),
+}
+"""Who has spent something."""
+
+
+def spent_line(scope: str, cost_usd: Decimal, limit_usd: Decimal | None, *, is_day: bool) -> str:
+    """A line of `/usage`: what was spent and, if there is a limit, what is left of it."""
+    if limit_usd is None:
+        amount = money(cost_usd) if cost_usd else say(_NOTHING_SPENT)
+    else:
+        left = money(max(limit_usd - cost_usd, Decimal(0)))
+        amount = say(_SPENT_OF, cost=money(cost_usd), limit=dollars(limit_usd), left=left)
+    return say(_SPENT_DAY if is_day else _SPENT_MONTH, who=say(_SPENDERS[scope]), amount=amount)
+
 
 _LOOKED_BACK = timedelta(days=30)
 """The period of the figures about this conversation alone."""
@@ -23,7 +52,7 @@ class UsageCommands(CommandGroup):
         self._timezone = timezone
         self._limits = limits
 
-    @command("/usage", phrases.ABOUT_USAGE, section="data")
+    @command("/usage", ABOUT_USAGE, section="data")
     async def _usage(self, call: Call) -> None:
         """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
         them; admins also see the total for everybody.
@@ -36,14 +65,14 @@ class UsageCommands(CommandGroup):
             lines = [self._line(total, is_day=total.period == periods.day) for total in totals]
             since = self._context.clock.now() - _LOOKED_BACK
             estimated = repos.ledger.estimated_calls(call.conversation, since=since)
-            lines += [say(phrases.ESTIMATED, count=estimated)] if estimated else []
-            return "\n".join([*lines, say(phrases.UNPRICED, calls=unknown)] if unknown else lines)
+            lines += [say(ESTIMATED, count=estimated)] if estimated else []
+            return "\n".join([*lines, say(UNPRICED, calls=unknown)] if unknown else lines)
 
         await self._context.answer(call, reply)
 
     def _line(self, total: Total, *, is_day: bool) -> str:
         limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
-        return phrases.spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
+        return spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
 
 
 def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> list[Total]:

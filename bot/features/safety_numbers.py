@@ -13,20 +13,64 @@ write. A new key means a new phone, or somebody who has taken over the number; n
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
 from bot.clock import Clock, is_set_within
+from bot.commands import phrases as command_phrases
+from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, PersonId
-from bot.features.safety_numbers import phrases
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import moment
 from bot.logs import describe_error
 from bot.metrics import Counts
 from bot.signal.protocol import Contact, Identity, SignalTransport, Transport
 from store import NewIdentity, Repositories, Store
+
+ABOUT_TRUST = Sentence("ABOUT_TRUST", "shows whose safety number has changed, or trusts the new one.")
+NO_SUSPECTS = Sentence("NO_SUSPECTS", "All safety numbers are trusted.")
+NOT_SUSPECT = Sentence("NOT_SUSPECT", "Nobody with that label has a new safety number; `/trust` shows who does.")
+TRUST_CHANGED_AGAIN = Sentence(
+    "TRUST_CHANGED_AGAIN", "The safety number has changed again since I told you. `/trust` shows the newest one."
+)
+TRUST_OWN = Sentence("TRUST_OWN", "That's your own safety number; somebody else has to trust it.")
+TRUST_REFUSED = Sentence(
+    "TRUST_REFUSED", "The bridge to Signal refused. If you gave me the number, it isn't the one I see."
+)
+_IDENTITY_CHANGED = Sentence(
+    "IDENTITY_CHANGED",
+    "{name} has a new safety number. Usually that's a new phone; it can also be somebody who has taken "
+    "over their phone number. Until it is trusted I can't read or answer them, and my answers wait. "
+    "Check with them some other way, then write `/trust {label}`. `/trust` alone shows the new number, "
+    "to compare.",
+)
+_SUSPECT = Sentence("SUSPECT", "{name}, since {when}: {number}")
+_TRUSTED = Sentence("TRUSTED", "The new safety number of {name} is trusted now. What was waiting is on its way.")
+
+
+def identity_changed(name: str | None, label: str) -> str:
+    """The notice that somebody's safety number has changed, and what an admin can do about it."""
+    return say(_IDENTITY_CHANGED, name=_named(name, label), label=label)
+
+
+def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:
+    """A line about somebody whose safety number has changed, with the new one."""
+    return say(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
+
+
+def now_trusted(name: str | None, label: str) -> str:
+    """The reply when a new safety number is trusted."""
+    return say(_TRUSTED, name=_named(name, label))
+
+
+def _named(name: str | None, label: str) -> str:
+    return f"{plain_name(name)} ({label})" if name else label
+
 
 _log = logging.getLogger(__name__)
 
@@ -313,7 +357,7 @@ class SafetyNumbers:
         """Tells the admins, once; but not the suspect, who may be somebody else by now."""
         told = self._admins.tell(
             repos,
-            lambda: phrases.identity_changed(suspect.name, suspect.label),
+            lambda: identity_changed(suspect.name, suspect.label),
             known.contacts.values(),
             besides={suspect.person},
         )
@@ -337,3 +381,60 @@ def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:
         since=row.since,
         safety_number=known.keys[person].safety_number,
     )
+
+
+_BRIDGE_SECONDS = 20.0
+"""The bridge computes a safety number for everybody that it knows."""
+
+_WORDS = {
+    "nobody": NOT_SUSPECT,
+    "changed_again": TRUST_CHANGED_AGAIN,
+    "own": TRUST_OWN,
+}
+
+
+class TrustCommands(CommandGroup):
+    """The one command about safety numbers."""
+
+    def __init__(self, context: CommandContext, identities: SafetyNumbers) -> None:
+        self._context = context
+        self._identities = identities
+
+    @command(
+        "/trust [LABEL [NUMBER]]",
+        ABOUT_TRUST,
+        for_admins=True,
+        section="admins",
+        exact_only=True,
+        directly_only=True,
+    )
+    async def _trust(self, call: Call) -> None:
+        """Shows whose safety number has changed, with the new one; trusts it, and sends what was waiting."""
+        answer = await self._answer(call)
+        await self._context.answer(call, lambda _: answer())
+
+    async def _answer(self, call: Call) -> Callable[[], str]:
+        """The reply, as a function to be called once the language is known."""
+        name, _, number = call.command.rest.partition(" ")
+        try:
+            async with asyncio.timeout(_BRIDGE_SECONDS):
+                if not name:
+                    suspects = await self._identities.look()
+                    return lambda: _listed(suspects)
+                done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
+                return lambda: _reply(done)
+        except (Disconnected, TimeoutError):
+            return lambda: say(command_phrases.BRIDGE_SILENT)
+        except CallRefused:
+            return lambda: say(TRUST_REFUSED)
+
+
+def _reply(done: TrustResult) -> str:
+    if done.kind == "trusted" and done.suspect is not None:
+        return now_trusted(done.suspect.name, done.suspect.label)
+    return say(_WORDS[done.kind])
+
+
+def _listed(suspects: Iterable[Suspect]) -> str:
+    lines = [suspect(one.name, one.label, one.since, one.safety_number) for one in suspects]
+    return "\n".join(lines) or say(NO_SUSPECTS)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.predictions.service import MAX_KEPT, Predictions
+from bot.features.predictions import MAX_KEPT, Predictions
 from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says

@@ -10,7 +10,7 @@ from bot.clock import SetClock
 from bot.commands.phrases import HELP, ONLY_DIRECTLY, unknown_command
 from bot.errors import CallRefused, Untrusted
 from bot.events import PersonId, Reply, SentId
-from bot.features.safety_numbers import phrases
+from bot.features import safety_numbers
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient
 from store import Store
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
@@ -130,7 +130,7 @@ async def test_an_answer_is_held_until_an_admin_trusts_the_new_key(store: Store,
         await aldis.quiet()
         assert transport.trusted == [(ALICE.uuid, None)]
         assert texts(transport, ALICE) == ["re: hi", "re: and now?"]
-        assert texts(transport, BOB)[2] == phrases.now_trusted(ALICE.name, label)
+        assert texts(transport, BOB)[2] == safety_numbers.now_trusted(ALICE.name, label)
         assert await aldis.identities.look() == ()
 
 
@@ -139,7 +139,7 @@ async def test_trust_alone_lists_whom_with_the_number_to_compare(store: Store, c
     async with locked(store, clock) as (aldis, transport):
         await greet(aldis, ALICE, BOB)
         await aldis.deliver(message("/trust", author=BOB))
-        await aldis.transport.until(lambda: texts(transport, BOB)[-1] == phrases.NO_SUSPECTS.text)
+        await aldis.transport.until(lambda: texts(transport, BOB)[-1] == safety_numbers.NO_SUSPECTS.text)
         await hold(aldis, transport, ALICE)
         await aldis.deliver(message("/trust", author=BOB))
         await aldis.transport.until(lambda: "00002 11111" in texts(transport, BOB)[-1])
@@ -159,7 +159,7 @@ async def test_only_admins_trust(store: Store, clock: SetClock) -> None:
         await aldis.transport.until(lambda: plain(HELP.text) in texts(transport, CAROL)[-1])
         assert "/trust" not in texts(transport, CAROL)[-1]
         await aldis.deliver(message("/help trust", author=BOB))
-        await aldis.transport.until(lambda: phrases.ABOUT_TRUST.text in texts(transport, BOB)[-1])
+        await aldis.transport.until(lambda: safety_numbers.ABOUT_TRUST.text in texts(transport, BOB)[-1])
         await aldis.deliver(message(f"/trust {label}", author=BOB, group=GROUP))
         await aldis.transport.until(lambda: transport.sent[-1].content.text == ONLY_DIRECTLY.text)
         assert (transport.trusted, await held(aldis)) == ([], 1)
@@ -175,7 +175,7 @@ async def test_a_second_change_while_held_has_to_be_looked_at_again(store: Store
         clock.move(60)
         transport.change(ALICE, number=3)
         await aldis.deliver(message(f"/trust {label}", author=BOB))
-        await aldis.transport.until(lambda: plain(phrases.TRUST_CHANGED_AGAIN.text) in texts(transport, BOB))
+        await aldis.transport.until(lambda: plain(safety_numbers.TRUST_CHANGED_AGAIN.text) in texts(transport, BOB))
         await aldis.transport.until(lambda: sum(f"/trust {label}" in text for text in texts(transport, BOB)) == 2)
         assert (transport.trusted, await held(aldis)) == ([], 1)
         await aldis.deliver(message(f"/trust {label.upper()}", author=BOB))
@@ -203,7 +203,7 @@ async def test_a_safety_number_that_was_compared_has_to_be_right(store: Store, c
         label = await label_of(aldis, ALICE)
         transport.refuses = CallRefused("make sure the number is correct")
         await aldis.deliver(message(f"/trust {label} 1234", author=BOB))
-        await aldis.transport.until(lambda: texts(transport, BOB)[-1] == phrases.TRUST_REFUSED.text)
+        await aldis.transport.until(lambda: texts(transport, BOB)[-1] == safety_numbers.TRUST_REFUSED.text)
         assert await held(aldis) == 1
         transport.refuses = None
         await aldis.identities.trust(label, safety_number="00002 11111")

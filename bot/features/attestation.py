@@ -16,6 +16,7 @@ confirmed by the recorded quotes of `dstack/verifier/fixtures`.
 import asyncio
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,10 +25,50 @@ from pathlib import Path
 import httpx
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
 from bot.errors import Disconnected
 from bot.events import File
-from bot.features.attestation import phrases
-from bot.version import source_digest
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import use_language
+from bot.version import build, source_digest
+
+ABOUT_VERIFY = Sentence("ABOUT_VERIFY", "shows what proves which Aldis runs here.")
+NOTHING_PROVED = Sentence(
+    "NOTHING_PROVED",
+    "I can't prove what runs here: this machine has no hardware for that. The digest of my source is `{source}`.",
+)
+VERIFY_HOW = Sentence(
+    "VERIFY_HOW",
+    "Send `/verify` and a word of your own that nobody could have foreseen: 8 to 100 letters without accents, "
+    "digits, dots, `-` or `_`.",
+)
+VERIFY_FAILED = Sentence(
+    "VERIFY_FAILED",
+    "Nothing is proved: the hardware that should vouch for me gave no quote. Try again later, or tell the person who"
+    " runs me.",
+)
+_QUOTED = Sentence(
+    "QUOTED", "The file holds an Intel TDX quote for your word `{word}` and for the digest of my source, `{source}`."
+)
+_COMPOSE_HERE = Sentence(
+    "COMPOSE_HERE", "It measures the compose file, which is in it, too; its SHA-256 is `{digest}`."
+)
+_COMPOSE_ELSEWHERE = Sentence(
+    "COMPOSE_ELSEWHERE",
+    "It measures the compose file, which the person who runs me can show you; its SHA-256 is `{digest}`.",
+)
+_TO_BE_CHECKED = Sentence(
+    "TO_BE_CHECKED",
+    "It proves nothing until you have checked it, and nothing about the model's vendor, Signal's servers or my "
+    "settings: docs/attestation.md in my source says how, and what.",
+)
+
+
+def quote_lines(word: str, source: str, compose_digest: str, *, has_compose: bool) -> str:
+    """Describes the file with a quote, in three lines."""
+    compose = _COMPOSE_HERE if has_compose else _COMPOSE_ELSEWHERE
+    return "\n".join([say(_QUOTED, word=word, source=source), say(compose, digest=compose_digest), say(_TO_BE_CHECKED)])
+
 
 FORMAT = "aldis-attestation-1"
 FILE_NAME = "aldis-attestation.json"
@@ -119,7 +160,7 @@ class Attestation:
             **({} if compose is None else {"app_compose": compose}),
         }
         data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        text = phrases.quote_lines(word, source, digest, has_compose=compose is not None)
+        text = quote_lines(word, source, digest, has_compose=compose is not None)
         return QuoteFile(file=File(name=FILE_NAME, content_type="application/json", data=data), text=text)
 
     async def _quote(self, made_for: bytes) -> tuple[_Quote, str, str | None]:
@@ -189,3 +230,36 @@ def is_word(given: str) -> bool:
 def report_data(source: str, word: str) -> bytes:
     """The 64 bytes in the quote."""
     return hashlib.sha512(f"{FORMAT}\n{source}\n{word}".encode()).digest()
+
+
+_log = logging.getLogger(__name__)
+
+
+class AttestationCommands(CommandGroup):
+    """The command that asks for proof, for everybody."""
+
+    def __init__(self, context: CommandContext, attestation: Attestation) -> None:
+        self._context = context
+        self._attestation = attestation
+
+    @command("/verify [WORD]", ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
+    async def _run(self, call: Call) -> None:
+        """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
+        ([how to check it](attestation.md)).
+        """
+        with use_language(await self._context.language(call)):
+            reply = await self._reply(call.command.rest)
+        await self._context.answer(call, lambda _: reply)
+
+    async def _reply(self, word: str) -> str | CommandReply:
+        if not self._attestation.is_possible():
+            source = (await asyncio.to_thread(build))["source"]
+            return say(NOTHING_PROVED, source=source)
+        if not is_word(word):
+            return say(VERIFY_HOW)
+        try:
+            evidence = await self._attestation.evidence(word)
+        except Disconnected as error:
+            _log.warning("no quote: %s", error)
+            return say(VERIFY_FAILED)
+        return CommandReply(text=evidence.text, files=(evidence.file,))

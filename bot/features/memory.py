@@ -5,10 +5,32 @@ group is not remembered about anybody, and no group learns what somebody said in
 message that told them.
 """
 
+import re
+
+from bot import labels
+from bot.chat import phrases as turn_phrases
 from bot.clock import Clock
-from bot.events import ChatId
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.events import ChatId, PersonId
+from bot.i18n.catalogues import Sentence, say
+from bot.trust.links import inert
+from bot.trust.rules import untrusted_sources
 from store import ConversationId, Fact, Repositories, Store, TurnId
 from tools import Denied, NotFound, RateLimited, RememberedFact, ToolContext
+
+ABOUT_MEMORY = Sentence("ABOUT_MEMORY", "shows what I remember about you, or deletes it.")
+FACT = Sentence("FACT", "{number}. {fact}")
+NOTHING_REMEMBERED = Sentence(
+    "NOTHING_REMEMBERED", "I don't remember anything about you yet. Just ask me to remember something."
+)
+FACT_FROM = Sentence("FACT_FROM", "{number}. {fact} ({origin})")
+NO_SUCH_FACT = Sentence("NO_SUCH_FACT", "There's nothing with that number; `/memory` alone shows what I remember.")
+FACTS_FORGOTTEN = Sentence(
+    "FACTS_FORGOTTEN",
+    "I've forgotten that. What was said about it in this chat stays until you send `/forget`.",
+    "I've forgotten {count} things. What was said about them in this chat stays until you send `/forget`.",
+)
+
 
 MAX_FACTS = 50
 """How many facts are remembered about one person."""
@@ -74,3 +96,52 @@ def _remembered(fact: Fact) -> RememberedFact:
     until = None if fact.expires_at is None else f"{fact.expires_at:%Y-%m-%dT%H:%MZ}"
     origin = "" if fact.labels is None else fact.labels.decode()
     return RememberedFact(number=fact.number, fact=words, until=until, origin=origin)
+
+
+_FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
+
+
+class MemoryCommands(CommandGroup):
+    """The command about what is remembered, for everybody."""
+
+    def __init__(self, context: CommandContext, memory: Memory) -> None:
+        self._context = context
+        self._memory = memory
+
+    @command(
+        "/memory [forget N|forget all]",
+        ABOUT_MEMORY,
+        section="later",
+        examples=("/memory", "/memory forget 2", "/memory forget all"),
+        directly_only=True,
+    )
+    async def _run(self, call: Call) -> None:
+        """Shows what Aldis remembers about the person, and forgets one of these facts or all."""
+        match = _FORGET.fullmatch(call.command.rest)
+        if match is not None:
+            number = None if match["number"] is None else int(match["number"])
+            await self._context.answer(call, lambda repos: self._forget(repos, call, number))
+        elif call.command.rest:
+            raise WrongForm
+        else:
+            await self._context.answer(call, lambda repos: self._list(repos, call))
+
+    def _list(self, repos: Repositories, call: Call) -> str:
+        person = call.message.author
+        lines = [_line(kept, person) for kept in self._memory.all(repos, call.conversation)]
+        return "\n".join(lines) or say(NOTHING_REMEMBERED)
+
+    def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
+        count = repos.facts.forget(call.conversation, number)
+        if not count:
+            return say(NO_SUCH_FACT)
+        self._context.once(repos, call)  # the next fact may get the same number
+        return say(FACTS_FORGOTTEN, count=count)
+
+
+def _line(remembered: RememberedFact, person: PersonId) -> str:
+    """A fact; if the person did not tell it themselves, with its source and without links."""
+    origin = turn_phrases.origin(untrusted_sources(labels.load_labels(remembered.origin), person))
+    if not origin:
+        return say(FACT, number=remembered.number, fact=remembered.fact)
+    return say(FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)

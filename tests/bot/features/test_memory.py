@@ -7,8 +7,8 @@ import pytest
 
 from bot.clock import SetClock
 from bot.commands.phrases import wrong_form
-from bot.features.memory import phrases
-from bot.features.memory.service import MAX_FACTS
+from bot.features import memory
+from bot.features.memory import MAX_FACTS
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
@@ -60,7 +60,7 @@ async def test_no_group_learns_it_and_nothing_is_remembered_there(store: Store, 
         await told(aldis, "Aldis, remember that I like cake", group=GROUP)
         assert '"error": "denied"' in contents(aldis.model.requests[-1])[0]
         assert await aldis.count("SELECT count(*) FROM facts") == 1
-        assert await told(aldis, "/memory", author=BOB) == plain(phrases.NOTHING_REMEMBERED.text)
+        assert await told(aldis, "/memory", author=BOB) == plain(memory.NOTHING_REMEMBERED.text)
         assert FACT not in await told(aldis, "/memory", group=GROUP)
 
 
@@ -79,16 +79,16 @@ async def test_facts_are_listed_and_forgotten_by_number(store: Store, clock: Set
         await learn(aldis, "second")
         await learn(aldis, "FIRST")
         assert await told(aldis, "/memory") == "1. first\n2. second"
-        assert await told(aldis, "/memory forget 1") == plain(phrases.FACTS_FORGOTTEN.text)
-        assert await told(aldis, "/memory forget 1") == plain(phrases.NO_SUCH_FACT.text)
+        assert await told(aldis, "/memory forget 1") == plain(memory.FACTS_FORGOTTEN.text)
+        assert await told(aldis, "/memory forget 1") == plain(memory.NO_SUCH_FACT.text)
         aldis.model.script = [calls(("remember", {"action": "forget", "number": 2})), says("Gone.")]
         await told(aldis, "forget the second")
-        assert await told(aldis, "/memory") == plain(phrases.NOTHING_REMEMBERED.text)
+        assert await told(aldis, "/memory") == plain(memory.NOTHING_REMEMBERED.text)
         aldis.model.script = [calls(("remember", {"action": "forget", "number": 2**63})), says("There is none.")]
         await told(aldis, f"forget {2**63}")
         assert '"error": "not_found"' in contents(aldis.model.requests[-1])[-1]
         await learn(aldis, "third")
-        assert await told(aldis, "/memory forget all") == plain(phrases.FACTS_FORGOTTEN.text)
+        assert await told(aldis, "/memory forget all") == plain(memory.FACTS_FORGOTTEN.text)
         assert await told(aldis, "/memory forget it") == plain(
             wrong_form("memory", ("/memory", "/memory forget 2", "/memory forget all"))
         )

@@ -8,8 +8,8 @@ from pathlib import Path
 from bot.clock import SetClock
 from bot.errors import Overloaded
 from bot.events import ChatId, PersonId
-from bot.features.export import phrases
-from bot.features.export.service import Export, KeptTurn, gather_export
+from bot.features import export
+from bot.features.export import Export, KeptTurn, gather_export
 from bot.i18n.language import use_language
 from bot.messages import AssistantMessage, Picture, Text, UserMessage
 from store import ConversationId, Store
@@ -35,7 +35,7 @@ async def test_export_shows_what_is_kept_and_in_a_group_only_what_was_said_there
         group = await told(aldis, "/export", group=GROUP)
         assert "group words" in group
         assert "direct words" not in group
-        assert phrases.kept_about_you(0) in await told(aldis, "/export", author=CAROL)
+        assert export.kept_about_you(0) in await told(aldis, "/export", author=CAROL)
 
 
 async def test_export_shows_what_is_kept_beside_the_answers(store: Store, clock: SetClock) -> None:
@@ -69,7 +69,7 @@ async def test_a_long_export_is_a_file(store: Store, clock: SetClock, path: Path
         for number in range(5):
             await told(aldis, f"question {number}: " + "word " * 200)
         shown = await told(aldis, "/export")
-        assert shown == phrases.kept_in_file(6, 6)
+        assert shown == export.kept_in_file(6, 6)
         page, data = aldis.transport.sent[-1].files
         assert (page.name, page.content_type) == ("export.html", "text/html")
         assert "question 4: word word" in page.data.decode()
@@ -173,7 +173,7 @@ def test_a_file_holds_the_newest_that_fit() -> None:
     kept = json.loads(made.data)["turns"]
     assert [turn["messages"][0]["text"][0] for turn in kept] == ["2", "3", "4"]
     assert (shown, kept[0]["messages"][0]["media"]) == (3, [])
-    assert "newest 3" in phrases.kept_in_file(5, shown)
+    assert "newest 3" in export.kept_in_file(5, shown)
 
 
 def test_the_times_above_questions_are_in_the_language_of_the_person() -> None:

@@ -13,9 +13,8 @@ from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
-from bot.features.attestation import phrases
-from bot.features.attestation.commands import AttestationCommands
-from bot.features.attestation.service import MAX_ANSWER_BYTES, Attestation, report_data
+from bot.features import attestation
+from bot.features.attestation import MAX_ANSWER_BYTES, Attestation, AttestationCommands, report_data
 from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
@@ -138,7 +137,7 @@ async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
     async with app_harness(store, clock, commands=_commands(socket)) as aldis:
         for said in ("/verify", f"/verify {WORD}"):
             text, files = await _told(aldis, said)
-            assert text == say(phrases.NOTHING_PROVED, source=build()["source"]).replace("`", "")
+            assert text == say(attestation.NOTHING_PROVED, source=build()["source"]).replace("`", "")
             assert files == 0
             assert "\n" not in text
         async with GuestAgent(socket=socket, faults=[]) as agent:

@@ -3,12 +3,14 @@
 Left to others: where it is kept (`store`), who can see it (`bot.commands`, the operator by `aldis export`).
 """
 
+import asyncio
 import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from html import escape
 from itertools import groupby
 from typing import Any
@@ -22,18 +24,66 @@ from bot.access.chat_settings import ChatSettings
 from bot.chat import chats
 from bot.chat import phrases as turn_phrases
 from bot.chat.citations import visible_words
+from bot.chat.phrases import answers
 from bot.chat.predictions import predictions_of
+from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
 from bot.events import ChatId, File, PersonId
-from bot.features.export import phrases
+from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
-from bot.i18n.catalogues import say
-from bot.i18n.language import current_language
-from bot.i18n.locale import moment
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.language import current_language, use_language
+from bot.i18n.locale import day, moment, number
 from bot.messages import AssistantMessage, Message, Picture, ToolMessage, UserMessage
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
 from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
 from tools import Prediction
+
+ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
+_KEPT_IN_FILE = Sentence(
+    "KEPT_IN_FILE", "I've kept {answers}, encrypted. The page is for reading; the other file has the same for programs."
+)
+_KEPT_PARTLY_IN_FILE = Sentence(
+    "KEPT_PARTLY_IN_FILE",
+    "I've kept {answers}, encrypted. The newest {count} are in the files; ask the person who runs me for all.",
+)
+_KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
+_KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
+KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
+_KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
+_KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
+EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
+PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
+_OUTCOMES: Mapping[str, Sentence] = {
+    "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
+    "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
+    "void": Sentence("PREDICTION_VOID", "Nobody can tell."),
+}
+
+
+def kept_about_you(turns: int) -> str:
+    """The first line of an export."""
+    return say(_KEPT_SOME, answers=answers(turns)) if turns else say(_KEPT_NOTHING)
+
+
+def kept_reminder(at: datetime, text: str) -> str:
+    """A line of an export: a reminder, by the clock of `at`."""
+    return say(_KEPT_REMINDER, when=moment(at), text=text)
+
+
+def kept_prediction(one: Prediction) -> str:
+    """A line of an export: a prediction, and its outcome if there is one."""
+    percent = number((Decimal(str(one.forecast.probability)) * 100).normalize())
+    told = say(_KEPT_PREDICTION, percent=percent, day=day(one.forecast.due), statement=one.forecast.statement)
+    return told if one.verdict is None else f"{told} ({say(_OUTCOMES[one.verdict])})"
+
+
+def kept_in_file(turns: int, shown: int) -> str:
+    """The text beside the file of an export: how many answers are kept, and how many of them it contains."""
+    if shown < turns:
+        return say(_KEPT_PARTLY_IN_FILE, answers=answers(turns), count=shown)
+    return say(_KEPT_IN_FILE, answers=answers(turns))
+
 
 MAX_FILE_BYTES = 2_000_000
 """For the turns in a file, as compact JSON; indented for people, the file still fits into an attachment."""
@@ -113,7 +163,7 @@ class Export:
     def words(self) -> str:
         """For the chat: how much it is, what is kept besides, and the questions and answers, newest first."""
         told = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
-        paragraphs = [phrases.kept_about_you(self.count), "\n".join(self._beside()), *told]
+        paragraphs = [kept_about_you(self.count), "\n".join(self._beside()), *told]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
     def as_json(self) -> str:
@@ -159,11 +209,11 @@ class Export:
             pictures, pictures_bytes = _pictures(turn, pictures_bytes)
             told.append(f'<article><p class="asked">{asked}</p>{pictures}{answered}')
         beside = "".join(f"<li>{escape(line)}</li>" for line in self._beside())
-        title = escape(say(phrases.EXPORT_TITLE, name=name))
+        title = escape(say(EXPORT_TITLE, name=name))
         page = _PAGE.format(
             language=current_language(),
             title=title,
-            first=escape(phrases.kept_about_you(self.count)),
+            first=escape(kept_about_you(self.count)),
             beside=f"<ul>{beside}</ul>" if beside else "",
             turns="\n".join(told),
         )
@@ -175,10 +225,10 @@ class Export:
         return (
             *([say(turn_phrases.PERSONA_NOW, text=persona.text)] if persona else []),
             *(say(common_phrases.KEPT_FACT, fact=fact) for fact in self.facts),
-            *(phrases.kept_reminder(at, text) for at, text in self.reminders),
-            *map(phrases.kept_prediction, self.predictions),
+            *(kept_reminder(at, text) for at, text in self.reminders),
+            *map(kept_prediction, self.predictions),
             *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
-            *([say(phrases.KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
+            *([say(KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
 
     def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
@@ -333,7 +383,7 @@ def _pictures(turn: KeptTurn, room_bytes: int) -> tuple[str, int]:
     shown: list[str] = []
     for picture in _pictures_of(turn):
         if len(picture.data) > room_bytes:
-            shown.append(f"<p>{escape(say(phrases.PICTURE_LEFT_OUT))}</p>")
+            shown.append(f"<p>{escape(say(PICTURE_LEFT_OUT))}</p>")
             continue
         room_bytes -= len(picture.data)
         size = f'width="{picture.width}" height="{picture.height}"'
@@ -355,3 +405,50 @@ def _answered(turn: KeptTurn) -> str:
     lines = [visible_words(message) for message in turn.said if isinstance(message, AssistantMessage) and message.text]
     tools = [answer.name for message in turn.said if isinstance(message, ToolMessage) for answer in message.answers]
     return "\n".join([*lines, *([f"({', '.join(tools)})"] if tools else [])])
+
+
+_MIN_PARTS = 2
+"""An export of at least this many messages is sent as a file instead."""
+_MAX_BYTES_IN_WORDS = 100_000
+"""The largest file size at which sending the export as a message is tried."""
+
+
+class ExportCommands(CommandGroup):
+    """The command that shows people what is kept about them."""
+
+    def __init__(self, context: CommandContext, *, name: str, timezone: str) -> None:
+        """`name` is the name of Aldis, `timezone` that of a person whose own is not known."""
+        self._context = context
+        self._name = name
+        self._timezone = timezone
+
+    @command("/export", ABOUT_EXPORT, section="data")
+    async def _export(self, call: Call) -> None:
+        """Shows what is kept about the person; if it is long or has pictures, as a page to read (with the pictures) and
+        as JSON. In a group, only what they asked there.
+        """
+        author, now = call.message.author, self._context.clock.now()
+        # In a group nobody is shown more than the group has already seen.
+        direct = None if call.is_in_group else call.message.chat
+
+        found = await gather_export(
+            self._context.store,
+            author,
+            direct,
+            now=now,
+            conversation=call.conversation,
+            max_bytes=MAX_FILE_BYTES,
+            timezone=self._timezone,
+        )
+        file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
+        with use_language(await self._context.language(call)):
+            page = await asyncio.to_thread(found.as_page, self._name, in_group=call.is_in_group)
+
+        def reply(_: Repositories) -> CommandReply:
+            if len(file.data) < _MAX_BYTES_IN_WORDS and not (found.has_pictures and not call.is_in_group):
+                words = found.words()
+                if len(parts(words, max_parts=_MIN_PARTS)) < _MIN_PARTS:
+                    return CommandReply(text=words)
+            return CommandReply(text=kept_in_file(found.count, shown), files=(page, file))
+
+        await self._context.answer(call, reply)

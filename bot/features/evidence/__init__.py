@@ -1,1 +1,0 @@
-"""What reports say about a claim."""

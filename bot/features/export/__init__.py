@@ -1,1 +1,0 @@
-"""What is kept about a person, shown to that person."""

@@ -1,1 +1,0 @@
-"""What is remembered about people."""

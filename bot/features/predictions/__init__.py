@@ -1,1 +1,0 @@
-"""What people think is likely."""

@@ -1,1 +1,0 @@
-"""Summaries of long conversations."""

@@ -1,1 +1,0 @@
-"""What was spent, and on what."""
