@@ -11,7 +11,7 @@ from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
 from bot.doctor.servers import fetch_json
 from bot.errors import ConfigError, Disconnected
-from bot.features.attestation import Attestation, is_word, phrases
+from bot.features.attestation import NOTHING_PROVED, Attestation, is_word
 from bot.i18n.catalogues import say
 from bot.invocation import spell_commands
 from bot.settings import Settings
@@ -55,7 +55,7 @@ def verify(given: Settings, options: argparse.Namespace) -> int:
     logs.set_up("ERROR", given.log.format)
     attestation = Attestation(given.attestation.socket)
     if not attestation.is_possible():
-        print(say(phrases.NOTHING_PROVED, source=build()["source"]), file=sys.stderr)
+        print(say(NOTHING_PROVED, source=build()["source"]), file=sys.stderr)
         return 1
     try:
         evidence = asyncio.run(attestation.evidence(options.word))

@@ -23,7 +23,7 @@ from tests.servers.base import Answer, answer_json
 from tests.servers.dstack import GuestAgent
 from tests.servers.envelopes import message
 
-DOCS = Path(__file__).parents[4] / "docs" / "attestation.md"
+DOCS = Path(__file__).parents[3] / "docs" / "attestation.md"
 WORD = "violet-2718-otter"
 
 
