@@ -1,4 +1,4 @@
-"""Draws charts: curves or bars over common steps in panels one above the other, and points in a square.
+"""Draws charts: curves or bars over common steps in panels one above the other.
 
 Charts are drawn at double size and scaled down, because Pillow does not smooth lines. Pillow's own font has only ASCII
 and a few signs, so letters are drawn without accents, and words of other scripts are left out (`drawable`). If there is
@@ -33,10 +33,6 @@ _MAX_TICKS = 5
 _LABEL_GAP = 14
 _MAX_TITLE_CHARS = 60
 _BAR_WIDTH = 0.7  # share of the width of a step
-_SQUARE = 520
-_INSET = 26
-"""The margin between the frame of the square and 0 or 100 %, so that dots there fit inside with their numbers."""
-_DOT_RADIUS = 7.0
 _SPELLED = str.maketrans(
     {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ß": "ss", "æ": "ae", "œ": "oe"}
     | {"ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
@@ -44,8 +40,6 @@ _SPELLED = str.maketrans(
 )
 _BARE = frozenset(string.ascii_letters + string.digits + string.punctuation + " °·«»‘’“”‹›…±")
 """What Pillow's own font has. Source: Pillow 13.0.0, the glyphs of `ImageFont.load_default`, 2026-11-24."""
-_HIGH_PERCENT = 97
-"""From this height on, a dot has its number below it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,16 +56,6 @@ class Panel:
     """The axis ends here or higher; None: the values decide."""
     bars: bool = False
     """Whether to draw bars that start at zero instead of a curve."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Point:
-    """A point in a square, in percent of its sides: 0 to 100."""
-
-    across: float
-    up: float
-    count: int
-    """The number of cases that it represents, at least 1, shown beside its dot."""
 
 
 def line_chart(
@@ -243,41 +227,6 @@ def _draw_labels(drawing: _Drawing, plot: _Plot, labels: Mapping[int, str]) -> N
         if x - half >= taken and x + half <= _WIDTH:
             drawing.words(x, plot.bottom + _BOTTOM / 2, words, _LABEL_SIZE, anchor="m", colour=_PALE_INK)
             taken = x + half + _LABEL_GAP
-
-
-def _draw_square(drawing: _Drawing, across: str, up: str) -> None:
-    """Draws the square with its grid, its diagonal and the names of its sides."""
-    top, left = _HEAD_HEIGHT + _TOP, _LEFT
-    right, bottom = left + _SQUARE, top + _SQUARE
-    drawing.words(left, top - _TOP / 2, drawable(up), _NAME_SIZE, anchor="l", colour=_PALE_INK)
-    drawing.words(right, bottom + 1.5 * _BOTTOM, drawable(across), _NAME_SIZE, anchor="r", colour=_PALE_INK)
-    for percent in range(0, 101, 20):
-        (x, _), (_, y) = _place(percent, 0), _place(0, percent)
-        drawing.line([(x, top), (x, bottom)], _GRID)
-        drawing.line([(left, y), (right, y)], _GRID)
-        drawing.words(x, bottom + _BOTTOM / 2, str(percent), _LABEL_SIZE, anchor="m", colour=_PALE_INK)
-        drawing.words(left - 10, y, str(percent), _LABEL_SIZE, anchor="r", colour=_PALE_INK)
-    drawing.line([_place(0, 0), _place(100, 100)], _PALE_INK, width=2)
-    drawing.line([(left, top), (right, top), (right, bottom), (left, bottom), (left, top)], _PALE_INK)
-
-
-def _draw_points(drawing: _Drawing, points: Sequence[Point], *, is_joined: bool) -> None:
-    """Draws the points from left to right, each with its number."""
-    ordered = sorted(points, key=lambda point: (point.across, point.up))
-    if is_joined:
-        drawing.line([_place(point.across, point.up) for point in ordered], _CURVES[1], width=2)
-    for point in ordered:
-        x, y = _place(point.across, point.up)
-        drawing.dot(x, y, _CURVES[1], _DOT_RADIUS)
-        # Away from the diagonal, on the side with more space.
-        is_above = point.up >= point.across and point.up < _HIGH_PERCENT
-        drawing.note(x, y + (-1 if is_above else 1) * 2.2 * _DOT_RADIUS, str(point.count), anchor="m")
-
-
-def _place(across: float, up: float) -> tuple[float, float]:
-    """Returns the position of a point of the square in the picture."""
-    room = _SQUARE - 2 * _INSET
-    return _LEFT + _INSET + across / 100 * room, _HEAD_HEIGHT + _TOP + _INSET + (1 - up / 100) * room
 
 
 def _ticks(panel: Panel) -> Sequence[float]:

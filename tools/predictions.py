@@ -10,7 +10,6 @@ Source: G. W. Brier, "Verification of forecasts expressed in terms of probabilit
 the form for two outcomes.
 """
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -19,8 +18,7 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 
-from tools.base import Arguments, Intent, Result, ResultFile, Tool, ToolContext, ToolSpec
-from tools.chart import PNG, Point, point_chart
+from tools.base import Arguments, Intent, Result, Tool, ToolContext, ToolSpec
 from tools.errors import BadArguments
 from tools.text import clean_line
 
@@ -32,8 +30,6 @@ _ENOUGH = 10
 
 _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
 """The length is not part of the pattern: a repeated letter of any language takes 0.8 MB in each model."""
-_MIN_JOINED = 10
-"""With fewer cases, a line would suggest a trend that does not exist."""
 
 
 Verdict = Literal["came_true", "did_not", "void"]
@@ -112,46 +108,6 @@ class Predictions(Protocol):
         Nothing tells what it was about or who made it.
         """
         ...
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlotWords:
-    """The words of a calibration plot in one language."""
-
-    one: str
-    """The title for a single prediction."""
-    many: str
-    """The title for any other number; has a place for the `count`."""
-    across: str
-    up: str
-
-
-PLOT_WORDS: Mapping[str, PlotWords] = {
-    "en": PlotWords(
-        one="Calibration of 1 prediction",
-        many="Calibration of {count} predictions",
-        across="Predicted (%)",
-        up="Came true (%); at each dot the number of cases",
-    ),
-    "de": PlotWords(
-        one="Kalibrierung von 1 Vorhersage",
-        many="Kalibrierung von {count} Vorhersagen",
-        across="Vorhergesagt (%)",
-        up="Eingetroffen (%); an jedem Punkt die Zahl der Fälle",
-    ),
-    "fr": PlotWords(
-        one="Calibration de 1 prévision",
-        many="Calibration de {count} prévisions",
-        across="Prévu (%)",
-        up="Réalisé (%) ; à chaque point, le nombre de cas",
-    ),
-    "es": PlotWords(
-        one="Calibración de 1 predicción",
-        many="Calibración de {count} predicciones",
-        across="Predicho (%)",
-        up="Cumplido (%); en cada punto, el número de casos",
-    ),
-}
 
 
 class PredictArguments(Arguments):
@@ -302,13 +258,12 @@ class ListPredictions(_PredictionTool):
 
 
 class StatsArguments(Arguments):
-    """Whose predictions to score, and how to show the result."""
+    """Whose predictions to score."""
 
     whose: Literal["mine", "everybody"] = Field(
         default="mine", description="everybody: all people in this conversation together, never one by one."
     )
     domain: _Domain | None = Field(default=None, description="Only those with this domain; only with mine.")
-    chart: bool = Field(default=False, description="Adds a calibration plot: only if somebody wants a picture.")
 
 
 class CalibrationStats(_PredictionTool):
@@ -319,9 +274,8 @@ class CalibrationStats(_PredictionTool):
         seldom="how right they were",
         description=(
             "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always saying"
-            " 50 % gives 0.25, lower is better), and tables by domain and of predicted against actual frequency; on"
-            " request a calibration plot as a picture. Void and open ones do not count. With few predictions, say that"
-            " the figures are mostly chance."
+            " 50 % gives 0.25, lower is better), and tables by domain and of predicted against actual frequency. Void"
+            " and open ones do not count. With few predictions, say that the figures are mostly chance."
         ),
         arguments=StatsArguments,
         intent=lambda _given: Intent("calibration"),
@@ -329,7 +283,7 @@ class CalibrationStats(_PredictionTool):
     )
 
     async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
-        """Returns the scores, with a picture on request.
+        """Returns the scores.
 
         Raises:
             ToolError: as the port.
@@ -344,13 +298,7 @@ class CalibrationStats(_PredictionTool):
             settled = [scored for one in every if (scored := _settle(one)) is not None]
             data = {"whose": "mine", **_counts(every), **_scores(settled), **_domains(settled)}
             origins = tuple(one.origin for one in every)
-        if not arguments.chart or not settled:
-            return Result(data=data, origins=origins)
-        picture = await asyncio.to_thread(_plot, settled, context.language)
-        if not picture:
-            return Result(data={**data, "plot": "No picture can be made here: say it in words."}, origins=origins)
-        file = ResultFile(name="calibration.png", content_type=PNG, data=picture)
-        return Result(data=data, files=(file,), origins=origins)
+        return Result(data=data, origins=origins)
 
 
 def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
@@ -462,14 +410,3 @@ def _domains(settled: Sequence[SettledPrediction]) -> Mapping[str, Any]:
     shown, left_out = rows[:_MAX_DOMAINS], len(rows) - _MAX_DOMAINS
     tables: dict[str, Any] = {"by_domain": shown} if shown else {}
     return {**tables, "domains_left_out": left_out} if left_out > 0 else tables
-
-
-def _plot(settled: Sequence[SettledPrediction], language: str) -> bytes:
-    """Returns the plot with the words of a language, in English for one without."""
-    words = PLOT_WORDS.get(language, PLOT_WORDS["en"])
-    points = [
-        Point(across=100 * one["mean_said"], up=100 * one["came_true"], count=int(one["count"]))
-        for _, one in bins(settled)
-    ]
-    title = (words.one if len(settled) == 1 else words.many).format(count=len(settled))
-    return point_chart(title, points, across=words.across, up=words.up, is_joined=len(settled) >= _MIN_JOINED)

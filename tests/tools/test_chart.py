@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from tools.chart import Panel, Point, line_chart, point_chart
+from tools.chart import Panel, line_chart
 
 REPOSITORY = Path(__file__).parent.parent.parent
 FIRST, SECOND = (194, 65, 12), (29, 95, 191)
@@ -91,33 +91,6 @@ def test_bars_stand_on_zero() -> None:
     assert marks(picture, FIRST, full) == (150 - 66) * (280 - 102)
     assert marks(picture, FIRST, half) == (690 - 515) * (280 - 193)
     assert marks(picture, FIRST, nothing) == marks(picture, FIRST, (515, 95, 690, 189)) == 0
-
-
-FRAME = (64, 100, 584, 620)
-"""The square, in which 0 and 100 % lie 26 inside."""
-
-
-def place(percent: float) -> float:
-    return 26 + percent / 100 * 468
-
-
-def dot(picture: Image.Image, across: float, up: float) -> int:
-    """How large the dot there is."""
-    x, y = round(64 + place(across)), round(620 - place(up))
-    return marks(picture, SECOND, (x - 9, y - 9, x + 9, y + 9))
-
-
-def test_points_are_of_one_size_with_the_number_of_their_cases() -> None:
-    """From the lower left to the upper right of the square; the number is beside the dot."""
-    few, many = ([Point(across=20, up=80, count=1), Point(across=80, up=20, count=number)] for number in (1, 8))
-    pictures = [opened(point_chart("T", one, across="x", up="y", is_joined=False)) for one in (few, many)]
-    sizes = {dot(picture, *at) for picture in pictures for at in ((20, 80), (80, 20))}
-    assert len(sizes) == 1
-    assert 120 < sizes.pop() < 200
-    assert pictures[0].tobytes() != pictures[1].tobytes()
-    between = (300, 330, 350, 390)
-    joined = opened(point_chart("T", few, across="x", up="y", is_joined=True))
-    assert marks(joined, SECOND, between) > 20 > marks(pictures[0], SECOND, between) == 0
 
 
 def test_a_machine_that_cannot_draw_gives_no_picture(

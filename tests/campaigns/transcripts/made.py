@@ -23,9 +23,9 @@ async def _predictions(stage: Stage) -> None:
     stage.doubles.model.scripted(came, say("Noted: it stayed dry."))
     await stage.says(ALICE, "Number 1: it stayed dry.")
     await stage.answer()
-    scored = call("calibration_stats", {"chart": True})
+    scored = call("calibration_stats", {})
     stage.doubles.model.scripted(scored, say("One is little to go by: Brier score 0.09."))
-    await stage.says(ALICE, "How good are my predictions? Show me a plot.")
+    await stage.says(ALICE, "How good are my predictions?")
     await stage.answer()
     stage.read("brier_score", "0.09")
 

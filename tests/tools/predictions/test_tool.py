@@ -1,6 +1,5 @@
 """The tools around `predict`: what the model fills in reaches the port; scores come out as one reckons them by hand."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -8,15 +7,12 @@ from typing import Any
 
 import pytest
 
-from bot.i18n.language import LANGUAGES
 from tools import Forecast, NotFound, Prediction, ToolContext, Verdict
 from tools.predictions import (
-    PLOT_WORDS,
     CalibrationStats,
     ListPredictions,
     Predict,
     ResolvePrediction,
-    StatsArguments,
 )
 
 TODAY, DUE = date(2026, 11, 21), date(2026, 12, 31)
@@ -202,36 +198,3 @@ async def test_of_everybody_nothing_but_figures_is_told(context: ToolContext) ->
 
 
 # What is drawn
-
-
-async def test_a_plot_speaks_the_language_of_the_person(context: ToolContext) -> None:
-    """Each one that Aldis speaks has its own words, for one and for several; any other gets English."""
-    assert set(PLOT_WORDS) == set(LANGUAGES)
-    assert all("{count}" in words.many for words in PLOT_WORDS.values())
-    for said in ([(0.05, "did_not", None)], [(0.05, "did_not", None), (0.75, "came_true", None)]):
-        tool, plots = CalibrationStats(book(*said)), dict[str, bytes]()
-        for language in (*LANGUAGES, "xx"):
-            result = await tool.run(StatsArguments(chart=True), replace(context, language=language))
-            plots[language] = result.files[0].data
-        assert len(set(plots.values())) == len(LANGUAGES)
-        assert plots["xx"] == plots["en"]
-
-
-async def test_a_plot_is_a_picture_or_words(context: ToolContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the machine has no Pillow the model is told so."""
-    said = [
-        (0.05, "did_not", None),
-        (0.75, "came_true", None),
-        (0.75, "did_not", None),
-    ]
-    tool = CalibrationStats(book(*said))
-    result = await tool.run(StatsArguments(chart=True), context)
-    [file] = result.files
-    assert (file.name, file.content_type) == ("calibration.png", "image/png")
-    assert file.data.startswith(b"\x89PNG")
-    assert "plot" not in result.data
-    monkeypatch.setitem(sys.modules, "PIL.ImageDraw", None)
-    result = await tool.run(StatsArguments(chart=True), context)
-    assert result.files == ()
-    assert "say it in words" in result.data["plot"]
-    assert (await tool.run(StatsArguments(), context)).files == ()
