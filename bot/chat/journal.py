@@ -28,7 +28,8 @@ from bot.events import ChatId, File, Incoming, PersonId
 from bot.i18n.language import Language
 from bot.labels import UNKNOWN, Labels, Source
 from bot.logs import RepeatedWarning, describe_error
-from bot.media.findings import Fee, FileDescription
+from bot.media.attachments import FileDescription
+from bot.media.speech import Fee
 from bot.messages import CallId, Message, ToolAnswer, ToolCall, UserMessage
 from bot.models.base import Completion
 from bot.money.budgets import Budget, UsedUp

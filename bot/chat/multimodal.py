@@ -17,8 +17,7 @@ from bot.chat.work import side_by_side
 from bot.events import Attachment, File
 from bot.formatting.split import parts
 from bot.media.attachments import AttachmentReader
-from bot.media.findings import Fee
-from bot.media.speech import MAX_SPOKEN_CHARACTERS, Speech
+from bot.media.speech import MAX_SPOKEN_CHARACTERS, Fee, Speech
 
 _log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from bot.events import Attachment, Incoming, Quote
 from bot.labels import UNKNOWN, Labels, join_labels
-from bot.media.findings import FileDescription
+from bot.media.attachments import FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
 from tools import clean_line, clean_text, shorten
 

@@ -22,18 +22,19 @@ from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import audio, texts
 from bot.media.cell import FileRefused
-from bot.media.findings import TRANSCRIPT, Fee, FileDescription
 from bot.media.pdf_port import PaperFacts
 from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
-from bot.media.speech import MAX_AUDIO_BYTES, Speech
-from bot.messages import Document, Picture
+from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech
+from bot.messages import Document, Medium, Picture
 from bot.settings import MediaSettings
 from bot.signal.protocol import Transport
 from tools import clean_text
 
 _log = logging.getLogger(__name__)
 
+TRANSCRIPT = "its transcript:"
+"""The rest of a description whose text is the transcript of a recording."""
 _MAX_NATIVE_BYTES = 8_000_000
 _MAX_NATIVE_PAGES = 100
 """For a PDF that is passed on as it is; vendors accept 100 pages and 32 MB per request, all messages together."""
@@ -42,6 +43,20 @@ _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 _CELL_SECONDS = 30.0
 _UNKNOWN_BYTES = 2_000_000
 """Assumed for a file of unknown size."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileDescription:
+    """One file as it is described to the model: `a PDF of 3 pages, which is attached`."""
+
+    what: str
+    """What it is, with its article: `a picture`."""
+    rest: str
+    """Its state: `which is attached`, `which cannot be opened: it is damaged`, `its transcript:`."""
+    text: str = ""
+    """Its content in words; empty if there is none. Words of the file's author: data."""
+    medium: Medium | None = None
+    """What the model can look at itself."""
 
 
 MaySpend = Callable[[Fee], Awaitable[bool]]

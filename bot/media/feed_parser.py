@@ -12,7 +12,9 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from html.entities import html5
 from typing import Any, cast
 
@@ -41,20 +43,8 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """What ends the reading of XML wherever it stands."""
 
 _SECONDS = re.compile(r"([0-9]{9,10})(?:[0-9]{3})?(?:\.[0-9]+)?")
-_ISO = re.compile(
-    r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})"
-    r"(?:(?:T|\s)\s*([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?)?\s*([^0-9].*)?"
-)
-_RFC = re.compile(
-    r"(?:[^\W\d]+\.?,?\s*)?([0-9]{1,2})[\s-]+([A-Za-z]{3})[A-Za-z]*\.?[\s-]+([0-9]{4}|[0-9]{2})"
-    r"(?:,?\s+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?)?\s*([^0-9].*)?"
-)
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_OFFSET = re.compile(r"(?:GMT|UTC?)?\s*([+\u2212-])([0-9]{1,2}):?([0-9]{2})?(?![0-9])")
-_ZONE_HOURS = """UTC=0 UT=0 GMT=0 Z=0 WET=0 WEST=1 BST=1 CET=1 MEZ=1 CEST=2 MESZ=2 EET=2 EEST=3 MSK=3 SAST=2 JST=9 KST=9
-    HKT=8 SGT=8 AWST=8 AEST=10 AEDT=11 NZST=12 NZDT=13 BRT=-3 EST=-5 EDT=-4 CST=-6 CDT=-5 MST=-7 MDT=-6 PST=-8 PDT=-7"""
-_ZONES = {name: int(hours) for name, _, hours in (pair.partition("=") for pair in _ZONE_HOURS.split())}
-"""Hours by the abbreviations that mean one zone, or are RFC 822's. Others (IST, AST) leave an entry undated."""
+_ENDS_WITHOUT_ZONE = re.compile(r"(?:[0-9]:[0-9]{2}(?:[:.][0-9]+)*|[0-9]{4}-[0-9]{2}-[0-9]{2})$")
+"""How a date ends that names no zone, rather than one that is not known."""
 # How the first entries end, and how such a feed is closed: what follows need not be read at all.
 _ENDINGS = (
     (re.compile(rb"</item\s*>", re.IGNORECASE), b"<rdf:rdf", b"</rdf:RDF>"),
@@ -213,35 +203,16 @@ def _seconds(entry: Mapping[str, Any]) -> int | None:
 
 
 def read_date(written: str) -> int | None:
-    """Returns a date of a feed in seconds since 1970; None unless all of it can be read, its zone included.
+    """Returns a date of a feed in seconds since 1970; None for one in no standard form, or in a zone that is not known.
 
-    feedparser reads a beginning, takes CET or JST for UTC, and seconds for a year. A time without a zone is in UTC, and
-    so is a day without a time, whatever zone stands behind it.
+    feedparser reads a beginning, takes CET or JST for UTC, and seconds for a year. A time without a zone is in UTC.
     """
     text = " ".join(written.split())
     if found := _SECONDS.fullmatch(text):
         return int(found[1])
-    if found := _ISO.fullmatch(text):
-        year, month, day, *clock, zone = found.groups()
-    elif (found := _RFC.fullmatch(text)) and found[2].lower() in _MONTHS:
-        day, name, year, *clock, zone = found.groups()
-        month = _MONTHS.index(name.lower()) + 1
-    else:
-        return None
-    offset = _offset_minutes(zone or "")
-    hour, minute, second = (int(part or 0) for part in clock)
-    century = 2000 if len(year) == len("26") else 0
-    try:
-        at = datetime(int(year) + century, int(month), int(day), hour, minute, min(second, 59), tzinfo=UTC)
-    except ValueError:
-        return None
-    return None if offset is None else int(at.timestamp()) - (60 * offset if clock[0] else 0)
-
-
-def _offset_minutes(zone: str) -> int | None:
-    """Minutes ahead of UTC; None for a zone that is not known."""
-    if found := _OFFSET.match(zone.upper()):
-        minutes = 60 * int(found[2]) + int(found[3] or 0)
-        return minutes if found[1] == "+" else -minutes
-    hours = _ZONES.get(zone.upper().strip("() ") or "UTC")
-    return None if hours is None else 60 * hours
+    for read_form in (datetime.fromisoformat, parsedate_to_datetime):
+        with suppress(ValueError, TypeError, LookupError, OverflowError):
+            at = read_form(text)
+            is_known = at.tzinfo is not None or _ENDS_WITHOUT_ZONE.search(text) is not None
+            return int(at.replace(tzinfo=at.tzinfo or UTC).timestamp()) if is_known else None
+    return None

@@ -15,7 +15,6 @@ from typing import Any, cast
 from pydantic import SecretStr
 
 from bot.media.audio import MIN_PACKED_BITS
-from bot.media.findings import Fee
 from bot.settings import AudioSettings
 from tools import FormFile, Http, TimedOut, ToolError, bearer
 
@@ -39,6 +38,20 @@ _MAX_BITS: Mapping[str, int] = {"wav": 12_288_000, "flac": 12_288_000}
 _MAX_PACKED_BITS = 320_000
 """The most bits of a second: a file that claims to be shorter than this allows is not believed. Unpacked sound has at
 most 192,000 samples of 32 bits, twice."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fee:
+    """One call of a paid service other than the conversation's model: a row of the ledger."""
+
+    name: str
+    """The model that did it."""
+    provider: str
+    outcome: str
+    """`ok`, or a word for what went wrong."""
+    latency_seconds: float
+    cost_usd: Decimal | None
+    """None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

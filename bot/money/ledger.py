@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from bot.clock import Clock
 from bot.events import ChatId, PersonId
-from bot.media.findings import Fee
+from bot.media.speech import Fee
 from bot.models.base import Attempt, Completion
 from store import ConversationId, LedgerEntry, Store, TurnId
 

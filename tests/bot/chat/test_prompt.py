@@ -21,7 +21,7 @@ from bot.chat.prompt import (
     without_tools,
 )
 from bot.events import Attachment, ChatId, Incoming, PersonId, Quote, SentId
-from bot.media.findings import TRANSCRIPT, FileDescription
+from bot.media.attachments import TRANSCRIPT, FileDescription
 from bot.messages import (
     AssistantMessage,
     CallId,

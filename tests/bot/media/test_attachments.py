@@ -12,8 +12,7 @@ from bot.errors import Disconnected
 from bot.events import Attachment, ChatId
 from bot.media.attachments import AttachmentReader, ReadAttachment
 from bot.media.cell import FileRefused
-from bot.media.findings import Fee
-from bot.media.speech import Speech
+from bot.media.speech import Fee, Speech
 from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport

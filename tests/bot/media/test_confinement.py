@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.media import syscall_filter
-from bot.media.syscall_filter import _ARCHITECTURES, ALLOW, KILL, REFUSE, program
+from bot.media import confinement
+from bot.media.confinement import _ARCHITECTURES, ALLOW, KILL, REFUSE, program
 from tests.bot.media.escapes import CALLS
 
 EPERM, ENOSYS = REFUSE | errno.EPERM, REFUSE | errno.ENOSYS
@@ -47,7 +47,7 @@ def numbers(name: str) -> dict[str, int]:
 def test_every_number_is_what_it_is_meant_to_be(name: str) -> None:
     """As the kernel's headers have them: nothing is allowed that is not named, and nothing that is named is not."""
     known = numbers(name)
-    source = Path(syscall_filter.__file__).read_text(encoding="utf-8")
+    source = Path(confinement.__file__).read_text(encoding="utf-8")
     listed = re.findall(r"# ((?:[a-z0-9_]+ ?)+)\n", source[source.index("_ARCHITECTURES = {") :])
     names = set(" ".join(listed[:3]).split()) & set(numbers("x86_64"))
     allowed = {call for call, number in known.items() if judged(name, number) == ALLOW}
