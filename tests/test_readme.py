@@ -13,6 +13,7 @@ import pytest
 
 from bot.cli import main as cli
 from bot.clock import SetClock
+from bot.features.tools import idle_features
 from bot.unanswered import REASONS
 from store import Store
 from tests.bot.loops.app_harness import app_harness
@@ -139,5 +140,5 @@ def test_the_tools_are_those_of_the_catalogue() -> None:
         .split("\n\nSearch services")[0]
     )
     told = [name for row in table.splitlines() if row.startswith("| `") for name in NAME.findall(row.split(" | ")[0])]
-    tools = build(READY, alone(Http(USER_AGENT), Fetcher(USER_AGENT)))
+    tools = build(READY, alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features()))
     assert sorted(told) == sorted(tool.spec.name for tool in tools)

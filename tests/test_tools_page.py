@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bot.features.tools import idle_features
 from bot.settings import load_settings
 from tests.bot.web.admin.browsers import visited
 from tests.conftest import NOON
@@ -92,7 +93,7 @@ def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> No
     lines: dict[str, CatalogEntry] = eval(
         f"{{{block('Its line in the catalogue:')}}}", {**module.__dict__, "CatalogEntry": CatalogEntry}
     )
-    deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
+    deps = alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features())
     around = {field.name: getattr(deps, field.name) for field in fields(deps)}
     assert lines["gauge"].build(module.WaterLevelOptions(), around) == ()
     (tool,) = lines["gauge"].build(module.WaterLevelOptions(**lines["gauge"].example), around)
@@ -107,7 +108,7 @@ def test_the_entry_point_is_one(tmp_path: Path) -> None:
     put(tmp_path, project["name"], project["entry-points"]["aldis.tools"], {"gauge": TOOL}, project["version"])
     with found(tmp_path):
         tools = load_settings({"TOOLS__GAUGE__BASE_URL": "http://127.0.0.1:9"}, env_file=None).tools
-        around = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
+        around = alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features())
         given = {"http": around.http, "fetcher": around.fetcher, "taken": ()}
         made = build_extensions(tools.extensions, tools.options_by_name, **given)
         without = build_extensions(tools.extensions, {"gauge": Options()}, **given)

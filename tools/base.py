@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
@@ -149,6 +149,48 @@ FIXED = "fixed"
 """Marks an option that no variable sets: a constant that tests, and the code that makes the options, can replace."""
 Lowered = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
 """Accepts a word, or a comma-separated list of words, in any case."""
+
+
+Every = Literal["hour", "day", "week", "month", "year"]
+"""The unit of a repetition. Seconds and minutes are too short for reminders."""
+
+Weekday = Literal["mo", "tu", "we", "th", "fr", "sa", "su"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Repeat:
+    """A repetition, by the wall clock of its time zone (`hour`: by elapsed time)."""
+
+    every: Every
+    interval: int = 1
+    """Every how many hours, days, ..."""
+    weekdays: tuple[Weekday, ...] = ()
+    """Only on these days; with `month` exactly one, together with `nth`."""
+    nth: int | None = None
+    """Which of these weekdays of the month: 1 to 4, or -1 for the last."""
+    count: int | None = None
+    """How many times in all; None: without end."""
+    until: date | None = None
+    """The last day, by the time zone's calendar; None: without end."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wish:
+    """A request for a reminder: a text, and a local time or a delay, once or repeatedly."""
+
+    text: str
+    prompt: str | None = None
+    """A question to ask then on the person's behalf; None: they are only told `text`."""
+    local: str | None = None
+    """`YYYY-MM-DDTHH:MM` on the wall clock of the zone; with `repeat`, the first time."""
+    delay_seconds: int | None = None
+    timezone: str | None = None
+    """An IANA zone; None: the person's own."""
+    repeat: Repeat | None = None
+    names_half: bool = True
+    """Whether the half of the day was said; if not ("at 5"), the hour is settled when it is planned."""
+    names_day: bool = True
+    """Whether a day was said; if not, the next time at that hour is meant."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,6 @@ from tools.base import Options, Quotas, Tool, ToolSource
 from tools.catalog import CATALOG
 from tools.evidence.sources import Judge
 from tools.http import Http
-from tools.memory import Memory
-from tools.news.tool import News
-from tools.predictions import Predictions
-from tools.reminders import Reminders
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
 from tools.web.fetch import Fetcher
@@ -24,10 +20,8 @@ class ToolDeps:
 
     http: Http
     fetcher: Fetcher
-    reminders: Reminders
-    memory: Memory
-    predictions: Predictions
-    news: News
+    features: Mapping[str, tuple[Tool, ...]]
+    """The tools of the bot's features, by the name of their line in the catalogue."""
     quotas: Quotas
     papers: Papers
     judge: Judge
@@ -59,7 +53,10 @@ def build_tools(
     given = options_by_name.get("web_search")
     search = SearchService(given if isinstance(given, SearchOptions) else SearchOptions(), tool_deps.http)
     around = {field.name: getattr(tool_deps, field.name) for field in fields(tool_deps)} | {"search": search}
-    return {name: CATALOG[name].build(_options(name, options_by_name), around) for name in names}
+    return {
+        name: tool_deps.features.get(name) or CATALOG[name].build(_options(name, options_by_name), around)
+        for name in names
+    }
 
 
 def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:

@@ -16,7 +16,7 @@ from tools.databases.options import DbQueryOptions
 from tools.evidence.options import VerifyNewsOptions
 from tools.images.options import ImagesOptions
 from tools.mcp.options import McpOptions
-from tools.news.options import NewsOptions
+from tools.news import NewsOptions
 from tools.search.options import SearchOptions
 from tools.weather.options import WeatherOptions
 from tools.x.options import TwitterOptions
@@ -31,8 +31,8 @@ class CatalogEntry:
 
     options: type[Options]
     maker: str = ""
-    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Empty: it has only a
-    source."""
+    """`module:name` of a class, or of a function that returns a tool or a tuple of tools. Empty: it has only a source,
+    or its tools are those of a feature (`tools.building.ToolDeps.features`)."""
     wants: tuple[str, ...] = ()
     """What the maker is called with, by the names of its parameters: `options`, `search`, or a field of
     `tools.building.ToolDeps`."""
@@ -84,7 +84,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     ),
     "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia.tool:Wikipedia", ("http",)),
     "markets": CatalogEntry(switch("Polymarket", "Manifold"), "tools.markets.tool:market_tools", ("http",)),
-    "news": CatalogEntry(NewsOptions, "tools.news.tool:news_tools", ("news",)),
+    "news": CatalogEntry(NewsOptions),
     "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch", ("fetcher", "papers")),
     "images": CatalogEntry(
         ImagesOptions, "tools.images.tool:ImageGenerate", ("options", "http", "fetcher"), example={"api_key": "key"}
@@ -96,7 +96,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
         example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
     ),
     "mcp": CatalogEntry(McpOptions, source=_mcp),
-    "remind": CatalogEntry(switch(), "tools.reminders:Remind", ("reminders",)),
-    "remember": CatalogEntry(switch(), "tools.memory:Remember", ("memory",)),
-    "predictions": CatalogEntry(switch(), "tools.predictions:prediction_tools", ("predictions",)),
+    "remind": CatalogEntry(switch()),
+    "remember": CatalogEntry(switch()),
+    "predictions": CatalogEntry(switch()),
 }

@@ -32,6 +32,7 @@ from bot.doctor.machine import words_of_level
 from bot.doctor.pages import is_contained
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import FeedService
+from bot.features.tools import feature_tools, idle_features
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
@@ -83,7 +84,7 @@ def check_settings(settings: Settings) -> None:
 
 def _check_approve(settings: Settings) -> None:
     if settings.tools.approve:
-        around = alone(Http(user_agent()), Fetcher(user_agent()))
+        around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
         equipment.check_approve(settings, equipment.own_tools(settings, around))
 
 
@@ -147,24 +148,23 @@ async def build_service(
         shared = wiring.services(
             settings, transport, store, realm, clock=clock, sandbox=sandbox, counts=counts, lessons=lessons
         )
+        features = feature_tools(shared.reminders, shared.memory, shared.predictions, shared.feeds)
         around = ToolDeps(
             http=http,
             fetcher=fetcher,
-            reminders=shared.reminders,
-            memory=shared.memory,
-            predictions=shared.predictions,
-            news=shared.feeds,
+            features=features,
             quotas=shared.quotas,
             papers=Library(sandbox),
             judge=shared.judge(provider),
         )
         own = equipment.own_tools(settings, around)
         equipment.check_approve(settings, own)
-        tools, news = equipment.apart(own)
+        news = tuple(tool for tool in own if tool in features["news"])
+        tools = tuple(tool for tool in own if tool not in news)
         more = (FeedService(news, shared.feeds), *equipment.tool_sources(settings, own))
         for source in more:
             stack.push_async_callback(_close, source)
-        deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher))
+        deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, features))
         aldis = wiring.service(
             shared,
             provider,
@@ -252,7 +252,7 @@ def doctor_deps(settings: Settings) -> Deps:
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
         budgets=lambda: models.budgets(settings),
         check_approve=lambda: _check_approve(settings),
-        tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent())),
+        tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent()), idle_features()),
         is_contained=is_contained(),
         sandbox=Sandbox,
     )

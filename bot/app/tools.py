@@ -13,8 +13,6 @@ from bot.version import current_version
 from tools import Tool, ToolDeps, ToolSource, build, build_extensions, sources
 from tools.mcp.options import McpOptions
 from tools.mcp.servers import prefix_of
-from tools.news.options import NewsOptions
-from tools.news.tool import IntelRecent, IntelSearch
 
 _log = logging.getLogger(__name__)
 
@@ -102,12 +100,6 @@ def tool_sources(settings: Settings, tools: Sequence[Tool]) -> tuple[ToolSource,
     if not settings.tools.enabled:
         return ()
     return sources(settings.tools.options_by_name, taken={tool.spec.name for tool in tools})
-
-
-def apart(tools: Sequence[Tool]) -> tuple[tuple[Tool, ...], tuple[Tool, ...]]:
-    """The permanent tools, and those for news, which exist as long as there is a feed."""
-    news = tuple(tool for tool in tools if isinstance(tool, IntelSearch | IntelRecent))
-    return tuple(tool for tool in tools if tool not in news), news
 
 
 def news_options(settings: Settings) -> NewsOptions:

@@ -9,14 +9,12 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from html import escape
 from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
-
-from pydantic import TypeAdapter
 
 from bot import labels, messages
 from bot.access import chat_settings
@@ -25,7 +23,6 @@ from bot.chat import chats
 from bot.chat import phrases as turn_phrases
 from bot.chat.citations import visible_words
 from bot.chat.phrases import answers
-from bot.chat.predictions import predictions_of
 from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
 from bot.events import ChatId, File, PersonId
 from bot.formatting.split import parts
@@ -37,7 +34,6 @@ from bot.messages import AssistantMessage, Message, Picture, ToolMessage, UserMe
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
 from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
-from tools import Prediction
 
 ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
 _KEPT_IN_FILE = Sentence(
@@ -71,11 +67,11 @@ def kept_reminder(at: datetime, text: str) -> str:
     return say(_KEPT_REMINDER, when=moment(at), text=text)
 
 
-def kept_prediction(one: Prediction) -> str:
+def kept_prediction(one: Mapping[str, Any]) -> str:
     """A line of an export: a prediction, and its outcome if there is one."""
-    percent = number((Decimal(str(one.forecast.probability)) * 100).normalize())
-    told = say(_KEPT_PREDICTION, percent=percent, day=day(one.forecast.due), statement=one.forecast.statement)
-    return told if one.verdict is None else f"{told} ({say(_OUTCOMES[one.verdict])})"
+    percent = number((Decimal(str(one["probability"])) * 100).normalize())
+    told = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
+    return told if one["verdict"] is None else f"{told} ({say(_OUTCOMES[one['verdict']])})"
 
 
 def kept_in_file(turns: int, shown: int) -> str:
@@ -121,7 +117,6 @@ _READ_AT_ONCE = 20
 _COUNTED_AT_ONCE = 500
 
 _Row = tuple[ConversationId, StoredMessage]
-_predictions: TypeAdapter[tuple[Prediction, ...]] = TypeAdapter(tuple[Prediction, ...])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,8 +145,8 @@ class Export:
     """What is remembered about the person."""
     reminders: tuple[tuple[datetime, str], ...] = ()
     """The person's reminders there, each with its next time."""
-    predictions: tuple[Prediction, ...] = ()
-    """The person's predictions there."""
+    predictions: tuple[Mapping[str, Any], ...] = ()
+    """The person's predictions there: what was said, and the `verdict` on it."""
     grants: tuple[Grant, ...] = ()
     """The tools that the person has permanently allowed there."""
 
@@ -238,7 +233,7 @@ class Export:
             "facts": self.facts,
             "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
             "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in self.grants],
-            "predictions": json.loads(_predictions.dump_json(self.predictions)),
+            "predictions": self.predictions,
         }
         return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
 
@@ -333,7 +328,11 @@ def _beside(
             if one.words is not None and _stands(one.expires_at, now)
         ),
         grants=tuple(replace(grant, at=grant.at.astimezone(zone)) for grant in repos.grants.of(home, person)),
-        predictions=predictions_of(repos, home, person, now=now, today=now.astimezone(zone).date()),
+        predictions=tuple(
+            json.loads(one.words) | {"verdict": None if one.outcome is None else json.loads(one.outcome)}
+            for one in repos.predictions.all(home, person, now=now)
+            if one.words is not None
+        ),
     )
 
 

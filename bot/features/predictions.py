@@ -1,62 +1,157 @@
-"""Predictions: what people think is likely, and what came of it.
+"""Predictions: what people expect to happen, how it turned out, and how well calibrated they are.
 
 They belong to the conversation in which they were made: those of a direct chat stay there, those of a group stay in the
 group, each with the person who made it. Only that person can list them and record their outcome; a group sees totals
 for everybody together. They live as long as the message that made them, and no longer than the one that told the
 outcome.
+
+    accuracy   the share of predictions on the right side of one half; exactly one half counts as half a hit
+    Brier      the mean of (probability - outcome)^2, with an outcome of 1 or 0: 0 is perfect, 0.25 results from always
+               saying one half, 1 from being certain and wrong each time
+    bins       what is predicted with 60 to 70 % should come true in 60 to 70 % of the cases
+
+Source: G. W. Brier, "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950), in
+the form for two outcomes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Annotated, Any, Literal
 from zoneinfo import ZoneInfo
 
+from pydantic import Field, StringConstraints, TypeAdapter
+
 from bot import labels
-from bot.chat.predictions import dump_forecast, dump_verdict, load_prediction, predictions_of
 from bot.clock import Clock
-from bot.events import PersonId
+from bot.labels import Labels
 from store import ConversationId, PredictionRow, Repositories, Store, TurnId
-from tools import BadArguments, Denied, Forecast, NotFound, Prediction, RateLimited, ToolContext, Verdict
+from tools import (
+    Arguments,
+    BadArguments,
+    Denied,
+    Intent,
+    NotFound,
+    RateLimited,
+    Result,
+    Tool,
+    ToolContext,
+    ToolSpec,
+    clean_line,
+)
 
 MAX_KEPT = 500
 """How many predictions one person can have, in all conversations together: one a day for more than a year."""
 
 _MAX_AHEAD = timedelta(days=50 * 366)
+_MAX_STATEMENT_CHARS = 400
+_MAX_LISTED = 50
+_MAX_DOMAINS = 20
+_ENOUGH = 10
+"""With fewer resolved predictions, the figures are mostly chance."""
+
+_Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)]
+"""The length is not part of the pattern: a repeated letter of any language takes 0.8 MB in each model."""
+
+Verdict = Literal["came_true", "did_not", "void"]
+"""The outcome of a prediction; `void`: it cannot be known, or it became meaningless, so it is not scored."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Forecast:
+    """What a person expects to happen, as it is stored."""
+
+    statement: str
+    probability: float
+    """How likely they think it is, from 0 to 1."""
+    due: date
+    """The day by which the outcome is known, by the person's calendar."""
+    domain: str | None = None
+    """One word for its subject; None: none was given."""
+    made: date
+    """When it was recorded, by the person's calendar."""
+    labels: Labels | None = None
+    """Where its words come from; None: it is older than labels."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prediction:
+    """A recorded forecast."""
+
+    number: int
+    """Its number in this conversation while it is kept."""
+    forecast: Forecast
+    verdict: Verdict | None = None
+    """None: it is open."""
+    is_overdue: bool = False
+    """Whether it is open and its due day is over."""
+    until: str | None = None
+    """When it disappears with a message it came from (`2026-11-23T08:00Z`); None: it stays."""
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether it counts: neither open nor void."""
+        return self.verdict in {"came_true", "did_not"}
+
+    @property
+    def origin(self) -> str:
+        """Where its words come from, for `Result.origins`."""
+        return "" if self.forecast.labels is None else labels.dump_labels(self.forecast.labels).decode()
+
+
+_forecasts: TypeAdapter[Forecast] = TypeAdapter(Forecast)
+_verdicts: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 
 
 class Predictions:
-    """The predictions of everybody; the port of the tools around `predict`."""
+    """The predictions of everybody. The person and the conversation are those of the context."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
-        """Records a prediction of the person who asks; see `tools.Predictions`."""
-        conversation, today = await self._conversation(context), _today(context)
+        """Records a forecast; repeating the same call after a crash changes nothing.
+
+        Raises:
+            BadArguments: its day is past or too far away; the message says which.
+            Denied: a reminder asks for it, or the question was taken back.
+            RateLimited: the person has as many predictions as allowed.
+        """
+        conversation = await self._conversation(context)
 
         def transact(repos: Repositories) -> PredictionRow:
             _check_asked(repos, context)
             if repos.predictions.of_origin(conversation, context.call) is None:
-                _check_day(forecast.due, today)
-                _check_room(repos, context)
+                _check_day(forecast)
+                if repos.predictions.count(context.person) >= MAX_KEPT:
+                    raise RateLimited(
+                        f"{MAX_KEPT} predictions are kept already; the person has to have one struck off first"
+                    )
             return repos.predictions.put(
                 conversation,
                 context.person,
                 context.call,
-                dump_forecast(forecast, made=today, origin=labels.load_labels(context.origin)),
-                due_at=_end_of(forecast.due, context.timezone),
+                _forecasts.dump_json(forecast),
+                due_at=datetime.combine(forecast.due + timedelta(days=1), time.min, tzinfo=ZoneInfo(context.timezone)),
                 turn=TurnId(context.turn),
             )
 
         kept = await self._store.transaction(transact)
         if kept.words is None:
             raise NotFound("this prediction was struck off the record again")
-        return load_prediction(kept, kept.words, today)
+        return _loaded(kept, kept.words, _today(context))
 
     async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
-        """Records the outcome of a prediction of the person who asks; see `tools.Predictions`."""
+        """Records the outcome of one of the person's predictions (None: reopens it); returns its new state.
+
+        Raises:
+            Denied: as `record`.
+            NotFound: they have no prediction with this number here.
+        """
         conversation = await self._conversation(context)
-        outcome = dump_verdict(verdict)
+        outcome = None if verdict is None else _verdicts.dump_json(verdict)
         return await self._changed(
             number,
             context,
@@ -66,7 +161,11 @@ class Predictions:
         )
 
     async def strike(self, number: int, context: ToolContext) -> Prediction:
-        """Strikes a prediction of the person who asks off the record; see `tools.Predictions`."""
+        """Strikes one of the person's predictions, as if it had not been made; returns what it was.
+
+        Raises:
+            Denied, NotFound: as `resolve`.
+        """
         conversation = await self._conversation(context)
         return await self._changed(
             number,
@@ -74,26 +173,16 @@ class Predictions:
             lambda repos: repos.predictions.strike(conversation, context.person, number, now=self._clock.now()),
         )
 
-    async def all(self, context: ToolContext) -> tuple[Prediction, ...]:
-        """Returns the predictions of the person who asks, in this conversation; see `tools.Predictions`."""
-        conversation, person, today = await self._conversation(context), PersonId(context.person), _today(context)
-        return await self._store.read(
-            lambda repos: predictions_of(repos, conversation, person, now=self._clock.now(), today=today)
-        )
+    async def all(self, context: ToolContext, *, everybody: bool = False) -> tuple[Prediction, ...]:
+        """Returns the person's predictions in this conversation, or those of everybody in it.
 
-    async def everybody(self, context: ToolContext) -> tuple[tuple[float, bool], ...]:
-        """Returns how likely everybody here thought something was, and whether it came true; see
-        `tools.Predictions`.
+        Overdue ones come first, then open ones, each by due day; then resolved ones, newest first.
         """
-        conversation, today = await self._conversation(context), _today(context)
-        every = await self._store.read(
-            lambda repos: predictions_of(repos, conversation, None, now=self._clock.now(), today=today)
-        )
-        return tuple(
-            (one.forecast.probability, one.verdict == "came_true")
-            for one in every
-            if one.verdict in {"came_true", "did_not"}
-        )
+        conversation, person = await self._conversation(context), None if everybody else context.person
+        rows = await self._store.read(lambda repos: repos.predictions.all(conversation, person, now=self._clock.now()))
+        today = _today(context)
+        pairs = [(row, _loaded(row, row.words, today)) for row in rows if row.words is not None]
+        return tuple(shown for _, shown in sorted(pairs, key=lambda pair: _place(*pair)))
 
     async def _changed(
         self, number: int, context: ToolContext, change: Callable[[Repositories], PredictionRow | None]
@@ -105,7 +194,7 @@ class Predictions:
         kept = await self._store.transaction(changed)
         if kept is None or kept.words is None:
             raise NotFound(f"the person has no prediction {number} here; list_predictions shows those that they have")
-        return load_prediction(kept, kept.words, _today(context))
+        return _loaded(kept, kept.words, _today(context))
 
     async def _conversation(self, context: ToolContext) -> ConversationId:
         return await self._store.conversation(context.chat, now=self._clock.now())
@@ -117,16 +206,11 @@ def _check_asked(repos: Repositories, context: ToolContext) -> None:
         raise Denied("the person has not just asked for this themselves")
 
 
-def _check_day(due: date, today: date) -> None:
-    if due < today:
-        raise BadArguments(f"due: that day is over, it is {today:%A %Y-%m-%d} for the person")
-    if due - today > _MAX_AHEAD:
+def _check_day(forecast: Forecast) -> None:
+    if forecast.due < forecast.made:
+        raise BadArguments(f"due: that day is over, it is {forecast.made:%A %Y-%m-%d} for the person")
+    if forecast.due - forecast.made > _MAX_AHEAD:
         raise BadArguments("due: that is more than fifty years away")
-
-
-def _check_room(repos: Repositories, context: ToolContext) -> None:
-    if repos.predictions.count(context.person) >= MAX_KEPT:
-        raise RateLimited(f"{MAX_KEPT} predictions are kept already; the person has to have one struck off first")
 
 
 def _today(context: ToolContext) -> date:
@@ -134,5 +218,294 @@ def _today(context: ToolContext) -> date:
     return context.now.astimezone(ZoneInfo(context.timezone)).date()
 
 
-def _end_of(day: date, zone: str) -> datetime:
-    return datetime.combine(day + timedelta(days=1), time.min, tzinfo=ZoneInfo(zone))
+def _loaded(kept: PredictionRow, words: bytes, today: date) -> Prediction:
+    """A prediction stored with these words; it is overdue if it should have been resolved before `today`."""
+    forecast = _forecasts.validate_json(words)
+    return Prediction(
+        number=kept.number,
+        forecast=forecast,
+        verdict=None if kept.outcome is None else _verdicts.validate_json(kept.outcome),
+        is_overdue=kept.outcome is None and forecast.due < today,
+        until=None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}",
+    )
+
+
+def _place(kept: PredictionRow, shown: Prediction) -> tuple[int, float, int]:
+    """The sort key of a prediction."""
+    if kept.settled_at is not None:
+        return 2, -kept.settled_at.timestamp(), -kept.number
+    return 0 if shown.is_overdue else 1, shown.forecast.due.toordinal(), kept.number
+
+
+class PredictArguments(Arguments):
+    """The prediction to record."""
+
+    statement: str = Field(
+        min_length=1,
+        max_length=_MAX_STATEMENT_CHARS,
+        description="What will be true by the due date, so that anybody can then tell whether it is.",
+    )
+    probability: float = Field(ge=0, le=1, description="0 to 1, as given by the person; 70 % is 0.7.")
+    due: date = Field(description="The day by which it is known, YYYY-MM-DD.")
+    domain: _Domain | None = Field(default=None, description="One word for its subject: sports, work, politics.")
+
+
+def _percent(probability: float) -> Decimal:
+    return (Decimal(str(probability)) * 100).normalize()
+
+
+class _PredictionTool:
+    """Base class of the four tools."""
+
+    def __init__(self, predictions: Predictions) -> None:
+        self._predictions = predictions
+
+
+class Predict(_PredictionTool):
+    """Records a person's predictions in the conversation."""
+
+    spec = ToolSpec(
+        name="predict",
+        seldom="records what the person predicts, probability 0 to 1",
+        description=(
+            "Records a prediction of the person who asks: a statement, its probability, and the day by which it is"
+            " known. Only when they predict something and want it recorded; the probability is theirs, so ask for it"
+            " if they gave none, and for the day, too. Tell them the number that it returns."
+        ),
+        arguments=PredictArguments,
+        intent=lambda given: Intent(
+            "predict", {"percent": _percent(given.probability), "due": given.due, "statement": given.statement}
+        ),
+        effects="repeatable",
+        label="kept",
+    )
+
+    async def run(self, arguments: PredictArguments, context: ToolContext) -> Result:
+        """Returns what is recorded.
+
+        Raises:
+            BadArguments: the statement contains no words.
+            ToolError: as the service.
+        """
+        statement = clean_line(arguments.statement)
+        if not any(map(str.isalnum, statement)):
+            raise BadArguments("The statement contains no words.")
+        forecast = Forecast(
+            statement=statement,
+            probability=arguments.probability,
+            due=arguments.due,
+            domain=None if arguments.domain is None else arguments.domain.lower(),
+            made=_today(context),
+            labels=labels.load_labels(context.origin),
+        )
+        recorded = await self._predictions.record(forecast, context)
+        return Result(data=_data(recorded), origins=(recorded.origin,))
+
+
+class ResolveArguments(Arguments):
+    """The outcome of a prediction."""
+
+    number: int = Field(ge=1, description="The number from predict or list_predictions.")
+    outcome: Literal["came_true", "did_not", "void", "open", "struck"] = Field(
+        description=(
+            "void: nobody can tell, so it is not scored. open: it was resolved by mistake. struck: the person wants it"
+            " off the record."
+        )
+    )
+
+
+class ResolvePrediction(_PredictionTool):
+    """Records the outcome of a prediction."""
+
+    spec = ToolSpec(
+        name="resolve_prediction",
+        seldom="records its outcome",
+        description=(
+            "Records the outcome of a prediction of the person who asks: it came true, it did not, or it is void. Only"
+            " when they say so or agree with what you found; nobody can resolve another person's predictions."
+        ),
+        arguments=ResolveArguments,
+        intent=lambda given: Intent(f"prediction_{given.outcome}", {"number": given.number}),
+        effects="repeatable",
+        label="kept",
+        approval=lambda given: "each_by_labels" if given.outcome == "struck" else "by_labels",
+    )
+
+    async def run(self, arguments: ResolveArguments, context: ToolContext) -> Result:
+        """Returns the new state of the prediction.
+
+        Raises:
+            ToolError: as the service.
+        """
+        if arguments.outcome == "struck":
+            struck = await self._predictions.strike(arguments.number, context)
+            return Result(data={"struck": _data(struck)}, origins=(struck.origin,))
+        verdict: Verdict | None = None if arguments.outcome == "open" else arguments.outcome
+        resolved = await self._predictions.resolve(arguments.number, verdict, context)
+        return Result(data=_data(resolved), origins=(resolved.origin,))
+
+
+class ListArguments(Arguments):
+    """The predictions to list."""
+
+    status: Literal["open", "overdue", "resolved", "all"] = Field(
+        default="open", description="open includes overdue ones, which come first; resolved includes void ones."
+    )
+    domain: _Domain | None = Field(default=None, description="Only those with this domain.")
+    limit: int = Field(default=20, ge=1, le=_MAX_LISTED, description="The most to list.")
+
+
+class ListPredictions(_PredictionTool):
+    """Lists a person's predictions."""
+
+    spec = ToolSpec(
+        name="list_predictions",
+        seldom="the predictions of the person",
+        description=(
+            "Lists the predictions that the person who asks has made in this conversation, with their numbers: overdue"
+            " ones first, then open ones by day, then resolved ones. Remind them of overdue ones, whose outcome they"
+            " still have to tell."
+        ),
+        arguments=ListArguments,
+        intent=lambda _given: Intent("predictions"),
+        label="kept",
+    )
+
+    async def run(self, arguments: ListArguments, context: ToolContext) -> Result:
+        """Returns the matching predictions, and how many there are of each status.
+
+        Raises:
+            ToolError: as the service.
+        """
+        every = _of_domain(await self._predictions.all(context), arguments.domain)
+        wanted = [one for one in every if _fits(one, arguments.status)]
+        shown = [_data(one) for one in wanted[: arguments.limit]]
+        data = {"predictions": shown, **_counts(every)}
+        if len(wanted) > len(shown):
+            data["left_out"] = len(wanted) - len(shown)
+        return Result(data=data, origins=tuple(one.origin for one in wanted[: arguments.limit]))
+
+
+class StatsArguments(Arguments):
+    """Whose predictions to score."""
+
+    whose: Literal["mine", "everybody"] = Field(
+        default="mine", description="everybody: all people in this conversation together, never one by one."
+    )
+    domain: _Domain | None = Field(default=None, description="Only those with this domain; only with mine.")
+
+
+class CalibrationStats(_PredictionTool):
+    """Scores the predictions of a person, or of everybody in the conversation."""
+
+    spec = ToolSpec(
+        name="calibration_stats",
+        seldom="how right they were",
+        description=(
+            "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always saying"
+            " 50 % gives 0.25, lower is better), and tables by domain and of predicted against actual frequency. Void"
+            " and open ones do not count. With few predictions, say that the figures are mostly chance."
+        ),
+        arguments=StatsArguments,
+        intent=lambda _given: Intent("calibration"),
+        label="kept",
+    )
+
+    async def run(self, arguments: StatsArguments, context: ToolContext) -> Result:
+        """Returns the scores.
+
+        Raises:
+            ToolError: as the service.
+        """
+        if arguments.whose == "everybody":  # there are only figures, so nothing has an origin
+            everybody = await self._predictions.all(context, everybody=True)
+            return Result(data={"whose": "everybody", **_scores([one for one in everybody if one.is_scored])})
+        every = _of_domain(await self._predictions.all(context), arguments.domain)
+        settled = [one for one in every if one.is_scored]
+        data = {"whose": "mine", **_counts(every), **_scores(settled), **_domains(settled)}
+        return Result(data=data, origins=tuple(one.origin for one in every))
+
+
+def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
+    """Returns the four tools."""
+    return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
+
+
+def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:
+    """Returns the figures of some predictions, at least one; shares and means are from 0 to 1."""
+    count = len(settled)
+    said, came_true = [one.forecast.probability for one in settled], [one.verdict == "came_true" for one in settled]
+    pairs = list(zip(said, came_true, strict=True))
+    hits = [0.5 if said == 0.5 else (said > 0.5) == came_true for said, came_true in pairs]  # noqa: PLR2004
+    errors = [(said - came_true) ** 2 for said, came_true in pairs]
+    sums = {"accuracy": sum(hits), "brier_score": sum(errors), "mean_said": sum(said), "came_true": sum(came_true)}
+    return {"count": count, **{name: round(total / count, 4) for name, total in sums.items()}}
+
+
+def _groups(settled: Iterable[Prediction], key: Callable[[Prediction], Any]) -> Mapping[Any, Sequence[Prediction]]:
+    groups: dict[Any, list[Prediction]] = {}
+    for one in settled:
+        groups.setdefault(key(one), []).append(one)
+    return groups
+
+
+def _data(prediction: Prediction) -> Mapping[str, Any]:
+    forecast = prediction.forecast
+    shown: dict[str, Any] = {
+        "number": prediction.number,
+        "statement": forecast.statement,
+        "probability": forecast.probability,
+        "due": f"{forecast.due:%A %Y-%m-%d}",
+        "status": prediction.verdict or ("overdue" if prediction.is_overdue else "open"),
+        "made": forecast.made.isoformat(),
+    }
+    beside = {"domain": forecast.domain, "disappears": prediction.until}
+    return {**shown, **{name: value for name, value in beside.items() if value is not None}}
+
+
+def _of_domain(predictions: Sequence[Prediction], domain: str | None) -> Sequence[Prediction]:
+    wanted = None if domain is None else domain.lower()
+    return [one for one in predictions if wanted is None or one.forecast.domain == wanted]
+
+
+def _fits(prediction: Prediction, status: str) -> bool:
+    match status:
+        case "open":
+            return prediction.verdict is None
+        case "overdue":
+            return prediction.is_overdue
+        case "resolved":
+            return prediction.verdict is not None
+        case _:
+            return True
+
+
+def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
+    return {
+        "overdue": sum(one.is_overdue for one in predictions),
+        "open": sum(one.verdict is None for one in predictions),
+        "resolved": sum(one.is_scored for one in predictions),
+        "void": sum(one.verdict == "void" for one in predictions),
+    }
+
+
+def _scores(settled: Sequence[Prediction]) -> Mapping[str, Any]:
+    if not settled:
+        return {"resolved": 0, "note": "None is resolved yet, so there is nothing to score."}
+    tenths = _groups(settled, lambda one: min(int(10 * one.forecast.probability), 9))  # only the last has its end
+    tables = [
+        {"from": f"{10 * tenth} %", "to": f"{10 * tenth + 10} %", **_score(group)}
+        for tenth, group in sorted(tenths.items())
+    ]
+    note = f"Only {len(settled)} resolved: too few to judge by; the figures are mostly chance."
+    noted = {"note": note} if len(settled) < _ENOUGH else {}
+    return {"resolved": len(settled), **_score(settled), "reliability": tables, **noted}
+
+
+def _domains(settled: Sequence[Prediction]) -> Mapping[str, Any]:
+    groups = _groups(settled, lambda one: one.forecast.domain or "")
+    ranked = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+    rows = [{"domain": domain or "(none)", **_score(group)} for domain, group in ranked]
+    shown, left_out = rows[:_MAX_DOMAINS], len(rows) - _MAX_DOMAINS
+    tables: dict[str, Any] = {"by_domain": shown} if shown else {}
+    return {**tables, "domains_left_out": left_out} if left_out > 0 else tables

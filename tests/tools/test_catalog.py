@@ -8,13 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from bot.features.tools import idle_features
 from bot.settings.variables import variables_of
 from tests.tools.conftest import USER_AGENT, Plenty, Repository
 from tests.tools.evidence.test_tool import Reading
-from tests.tools.news.test_tool import Archive
-from tests.tools.predictions.test_tool import Book
-from tests.tools.test_memory import Notebook
-from tests.tools.test_reminders import Diary
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, build
 from tools.weather.options import WeatherOptions
 
@@ -32,10 +29,7 @@ def all_deps() -> ToolDeps:
     return ToolDeps(
         http=Http(USER_AGENT),
         fetcher=Fetcher(USER_AGENT),
-        reminders=Diary(),
-        memory=Notebook(),
-        predictions=Book(),
-        news=Archive(),
+        features=idle_features(),
         quotas=Plenty(),
         papers=Repository(),
         judge=Reading(),

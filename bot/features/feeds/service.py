@@ -1,17 +1,76 @@
-"""News for the tools: the articles of the feeds, kept and searched in the store.
+"""News from feeds: the articles, kept and searched in the store; the tools `intel_search` and `intel_recent`, and the
+command about feeds: everybody can list them, admins add and remove them.
 
 The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked again for
-every turn.
+every turn. Searches stay on this machine.
 """
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Annotated, Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
+from pydantic import Field
+
+from bot.chat.intents import plain_name
 from bot.clock import Clock
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.i18n.catalogues import Sentence, say
+from bot.i18n.locale import moment
 from store import Feed, FoundArticle, Repositories, Store, StoreError
-from tools import Disabled, NotFound, Stories, Story, Tool, shorten
+from tools import (
+    MAX_DAYS,
+    Arguments,
+    BadArguments,
+    Disabled,
+    Intent,
+    NotFound,
+    Result,
+    Tool,
+    ToolContext,
+    ToolSpec,
+    canonical_url,
+    clean_query,
+    shorten,
+)
+
+ABOUT_FEEDS = Sentence("ABOUT_FEEDS", "shows the news feeds I read; admins add and remove them.")
+FEEDS_OFF = Sentence("FEEDS_OFF", "I'm not reading news feeds here: that's switched off, or this machine can't do it.")
+NO_FEEDS = Sentence("NO_FEEDS", "I'm not reading any news feeds yet. An admin can add one with `/feeds add URL`.")
+FEED_LINE = Sentence("FEED_LINE", "- {number}: {name}: read on {when} (articles kept: {count})")
+FEED_LINE_WAITING = Sentence("FEED_LINE_WAITING", "- {number}: {name}: not read yet")
+FEED_LINE_TROUBLE = Sentence(
+    "FEED_LINE_TROUBLE", "- {number}: {name}: last read on {when} (articles kept: {count}). {why}"
+)
+FEED_LINE_USELESS = Sentence("FEED_LINE_USELESS", "- {number}: {name}: never read so far. {why}")
+FEED_ADDED = Sentence("FEED_ADDED", "I'm reading {name} from now on. `/feeds` shows in a minute whether it works.")
+FEED_KNOWN = Sentence("FEED_KNOWN", "I'm already reading that feed, or as many as I can.")
+FEED_NO_ADDRESS = Sentence(
+    "FEED_NO_ADDRESS", "That isn't a web address. It has to begin with https:// and mustn't contain a password."
+)
+FEED_REMOVED = Sentence("FEED_REMOVED", "I've stopped reading {name} and deleted its articles.")
+FEED_IS_SET = Sentence("FEED_IS_SET", "{name} is in my settings. The person who runs me can remove it there.")
+FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which feeds I read.")
+NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")
+FEED_DENIED = Sentence("FEED_DENIED", "Its address leads somewhere I don't go, such as a private network.")
+FEED_NO_HOST = Sentence("FEED_NO_HOST", "There's no site of that name.")
+FEED_SLOW = Sentence("FEED_SLOW", "It takes too long to answer.")
+FEED_TOO_LARGE = Sentence("FEED_TOO_LARGE", "It's too large for me.")
+FEED_UNREADABLE = Sentence("FEED_UNREADABLE", "That isn't a feed I can read.")
+FEED_UNREACHABLE = Sentence("FEED_UNREACHABLE", "It can't be reached.")
+FEED_GONE = Sentence("FEED_GONE", "Its server says it's gone for good.")
+FEED_STATUS = Sentence("FEED_STATUS", "Its server refuses it (status {status}).")
+
+_MAX_RESULTS = 20
+_MAX_QUERY_CHARS = 400
+_MAX_SNIPPET_CHARS = 400
+
+
+Days = Annotated[int, Field(ge=1, le=MAX_DAYS, description="How many days back from now, such as 7.")]
+Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most results.")]
 
 _log = logging.getLogger(__name__)
 
@@ -21,29 +80,38 @@ _SHOWN_CHARS = 80
 
 
 class Feeds:
-    """The articles of the feeds; the port of the tools `intel_search` and `intel_recent`."""
+    """The articles of the feeds. Searches are not recorded."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
-    async def search(self, query: str, *, since: datetime, limit: int) -> Stories:
-        """See `tools.News`."""
+    async def search(self, query: str, *, since: datetime, limit: int) -> tuple[Sequence[FoundArticle], bool]:
+        """Returns articles from `since` on that contain the words of the query, the best and newest first; quoted words
+        follow each other. Then whether each contains all words; otherwise none does, and these contain some of them.
 
-        def transact(repos: Repositories) -> Stories:
+        Raises:
+            Disabled: no feed is read here.
+        """
+
+        def transact(repos: Repositories) -> tuple[Sequence[FoundArticle], bool]:
             _refuse_without(repos)
-            found, has_all_words = repos.feeds.search(query, since=since, now=self._clock.wall(), limit=limit)
-            return Stories(stories=tuple(map(_story, found)), has_all_words=has_all_words)
+            return repos.feeds.search(query, since=since, now=self._clock.wall(), limit=limit)
 
         return await self._store.read(transact)
 
-    async def recent(self, *, since: datetime, limit: int, feed: str | None = None) -> tuple[Story, ...]:
-        """See `tools.News`."""
+    async def recent(self, *, since: datetime, limit: int, feed: str | None = None) -> Sequence[FoundArticle]:
+        """Returns the newest articles from `since` on, newest first. `feed` is part of a feed's name; None: all feeds.
 
-        def transact(repos: Repositories) -> tuple[Story, ...]:
+        Raises:
+            NotFound: no feed has this in its name.
+            Disabled: no feed is read here.
+        """
+
+        def transact(repos: Repositories) -> Sequence[FoundArticle]:
             _refuse_without(repos)
             chosen = None if feed is None else _chosen(repos.feeds.all(), feed)
-            return tuple(map(_story, repos.feeds.recent(since=since, limit=limit, feeds=chosen)))
+            return repos.feeds.recent(since=since, limit=limit, feeds=chosen)
 
         return await self._store.read(transact)
 
@@ -111,12 +179,207 @@ def _chosen(feeds: Sequence[Feed], part: str) -> list[int]:
     return chosen
 
 
-def _story(found: FoundArticle) -> Story:
-    return Story(
-        title=found.title,
-        url=found.url,
-        feed=name_of(found.feed_title, found.feed_url),
-        at=found.published_at,
-        is_dated=found.is_dated,
-        summary=found.summary,
+class IntelSearchArguments(Arguments):
+    """The articles to search for."""
+
+    query: str = Field(
+        min_length=1,
+        max_length=_MAX_QUERY_CHARS,
+        description='A few words in the language of the news; "two words" in double quotes have to follow each other.',
     )
+    from_days: Days = 14
+    limit: Limit = 5
+
+
+class IntelRecentArguments(Arguments):
+    """The period, and the feed."""
+
+    from_days: Days = 2
+    limit: Limit = 10
+    feed: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=200,
+        description="Part of a feed's name, as in the results; default: all feeds.",
+    )
+
+
+class IntelSearch:
+    """Searches the articles of the feeds of your choice."""
+
+    spec = ToolSpec(
+        name="intel_search",
+        seldom="news on a subject in the feeds that people here have chosen; before web_search",
+        description=(
+            "Searches the news feeds that the people here have chosen, kept on this machine for some weeks: title,"
+            " address, feed, time and the feed's summary of each article, the best and newest first. For news on a"
+            " subject, use it before web_search: it is free and private, but knows only these feeds; web_fetch reads a"
+            " whole article."
+        ),
+        arguments=IntelSearchArguments,
+        intent=lambda given: Intent("search_feeds", {"query": given.query}),
+        label="feeds",
+    )
+
+    def __init__(self, feeds: Feeds) -> None:
+        self._feeds = feeds
+
+    async def run(self, arguments: IntelSearchArguments, context: ToolContext) -> Result:
+        """Returns matching articles; an empty list and a message if there are none.
+
+        Raises:
+            BadArguments: the query contains nothing readable.
+            Disabled: no feed is read here.
+        """
+        query = clean_query(arguments.query)
+        if not any(map(str.isalnum, query)):
+            raise BadArguments("The query contains no words.")
+        since = context.now - timedelta(days=arguments.from_days)
+        found, has_all_words = await self._feeds.search(query, since=since, limit=arguments.limit)
+        data: dict[str, Any] = {"query": query}
+        if not found:
+            data["message"] = "The feeds had nothing about it in this period; try other words, more days or web_search."
+        elif not has_all_words:
+            data["message"] = "No article contains all of these words; these contain some of them."
+        return Result(data=data | {"results": list(map(_row, found))})
+
+
+class IntelRecent:
+    """Lists the latest articles of these feeds."""
+
+    spec = ToolSpec(
+        name="intel_recent",
+        seldom="what is new in these feeds",
+        description=(
+            "Lists the latest articles of the news feeds that the people here have chosen, newest first: title,"
+            " address, feed, time and the feed's summary of each. For 'what is new' without a subject; for a subject"
+            " use intel_search. It knows only these feeds."
+        ),
+        arguments=IntelRecentArguments,
+        intent=lambda _given: Intent("feeds"),
+        label="feeds",
+    )
+
+    def __init__(self, feeds: Feeds) -> None:
+        self._feeds = feeds
+
+    async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
+        """Returns the newest articles; an empty list and a message if there are none.
+
+        Raises:
+            NotFound: no feed has this in its name; the error quotes the existing ones.
+            Disabled: no feed is read here.
+        """
+        since = context.now - timedelta(days=arguments.from_days)
+        stories = await self._feeds.recent(since=since, limit=arguments.limit, feed=arguments.feed)
+        data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}
+        return Result(data={**data, "results": list(map(_row, stories))})
+
+
+def news_tools(feeds: Feeds) -> tuple[IntelSearch, IntelRecent]:
+    """Returns both tools."""
+    return IntelSearch(feeds), IntelRecent(feeds)
+
+
+def _row(found: FoundArticle) -> dict[str, Any]:
+    """Describes an article as a result; one without an address cannot be cited. Its words are a stranger's."""
+    told: dict[str, Any] = {"title": found.title}
+    if found.url is not None:
+        told |= {"url": found.url, "site": (urlsplit(found.url).hostname or "").removeprefix("www.")}
+    told["feed"] = name_of(found.feed_title, found.feed_url)
+    told["published" if found.is_dated else "first_seen"] = f"{found.published_at:%Y-%m-%d %H:%M} UTC"
+    return told | ({"snippet": shorten(found.summary, _MAX_SNIPPET_CHARS)} if found.summary else {})
+
+
+_ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
+_REMOVE = re.compile(r"remove\s+(?P<number>\d{1,9})", re.IGNORECASE)
+_TROUBLES: Mapping[str, Sentence] = {
+    "denied": FEED_DENIED,
+    "no_host": FEED_NO_HOST,
+    "slow": FEED_SLOW,
+    "too_large": FEED_TOO_LARGE,
+    "no_feed": FEED_UNREADABLE,
+    "unreadable": FEED_UNREADABLE,
+    "gone": FEED_GONE,
+}
+
+
+class FeedCommands(CommandGroup):
+    """The command about feeds. `is_on` is whether they are read at all."""
+
+    def __init__(self, context: CommandContext, *, is_on: bool, timezone: str) -> None:
+        self._context = context
+        self._is_on = is_on
+        self._timezone = timezone
+
+    @command(
+        "/feeds [add URL|remove N]",
+        ABOUT_FEEDS,
+        section="later",
+        examples=("/feeds", "/feeds add URL", "/feeds remove 2"),
+    )
+    async def _run(self, call: Call) -> None:
+        """Shows the news feeds that are read, and their state; admins add and remove them."""
+        rest = call.command.rest
+        added, removed = _ADD.fullmatch(rest), _REMOVE.fullmatch(rest)
+        if rest and not (added or removed):
+            raise WrongForm
+
+        def answer(repos: Repositories) -> str:
+            if not (self._is_on and repos.feeds.can_search()):
+                return say(FEEDS_OFF)
+            if rest and not call.is_admin:
+                return say(FEED_ONLY_ADMINS)
+            if added:
+                return self._add(repos, added["url"])
+            return _remove(repos, int(removed["number"])) if removed else self._list(repos)
+
+        await self._context.answer(call, answer)
+
+    def _add(self, repos: Repositories, given: str) -> str:
+        url = canonical_url(given)
+        if url is None:
+            return say(FEED_NO_ADDRESS)
+        feed = repos.feeds.add(url, now=self._context.clock.now())
+        return say(FEED_KNOWN) if feed is None else _named(FEED_ADDED, feed)
+
+    def _list(self, repos: Repositories) -> str:
+        counts = repos.feeds.counts()
+        lines = [self._line(feed, counts.get(feed.id, 0)) for feed in repos.feeds.all()]
+        return "\n".join(lines) or say(NO_FEEDS)
+
+    def _line(self, feed: Feed, count: int) -> str:
+        when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
+        if feed.trouble is None:
+            phrase = FEED_LINE_WAITING if feed.read_at is None else FEED_LINE
+        else:
+            phrase = FEED_LINE_USELESS if feed.read_at is None else FEED_LINE_TROUBLE
+        return say(phrase, number=feed.id, name=_name(feed), count=count, when=when, why=_why(feed))
+
+
+def _remove(repos: Repositories, number: int) -> str:
+    feed = next((feed for feed in repos.feeds.all() if feed.id == number), None)
+    if feed is None:
+        return say(NO_SUCH_FEED)
+    if feed.is_set:
+        return _named(FEED_IS_SET, feed)
+    repos.feeds.remove(number)
+    return _named(FEED_REMOVED, feed)
+
+
+def _named(phrase: Sentence, feed: Feed) -> str:
+    return say(phrase, name=_name(feed))
+
+
+def _name(feed: Feed) -> str:
+    """Its name; a title is its server's words."""
+    return name_of(plain_name(feed.title), feed.url)
+
+
+def _why(feed: Feed) -> str:
+    """The reason for the last failure, in words."""
+    trouble = feed.trouble or ""
+    word, _, status = trouble.partition(" ")
+    if word == "status":
+        return say(FEED_STATUS, status=status)
+    return say(_TROUBLES.get(word, FEED_UNREACHABLE)) if trouble else ""

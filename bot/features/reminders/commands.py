@@ -10,7 +10,7 @@ from bot.chat.journal import origin_of
 from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
 from bot.features.reminders import phrases, time_grammar, zones
-from bot.features.reminders.schedules import UnfitWish
+from bot.features.reminders.schedules import PlannedReminder, UnfitWish
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -18,7 +18,7 @@ from bot.i18n.language import use_language
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
 from store import Repositories
-from tools import PlannedReminder, Weekday
+from tools import Weekday
 
 _CANCEL = re.compile(
     r"(?:cancel|cancle|delete|remove|lösche?n?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)"

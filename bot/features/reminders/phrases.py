@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.features.reminders.schedules import Reason, UnfitWish
+from bot.features.reminders.schedules import PlannedReminder, Reason, UnfitWish
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import clock_time, join_list, long_day
 from bot.i18n.phrases import spoken_time
-from tools import PlannedReminder
 
 ABOUT_REMIND = Sentence(
     "ABOUT_REMIND",

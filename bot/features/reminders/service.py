@@ -27,7 +27,7 @@ from bot.commands.base import Wished
 from bot.event_json import dump_reminder, dump_value
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
 from bot.features.reminders import phrases, schedules
-from bot.features.reminders.schedules import Plan, UnfitWish
+from bot.features.reminders.schedules import Plan, PlannedReminder, UnfitWish
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
@@ -37,7 +37,7 @@ from bot.settings.values import is_zone
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
-from tools import BadArguments, Denied, NotFound, PlannedReminder, RateLimited, ToolContext, Wish
+from tools import BadArguments, Denied, NotFound, RateLimited, ToolContext, Wish
 
 MAX_REMINDERS = 50
 """How many reminders one person can have, in all conversations together."""

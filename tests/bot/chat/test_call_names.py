@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
+from bot.features.tools import idle_features
 from bot.messages import CallId, ToolCall
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox
@@ -25,7 +26,7 @@ PLACE = {"latitude": 52.52, "longitude": 13.41}
 async def tools() -> Any:
     options = {name: entry.options() for name, entry in CATALOG.items()}
     async with Http("test") as http, Fetcher("test") as fetcher:
-        yield {tool.spec.name: tool for tool in build(options, alone(http, fetcher))}
+        yield {tool.spec.name: tool for tool in build(options, alone(http, fetcher, idle_features()))}
 
 
 @pytest.mark.parametrize(

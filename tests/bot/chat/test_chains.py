@@ -19,6 +19,7 @@ from pydantic import SecretStr
 from bot.chat.agent import Agent
 from bot.chat.journal import Outcome
 from bot.clock import SetClock
+from bot.features.tools import idle_features
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from store import Store
@@ -89,7 +90,7 @@ async def table(
         fetcher = Fetcher(USER_AGENT, reach=only_here(site.port), resolve=names)
         await stack.enter_async_context(fetcher)
         sandbox = stack.enter_context(closing(Sandbox()))
-        tools = build(given, replace(alone(http, fetcher), papers=Library(sandbox)))
+        tools = build(given, replace(alone(http, fetcher, idle_features()), papers=Library(sandbox)))
         here = {tool.spec.name: tool for tool in asking(http, fetcher, given, site.url, **box)}
         tools = [here.get(tool.spec.name, tool) for tool in tools]
         agent = agent_of(vendor.provider, toolbox(clock, *tools, **box), unlimited(store, clock), settings=SETTINGS)

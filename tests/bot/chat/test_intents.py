@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bot.chat import phrases
 from bot.chat.intents import MAX_VALUE_CHARACTERS, MAX_VALUES, deed, quote
+from bot.features.reminders.tool import Remind
 from bot.formatting.split import visible
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
@@ -16,7 +17,6 @@ from bot.messages import CallId, ToolCall
 from tests.bot.chat.turn_helpers import Echo
 from tests.tools.test_catalog import all_tools, tool_deps
 from tools import ToolDeps, ToolSpec
-from tools.reminders import Remind
 
 __all__ = ["tool_deps"]  # a fixture
 

@@ -8,6 +8,7 @@ from bot import app, settings
 from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding
+from bot.features.tools import idle_features
 from tools import Fetcher, ToolDeps, alone
 from tools.http import Http
 
@@ -15,7 +16,7 @@ USER_AGENT = "Aldis-test"
 
 
 def tool_deps(fetcher: Fetcher | None = None) -> ToolDeps:
-    return alone(Http(USER_AGENT), fetcher or Fetcher(USER_AGENT))
+    return alone(Http(USER_AGENT), fetcher or Fetcher(USER_AGENT), idle_features())
 
 
 async def examined(

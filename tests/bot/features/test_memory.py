@@ -15,6 +15,7 @@ from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.servers.envelopes import BOB, GROUP, delete, edit, message
+from tools import BadArguments, ToolContext
 
 FACT = "is vegetarian"
 
@@ -133,3 +134,11 @@ async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClo
         assert b"canary-4711" not in on_disk(path)
         await told(aldis, "well?")
         assert "canary-4711" not in seen(aldis)
+
+
+@pytest.mark.parametrize("action", ["remember", "forget"])
+async def test_what_is_missing_is_named(store: Store, clock: SetClock, action: str) -> None:
+    """The model learns what to give."""
+    tool = memory.Remember(memory.Memory(store, clock))
+    with pytest.raises(BadArguments, match=r"^\w+: "):
+        await tool.run(tool.spec.arguments(action=action), ToolContext(now=clock.now(), timezone="UTC"))

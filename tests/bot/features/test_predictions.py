@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.predictions import MAX_KEPT, Predictions
+from bot.features.predictions import (
+    MAX_KEPT,
+    CalibrationStats,
+    Forecast,
+    ListPredictions,
+    Predict,
+    Predictions,
+    ResolvePrediction,
+)
 from store import ConversationId, Repositories, Store, TurnId
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
@@ -18,8 +26,7 @@ from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
 from tests.servers.envelopes import ALICE, BOB, GROUP, delete, edit, message
-from tools import Forecast, RateLimited, Tool, ToolContext
-from tools.predictions import CalibrationStats, ListPredictions, Predict, ResolvePrediction
+from tools import RateLimited, Tool, ToolContext
 
 WORDS = "canary-4711 sings"
 
@@ -80,6 +87,59 @@ async def test_a_prediction_is_recorded_resolved_and_scored(store: Store, clock:
         assert (scores["resolved"], scores["brier_score"]) == (1, 0.64)
 
 
+async def test_scores_are_what_one_reckons_by_hand(store: Store, clock: SetClock) -> None:
+    """Void and open ones do not count; each domain and each tenth has its own row."""
+    said = (
+        (0.9, "came_true", "Sports"),  # 0.01, a hit
+        (0.6, "did_not", "sports"),  # 0.36, a miss
+        (0.2, "did_not", "work"),  # 0.04, a hit
+        (0.3, "came_true", None),  # 0.49, a miss
+        (0.99, "void", "sports"),
+        (0.01, None, "sports"),
+    )
+    async with haven(store, clock) as aldis:
+        for number, (probability, verdict, domain) in enumerate(said, 1):
+            await answer(aldis, predicting(probability=probability, domain=domain))
+            if verdict is not None:
+                await answer(aldis, resolving(number, verdict))
+        await answer(aldis, resolving(4, "open"))
+        await answer(aldis, resolving(4, "came_true"))
+        told = (await answer(aldis, calls(("calibration_stats", {}))))["untrusted_data"]
+        counts = {"whose": "mine", "resolved": 4, "void": 1, "open": 1, "overdue": 0, "count": 4}
+        figures = {"accuracy": 0.5, "brier_score": 0.225, "mean_said": 0.5, "came_true": 0.5}
+        assert told.items() >= (counts | figures).items()  # (0.01 + 0.36 + 0.04 + 0.49) / 4
+        assert [list(row.values()) for row in told["by_domain"]] == [
+            ["sports", 2, 0.5, 0.185, 0.75, 0.5],
+            ["(none)", 1, 0.0, 0.49, 0.3, 1.0],
+            ["work", 1, 1.0, 0.04, 0.2, 0.0],
+        ]
+        assert [(row["from"], row["to"], row["count"], row["came_true"]) for row in told["reliability"]] == [
+            ("20 %", "30 %", 1, 0.0),
+            ("30 %", "40 %", 1, 1.0),
+            ("60 %", "70 %", 1, 0.0),
+            ("90 %", "100 %", 1, 1.0),
+        ]
+        alone = (await answer(aldis, calls(("calibration_stats", {"domain": "Sports"}))))["untrusted_data"]
+        assert (alone["resolved"], alone["brier_score"], alone["void"]) == (2, 0.185, 1)
+        everybody = (await answer(aldis, calls(("calibration_stats", {"whose": "everybody"}))))["untrusted_data"]
+        assert everybody["resolved"] == 4
+        assert not {"by_domain", "open"} & everybody.keys()
+        wanted = {"open": [6], "overdue": [], "resolved": [5, 4, 3, 2, 1]}
+        for status, numbers in wanted.items():
+            shown = (await answer(aldis, calls(("list_predictions", {"status": status}))))["untrusted_data"]
+            assert sorted(one["number"] for one in shown["predictions"]) == sorted(numbers)
+        few = calls(("list_predictions", {"status": "all", "domain": "SPORTS", "limit": 1}))
+        shown = (await answer(aldis, few))["untrusted_data"]
+        assert (len(shown["predictions"]), shown["left_out"]) == (1, 3)
+        assert (shown["predictions"][0]["due"], shown["predictions"][0]["made"]) == (
+            "Thursday 2026-12-31",
+            "2026-11-21",
+        )
+        assert shown["predictions"][0]["domain"] == "sports"
+        strange = predicting(statement="\u202e?!")
+        assert (await answer(aldis, strange))["error"] == "invalid_arguments"
+
+
 async def test_each_conversation_has_its_own_and_each_person_theirs(store: Store, clock: SetClock) -> None:
     """What was said directly stays there; in a group nobody sees or resolves another one's, and all see the sums."""
     async with haven(store, clock) as aldis:
@@ -128,14 +188,14 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
             now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{name}"
         )
 
-    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date())
+    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date(), made=NOON.date())
     first = await kept.record(forecast, call("a"))
     await store.transaction(lambda repos: fill(repos, here, turn))
     with pytest.raises(RateLimited):
         await kept.record(forecast, call("b"))
     clock.move(timedelta(days=1).total_seconds())
     again = await kept.record(forecast, call("a"))
-    assert (again.number, again.forecast, again.made) == (1, first.forecast, NOON.date())
+    assert (again.number, again.forecast) == (1, first.forecast)
     assert len(await kept.all(call("b"))) == MAX_KEPT
     await kept.resolve(1, "did_not", call("c"))
     assert (await kept.resolve(1, "did_not", call("c"))).verdict == "did_not"

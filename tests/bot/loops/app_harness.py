@@ -25,6 +25,7 @@ from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
+from bot.features.memory import Remember
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import Reminders
 from bot.features.safety_numbers import SafetyNumbers
@@ -47,7 +48,6 @@ from tests.conftest import NOON
 from tests.servers.envelopes import ALDIS, GROUP, Frame
 from tests.waiting import DEADLINE_SECONDS, eventually, eventually_found
 from tools import Tool, ToolSource
-from tools.memory import Remember
 
 TWO_DOLLARS_A_DAY = BudgetSettings(all_day_usd=Decimal(2))
 FIRST = int(NOON.timestamp() * 1000)

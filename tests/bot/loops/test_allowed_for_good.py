@@ -8,12 +8,12 @@ import pytest
 
 from bot.clock import SetClock
 from bot.commands import phrases
+from bot.features.reminders.tool import Remind
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
-from tools.reminders import Remind
 
 REMIND = ("remind", {"action": "set", "text": "call Mallory", "delay_seconds": 60})
 OFFER = "✅ (always, for post when you ask here)"

@@ -11,6 +11,7 @@ import pytest
 
 from bot.chat import phrases
 from bot.clock import SetClock
+from bot.features.reminders.tool import Remind
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
@@ -20,7 +21,6 @@ from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALDIS, BOB, GROUP, message, quote_of, reaction
 from tests.waiting import eventually_found
-from tools.reminders import Remind
 
 NOTE = "it has asked this person whether these calls of tools may run"
 

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from bot.clock import SetClock
-from bot.features.predictions import Predictions
+from bot.features.predictions import ListPredictions, Predict, Predictions
+from bot.features.reminders.tool import Remind
 from bot.formatting.split import visible
 from bot.messages import CallId, Text, ToolCall
 from bot.settings import HistorySettings
@@ -42,8 +43,6 @@ from tests.servers.envelopes import (
 )
 from tools import Arguments, Result, ToolContext, ToolSpec
 from tools.images.tool import ImageArguments
-from tools.predictions import ListPredictions, Predict
-from tools.reminders import Remind
 
 SECRET = "the safe opens with 4711"
 

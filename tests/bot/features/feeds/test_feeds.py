@@ -8,17 +8,18 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
 
 from bot.clock import SetClock
-from bot.features.feeds import phrases
+from bot.features.feeds import service as phrases
 from bot.features.feeds.poller import FeedPoller
-from bot.features.feeds.service import Feeds, FeedService
+from bot.features.feeds.service import Feeds, FeedService, IntelRecent, IntelSearch, news_tools
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
-from store import Feed, Store, open_store
+from store import Article, Feed, Repositories, Store, open_store
 from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
@@ -29,8 +30,7 @@ from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
-from tools import Fetcher, NewsOptions
-from tools.news.tool import IntelRecent, IntelSearch
+from tools import BadArguments, Disabled, Fetcher, NewsOptions, NotFound, ToolContext
 
 HOUR = 3600
 LIT = Item(title="The lamp is lit", link="/lit", at=NOON - timedelta(hours=3), summary="<b>At dusk</b> on the quay")
@@ -198,7 +198,7 @@ async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Ne
 def stand(store: Store, clock: SetClock) -> FeedService:
     """The tools of the news as Aldis offers them."""
     feeds = Feeds(store, clock)
-    return FeedService([IntelSearch(feeds), IntelRecent(feeds)], feeds)
+    return FeedService(news_tools(feeds), feeds)
 
 
 async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
@@ -227,6 +227,55 @@ async def test_a_feed_that_an_admin_adds_is_searched_without_a_restart(
         assert [offer.name for offer in aldis.model.requests[-1].tools] == []
         feed_poller.cancel()
         await asyncio.wait([feed_poller])
+
+
+async def test_articles_look_like_the_results_of_every_search(store: Store, clock: SetClock) -> None:
+    """With feed, site and time; one without an address cannot be cited. Days are counted from now."""
+    context, recent = ToolContext(now=NOON, timezone="UTC"), IntelRecent(Feeds(store, clock))
+
+    async def results(**given: Any) -> Any:
+        return (await recent.run(recent.spec.arguments(**given), context)).data["results"]
+
+    with pytest.raises(Disabled):
+        await results()
+
+    def keep(repos: Repositories) -> None:
+        feed = repos.feeds.add("https://www.lamps.example/feed", now=NOON)
+        assert feed is not None
+        lit = {"key": "1", "url": "https://www.lamps.example/lit", "title": "The lamp is lit"}
+        note = {"key": "2", "url": None, "title": "A note", "summary": ""}
+        at = NOON - timedelta(hours=3)
+        repos.feeds.keep(
+            feed.id,
+            [
+                Article(**lit, summary="At dusk, " + "very " * 200, published_at=at, is_dated=True),
+                Article(**note, published_at=at - timedelta(days=1), is_dated=False),
+            ],
+        )
+
+    await store.transaction(keep)
+    first, second = await results()
+    snippet = first.pop("snippet")
+    assert (snippet[:13], len(snippet) <= 400) == ("At dusk, very", True)
+    assert first == {
+        "title": "The lamp is lit",
+        "url": "https://www.lamps.example/lit",
+        "site": "lamps.example",
+        "feed": "lamps.example",
+        "published": "2026-11-21 09:00 UTC",
+    }
+    assert second == {"title": "A note", "feed": "lamps.example", "first_seen": "2026-11-20 09:00 UTC"}
+    assert len(await results(from_days=1)) == len(await results(limit=1)) == 1
+    assert len(await results(feed="LAMPS")) == 2
+    with pytest.raises(NotFound):
+        await results(feed="flags")
+    search = IntelSearch(Feeds(store, clock))
+    for query, found in (("dusk lit", 1), ("dusk flags", 1), ("flags", 0)):
+        data = (await search.run(search.spec.arguments(query=query), context)).data
+        assert (len(data["results"]), "message" in data) == (found, query != "dusk lit")
+    for query in ("?!", "\u200b\u200b", '""'):
+        with pytest.raises(BadArguments):
+            await search.run(search.spec.arguments(query=query), context)
 
 
 async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:

@@ -1,5 +1,6 @@
 """Reminders: planned by a command or the model, come once, also over restarts, and go when they have to."""
 
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from bot.events import PersonId
 from bot.features.reminders import phrases, time_grammar
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
+from bot.features.reminders.tool import Remind
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
@@ -29,7 +31,7 @@ from tests.bot.loops.app_harness import Harness, app_harness
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, CAROL, GROUP, Person, delete, edit, message, reaction
 from tests.waiting import eventually_found
-from tools.reminders import Remind
+from tools import BadArguments, ToolContext
 
 HOUR = 3600
 OPEN = AccessList(persons=frozenset({"*"}), groups=frozenset({GROUP}))
@@ -282,6 +284,47 @@ async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClo
         clock.move(2 * 86_400)
         await come(aldis)
         assert texts(aldis)[-1].startswith("⏰ bins")
+
+
+async def test_the_tool_lists_cancels_and_keeps_the_zone(store: Store, clock: SetClock) -> None:
+    """One tool for all that concerns reminders; the repetition comes back as it was understood."""
+    async with app_harness(store, clock, ported=(Remind,)) as aldis:
+
+        async def answered(completion: Any) -> Any:
+            aldis.model.script = [completion, says("Done.")]
+            await told(aldis, "remind me of the bins each Monday at 8 in Berlin until the end of January; and so on")
+            return json.loads(contents(aldis.model.requests[-1])[-1])
+
+        weekly = {"repeat": "week", "weekdays": ["mo"], "until": "2027-01-31", "interval": 2}
+        at = {"local_datetime": "2026-11-23T08:00", "timezone": "Europe/Berlin"}
+        planned = (await answered(remind(text="bins", prompt="bins?", **at, **weekly)))["untrusted_data"]
+        assert planned["repeats"] == {"every": "week", "interval": 2, "weekdays": ["mo"]}
+        assert (planned["prompt"], planned["when"]) == ("bins?", "Monday 2026-11-23 07:00 UTC")
+        listed = await answered(calls(("remind", {"action": "list"})))
+        assert [one["text"] for one in listed["untrusted_data"]["reminders"]] == ["bins"]
+        tokyo = await answered(calls(("remind", {"action": "timezone", "timezone": "Asia/Tokyo"})))
+        assert tokyo["ok"]
+        cancelled = await answered(calls(("remind", {"action": "cancel", "number": 1})))
+        assert cancelled["untrusted_data"]["cancelled"]["number"] == 1
+        assert (await answered(calls(("remind", {"action": "cancel", "number": 1}))))["error"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"action": "set", "delay_seconds": 60},
+        {"action": "cancel"},
+        {"action": "timezone"},
+        {"action": "set", "text": "x", "delay_seconds": 60, "weekdays": ["mo"]},
+        {"action": "set", "text": "x", "delay_seconds": 60, "count": 3},
+    ],
+)
+async def test_what_is_missing_is_named(store: Store, clock: SetClock, given: dict[str, Any]) -> None:
+    """The model learns what to give."""
+    turns = Turns(store, clock, max_turns=20, timezone="UTC")
+    tool = Remind(Reminders(store, clock, turns, account=ACCOUNT, locale=LocaleSettings()))
+    with pytest.raises(BadArguments, match=r"^\w+: "):
+        await tool.run(tool.spec.arguments(**given), ToolContext(now=NOON, timezone="UTC"))
 
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:

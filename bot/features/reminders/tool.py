@@ -4,123 +4,30 @@ The model has to work out the time; nothing here guesses what people mean by "ne
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date, datetime
-from typing import Any, Literal, Protocol
+from datetime import date
+from typing import Any, Literal
 
 from pydantic import Field
 
-from tools.base import Approval, Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, NotFound
+from bot.features.reminders.schedules import PlannedReminder
+from bot.features.reminders.service import Reminders
+from tools import (
+    Approval,
+    Arguments,
+    BadArguments,
+    Every,
+    Intent,
+    NotFound,
+    Repeat,
+    Result,
+    ToolContext,
+    ToolSpec,
+    Weekday,
+    Wish,
+)
 
 _MAX_TEXT_CHARS = 1000
 _MAX_DELAY_SECONDS = 5 * 366 * 86_400
-
-
-Every = Literal["hour", "day", "week", "month", "year"]
-"""The unit of a repetition. Seconds and minutes are too short for reminders."""
-
-Weekday = Literal["mo", "tu", "we", "th", "fr", "sa", "su"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Repeat:
-    """A repetition, by the wall clock of its time zone (`hour`: by elapsed time)."""
-
-    every: Every
-    interval: int = 1
-    """Every how many hours, days, ..."""
-    weekdays: tuple[Weekday, ...] = ()
-    """Only on these days; with `month` exactly one, together with `nth`."""
-    nth: int | None = None
-    """Which of these weekdays of the month: 1 to 4, or -1 for the last."""
-    count: int | None = None
-    """How many times in all; None: without end."""
-    until: date | None = None
-    """The last day, by the time zone's calendar; None: without end."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Wish:
-    """A request for a reminder: a text, and a local time or a delay, once or repeatedly."""
-
-    text: str
-    prompt: str | None = None
-    """A question to ask then on the person's behalf; None: they are only told `text`."""
-    local: str | None = None
-    """`YYYY-MM-DDTHH:MM` on the wall clock of the zone; with `repeat`, the first time."""
-    delay_seconds: int | None = None
-    timezone: str | None = None
-    """An IANA zone; None: the person's own."""
-    repeat: Repeat | None = None
-    names_half: bool = True
-    """Whether the half of the day was said; if not ("at 5"), the hour is settled when it is planned."""
-    names_day: bool = True
-    """Whether a day was said; if not, the next time at that hour is meant."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlannedReminder:
-    """A planned reminder."""
-
-    number: int
-    """The number by which its person knows it in this conversation while it is planned."""
-    text: str | None
-    """None if its words have disappeared with the message they came from."""
-    prompt: str | None
-    when: str
-    """The next time: `Monday 2026-11-23 08:00 Europe/Berlin`."""
-    due_at: datetime
-    """The same as an aware datetime in UTC."""
-    in_seconds: int
-    """The time from now until then; negative if it is over."""
-    timezone: str
-    """The IANA zone of the person, in which `when` is told."""
-    repeat: Repeat | None
-    loses_words: bool = False
-    """Whether its words disappear before it is due, with the message they came from."""
-    zone_is_known: bool = True
-    """Whether the time zone is known; if not, the person is to be asked now."""
-    origin: str = ""
-    """Where its words come from: opaque, for `Result.origins`."""
-
-
-class Reminders(Protocol):
-    """The reminders of the person in the conversation of the context."""
-
-    async def check(self, wish: Wish, context: ToolContext) -> None:
-        """Raises what `add` would raise about the wish, and plans nothing."""
-        ...
-
-    async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
-        """Plans a reminder; repeating the same call after a crash changes nothing.
-
-        Raises:
-            BadArguments: the time does not exist, is past or too far away; the message says which.
-            RateLimited: the person has as many reminders as allowed.
-            Denied: the question was taken back, or a reminder itself asks it.
-        """
-        ...
-
-    async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
-        """Returns the planned reminders, the next one first."""
-        ...
-
-    async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
-        """Cancels a reminder; returns what it was.
-
-        Raises:
-            NotFound: no reminder has this number.
-        """
-        ...
-
-    async def keep_timezone(self, name: str, context: ToolContext) -> str:
-        """Keeps the person's time zone for all conversations; returns its name.
-
-        Raises:
-            BadArguments: there is no such zone.
-        """
-        ...
 
 
 class RemindArguments(Arguments):
@@ -218,7 +125,7 @@ class Remind:
         """Refuses times that cannot be planned, and numbers of no reminder.
 
         Raises:
-            ToolError: as the port.
+            ToolError: as the service.
         """
         if arguments.action == "set":
             await self._reminders.check(_wish(arguments), context)
@@ -231,7 +138,7 @@ class Remind:
         """Returns the reminders that the action is about.
 
         Raises:
-            ToolError: as the port; `BadArguments` if the action lacks an argument.
+            ToolError: as the service; `BadArguments` if the action lacks an argument.
         """
         match arguments.action:
             case "set":

@@ -1,1 +1,0 @@
-"""News from feeds."""
