@@ -57,14 +57,19 @@ class RememberedFact:
 
 
 class Memory:
-    """Everything remembered about people; the port of the tool `remember`."""
+    """Everything remembered about people, each in their direct conversation with Aldis."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
         self._clock = clock
 
     async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
-        """Remembers a fact about the person who asks; see `tools.Memory`."""
+        """Remembers a fact about the person who asks; the same call after a crash, or the same fact, changes nothing.
+
+        Raises:
+            Denied: it was asked in a group or by a reminder, or the question was taken back.
+            RateLimited: there are as many facts as allowed.
+        """
         conversation = await self._own(context)
 
         def transact(repos: Repositories) -> RememberedFact:
@@ -91,7 +96,12 @@ class Memory:
         return await self._store.transaction(transact)
 
     async def forget(self, number: int, context: ToolContext) -> None:
-        """Forgets a fact about the person who asks; see `tools.Memory`."""
+        """Forgets a fact about the person who asks.
+
+        Raises:
+            Denied: it was asked in a group.
+            NotFound: no fact has this number.
+        """
         conversation = await self._own(context)
         if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
             raise NotFound(f"no fact {number} is remembered")

@@ -9,8 +9,7 @@ again.
 """
 
 import logging
-import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -27,10 +26,8 @@ _MAX_NAP_SECONDS = 60.0
 """The longest sleep: the machine's clock may be set in the meantime, and old articles must go."""
 _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 30.0
-_TIDIED_EVERY = timedelta(hours=1)
 MAX_PAUSE_SECONDS = 86_400.0
 """The longest pause, however long a feed asks for or fails: it is read once a day."""
-_CHANCE = 0.1
 _GONE = "gone"
 
 
@@ -45,7 +42,6 @@ class FeedPoller:
         reader: FeedReader | None,
         *,
         news: NewsOptions,
-        chance: Callable[[], float] = random.random,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -54,9 +50,7 @@ class FeedPoller:
         self._news = news
         self._every_seconds = 60.0 * news.poll_minutes
         self._kept = timedelta(days=news.kept_days)
-        self._chance = chance
         self._is_settled = False
-        self._tidied_at: datetime | None = None
 
     async def run(self) -> None:
         """Reads what is due, again and again; ends only by cancellation, or at once if there is nothing to read."""
@@ -82,7 +76,8 @@ class FeedPoller:
             return None
         reader = self._reader
         await self._read_due(reader)
-        await self._tidy()
+        while await self._store.transaction(self._prune):
+            continue
         next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:
             return _MAX_NAP_SECONDS
@@ -93,7 +88,6 @@ class FeedPoller:
         """Reads feeds until none is due."""
         while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
             await self._attend(reader, feed)
-            await self._tidy()  # where feeds are slow there may always be one that is due
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
@@ -107,19 +101,6 @@ class FeedPoller:
             _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
             await self._store.transaction(lambda repos: self._keep(repos, feed, Trouble(word="failed")))
 
-    async def _tidy(self) -> None:
-        """Deletes old articles, now and then."""
-        now = self._clock.now()
-        if self._tidied_at is not None and self._tidied_at <= now < self._tidied_at + _TIDIED_EVERY:
-            return
-        self._tidied_at = now
-        try:
-            while await self._store.transaction(self._prune):
-                continue
-        except StoreError:
-            self._tidied_at = None
-            raise
-
     async def _settled(self) -> bool:
         """Whether feeds can be read here; the first time, adds those of the settings to the others."""
         if self._is_settled:
@@ -129,7 +110,7 @@ class FeedPoller:
             if not repos.feeds.can_search():
                 return False
             now = self._clock.now()
-            longest = timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds) * (1 + _CHANCE))
+            longest = timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds))
             repos.feeds.pull_in(until=now + longest)
             repos.feeds.settle_set(self._news.feeds, now=now)
             return True
@@ -180,7 +161,6 @@ class FeedPoller:
             every_seconds=self._every_seconds,
             wanted_seconds=wanted_seconds,
             failures=feed.failures,
-            chance=self._chance(),
         )
         return repos.feeds.note(replace(feed, due_at=self._clock.now() + timedelta(seconds=seconds)))
 
@@ -209,15 +189,14 @@ class FeedPoller:
         _log.warning("feed %d cannot be read (%s)", feed.id, word)
 
 
-def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int, chance: float) -> float:
+def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int) -> float:
     """Returns the seconds until a feed is read again; the operator, the feed and failures can each only delay it.
 
-    Each failure doubles the interval, up to once a day: most feeds recover, and the others cost nothing. A small random
-    part is added, so that feeds are not all due together, nor on the hour like everybody else's.
+    Each failure doubles the interval, up to once a day: most feeds recover, and the others cost nothing.
 
     `every_seconds` is the operator's interval, `wanted_seconds` the feed's (0: none), `failures` how often it has
-    failed since it was last read, `chance` a number from 0 to 1.
+    failed since it was last read.
     """
     doublings = min(max(failures - 1, 0), 10)
     patient = max(every_seconds * 2**doublings, wanted_seconds)
-    return min(patient, max(MAX_PAUSE_SECONDS, every_seconds)) * (1 + _CHANCE * chance)
+    return min(patient, max(MAX_PAUSE_SECONDS, every_seconds))

@@ -124,7 +124,7 @@ def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, no
 
 
 class Reminders:
-    """The reminders of everybody; the port of the tool `remind`.
+    """The reminders of all people.
 
     `account` is Aldis's own account; `locale` has the time zone of a person who has told none.
     """
@@ -140,7 +140,13 @@ class Reminders:
     # For the tool
 
     async def add(self, wish: Wish, context: ToolContext) -> PlannedReminder:
-        """Plans one for the person who asks in this turn; see `tools.Reminders`."""
+        """Plans one for the person who asks in this turn; repeating the same call after a crash changes nothing.
+
+        Raises:
+            BadArguments: the time does not exist, is past or too far away; the message says which.
+            RateLimited: the person has as many reminders as allowed.
+            Denied: the question was taken back, or a reminder itself asks it.
+        """
         conversation = await self._conversation(context)
 
         def transact(repos: Repositories) -> PlannedReminder:
@@ -164,17 +170,21 @@ class Reminders:
             return await self._store.transaction(transact)
 
     async def check(self, wish: Wish, context: ToolContext) -> None:
-        """Raises what is unfit about a wish, without planning it; see `tools.Reminders`."""
+        """Raises what `add` would raise about the wish, and plans nothing."""
         with _for_the_model():
             await self._store.read(lambda repos: self._first_plan(repos, wish, PersonId(context.person)))
 
     async def upcoming(self, context: ToolContext) -> tuple[PlannedReminder, ...]:
-        """Returns those of the person who asks, in this conversation; see `tools.Reminders`."""
+        """Returns those of the person who asks, in this conversation, the next one first."""
         conversation = await self._conversation(context)
         return await self._store.read(lambda repos: self.all(repos, PersonId(context.person), conversation))
 
     async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
-        """Cancels one of the person who asks; see `tools.Reminders`."""
+        """Cancels one of the person who asks; returns what it was.
+
+        Raises:
+            NotFound: no reminder has this number.
+        """
         conversation = await self._conversation(context)
         cancelled = await self._store.transaction(
             lambda repos: self.cancel_within(repos, PersonId(context.person), conversation, number)
@@ -184,7 +194,11 @@ class Reminders:
         return cancelled
 
     async def keep_timezone(self, name: str, context: ToolContext) -> str:
-        """Sets the time zone of the person who asks; see `tools.Reminders`."""
+        """Keeps the time zone of the person who asks, for all conversations; returns its name.
+
+        Raises:
+            BadArguments: there is no such zone.
+        """
         if await self.live_in(PersonId(context.person), name) is None:
             raise BadArguments(f"there is no time zone {name[:60]!r}; use an IANA name such as Europe/Berlin")
         return name

@@ -25,15 +25,6 @@ _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("mt", "mst", "mdt"), ("America/Denver",)),
     **dict.fromkeys(("pt", "pst", "pdt"), ("America/Los_Angeles",)),
     **dict.fromkeys(("aest", "aedt"), ("Australia/Sydney",)),
-    "awst": ("Australia/Perth",),
-    "nzst": ("Pacific/Auckland",),
-    "jst": ("Asia/Tokyo",),
-    "kst": ("Asia/Seoul",),
-    "hkt": ("Asia/Hong_Kong",),
-    "sgt": ("Asia/Singapore",),
-    "msk": ("Europe/Moscow",),
-    "brt": ("America/Sao_Paulo",),
-    "sast": ("Africa/Johannesburg",),
     "gmt": ("UTC",),
     "utc": ("UTC",),
     "z": ("UTC",),
@@ -41,21 +32,7 @@ _ABBREVIATIONS: Mapping[str, tuple[str, ...]] = {
     "cst": ("America/Chicago", "Asia/Shanghai", "America/Havana"),
     "ist": ("Asia/Kolkata", "Europe/Dublin", "Asia/Jerusalem"),
 }
-_OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>00|30|45))?", re.IGNORECASE)
-_ODD_OFFSETS: Mapping[str, str] = {
-    "-930": "Pacific/Marquesas",
-    "-330": "America/St_Johns",
-    "+330": "Asia/Tehran",
-    "+430": "Asia/Kabul",
-    "+530": "Asia/Kolkata",
-    "+545": "Asia/Kathmandu",
-    "+630": "Asia/Yangon",
-    "+845": "Australia/Eucla",
-    "+930": "Australia/Darwin",
-    "+1030": "Australia/Lord_Howe",
-    "+1245": "Pacific/Chatham",
-}
-"""The zone at each offset that is no whole hour: of Australia, the one without daylight saving time."""
+_OFFSET = re.compile(r"(?:utc|gmt)?\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?00)?", re.IGNORECASE)
 _EAST_END, _WEST_END = 14, 12
 _CLOSE = 0.82
 """Berlin by Brelin, but not Atlanta by Atlantis."""
@@ -68,7 +45,7 @@ def zones(words: str, now: datetime) -> tuple[str, ...]:
     if name in _known():
         return (_known()[name],)
     if offset := _OFFSET.fullmatch(words.strip()):
-        return _fixed(offset["sign"], int(offset["hours"]), offset["minutes"] or "00")
+        return _fixed(offset["sign"], int(offset["hours"]))
     if name in _ABBREVIATIONS:
         return _ABBREVIATIONS[name]
     cities = _cities()
@@ -91,10 +68,8 @@ def _cities() -> Mapping[str, list[str]]:
     return {**cities, **{city: [zone] for city, zone in ZONES_BY_CITY.items()}}
 
 
-def _fixed(sign: str, hours: int, minutes: str) -> tuple[str, ...]:
-    """The zone so far before or after UTC; for whole hours its sign in the database is inverted (POSIX)."""
-    if minutes != "00":
-        return tuple(filter(None, [_ODD_OFFSETS.get(f"{sign}{hours}{minutes}")]))
+def _fixed(sign: str, hours: int) -> tuple[str, ...]:
+    """The zone so many hours before or after UTC, whose sign in the database is inverted (POSIX)."""
     if hours == 0:
         return ("UTC",)
     if hours > (_EAST_END if sign == "+" else _WEST_END):

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from bot.clock import SetClock
 from bot.features.feeds import service as phrases
-from bot.features.feeds.poller import FeedPoller
+from bot.features.feeds.poller import MAX_PAUSE_SECONDS, FeedPoller, pause_seconds
 from bot.features.feeds.service import Feeds, FeedService, IntelRecent, IntelSearch, news_tools
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
@@ -57,7 +57,6 @@ class Newsroom:
             self.counts,
             reader,
             news=news,
-            chance=lambda: 0.5,
         )
 
 
@@ -84,14 +83,14 @@ async def titles(store: Store, clock: SetClock) -> list[str]:
 
 
 async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room: Newsroom) -> None:
-    """At once, and then each hour and a little more, with what it is known by; what is too old is not kept."""
+    """At once, and then each hour, with what it is known by; what is too old is not kept."""
     feed_poller = room.feed_poller(store, "/feed")
     assert await feed_poller.attend_all() == 60
     assert await titles(store, room.clock) == ["The lamp is lit"]
     [feed] = await feeds_of(store)
     assert (feed.title, feed.read_at, feed.trouble, feed.failures) == ("The Lamp Post", NOON, None, 0)
-    assert feed.due_at == NOON + timedelta(seconds=1.05 * HOUR)
-    room.clock.move(1.04 * HOUR)
+    assert feed.due_at == NOON + timedelta(seconds=HOUR)
+    room.clock.move(0.99 * HOUR)
     await feed_poller.attend_all()
     assert len(room.site.requests) == 1
     room.clock.move(0.02 * HOUR)
@@ -141,8 +140,8 @@ async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: News
     for hours in (1, 2, 4):
         [broken, _] = await feeds_of(store)
         assert broken.trouble == "status 404"
-        assert broken.due_at == room.clock.now() + timedelta(seconds=1.05 * HOUR * hours)
-        room.clock.move(1.05 * HOUR * hours)
+        assert broken.due_at == room.clock.now() + timedelta(seconds=HOUR * hours)
+        room.clock.move(HOUR * hours)
         await feed_poller.attend_all()
     room.site.feeds["/broken"] = rss(Item(title="Mended", link="/mended", at=NOON))
     room.clock.move(9 * HOUR)
@@ -327,3 +326,23 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:
     changed = replace(feed, trouble=trouble, read_at=NOON if read else None)
     await store.transaction(lambda repos: repos.feeds.note(changed))
+
+
+@pytest.mark.parametrize(
+    ("every", "wanted", "failures", "pause"),
+    [
+        (HOUR, 0, 0, HOUR),
+        (HOUR, 60, 0, HOUR),
+        (HOUR, 3 * HOUR, 0, 3 * HOUR),
+        (HOUR, 0, 1, HOUR),
+        (HOUR, 0, 2, 2 * HOUR),
+        (HOUR, 0, 4, 8 * HOUR),
+        (HOUR, 10 * HOUR, 2, 10 * HOUR),
+        (HOUR, 0, 10_000, MAX_PAUSE_SECONDS),
+        (HOUR, 1e9, 0, MAX_PAUSE_SECONDS),
+        (MAX_PAUSE_SECONDS, 1e9, 7, MAX_PAUSE_SECONDS),
+    ],
+)
+def test_the_longest_wish_counts_up_to_a_day(every: float, wanted: float, failures: int, pause: float) -> None:
+    """The operator's, the feed's, and what failures double."""
+    assert pause_seconds(every_seconds=every, wanted_seconds=wanted, failures=failures) == pause
