@@ -1,14 +1,14 @@
 """Memory: what a person asks to be remembered, told to the model in their own chat only, and gone when it has to be."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 from bot.clock import SetClock
 from bot.commands.phrases import wrong_form
 from bot.features import memory
-from bot.features.memory import MAX_FACTS
+from bot.features.memory import MAX_FACTS, Memory, Remember, RememberArguments
 from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
@@ -137,8 +137,8 @@ async def test_it_goes_with_the_message_that_told_it(store: Store, clock: SetClo
 
 
 @pytest.mark.parametrize("action", ["remember", "forget"])
-async def test_what_is_missing_is_named(store: Store, clock: SetClock, action: str) -> None:
+async def test_what_is_missing_is_named(store: Store, clock: SetClock, action: Literal["remember", "forget"]) -> None:
     """The model learns what to give."""
-    tool = memory.Remember(memory.Memory(store, clock))
+    tool = Remember(Memory(store, clock))
     with pytest.raises(BadArguments, match=r"^\w+: "):
-        await tool.run(tool.spec.arguments(action=action), ToolContext(now=clock.now(), timezone="UTC"))
+        await tool.run(RememberArguments(action=action), ToolContext(now=clock.now(), timezone="UTC"))

@@ -16,7 +16,15 @@ from aiohttp import web
 from bot.clock import SetClock
 from bot.features.feeds import service as phrases
 from bot.features.feeds.poller import MAX_PAUSE_SECONDS, FeedPoller, pause_seconds
-from bot.features.feeds.service import Feeds, FeedService, IntelRecent, IntelSearch, news_tools
+from bot.features.feeds.service import (
+    Feeds,
+    FeedService,
+    IntelRecent,
+    IntelRecentArguments,
+    IntelSearch,
+    IntelSearchArguments,
+    news_tools,
+)
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
 from store import Article, Feed, Repositories, Store, open_store
@@ -233,7 +241,7 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
     context, recent = ToolContext(now=NOON, timezone="UTC"), IntelRecent(Feeds(store, clock))
 
     async def results(**given: Any) -> Any:
-        return (await recent.run(recent.spec.arguments(**given), context)).data["results"]
+        return (await recent.run(IntelRecentArguments(**given), context)).data["results"]
 
     with pytest.raises(Disabled):
         await results()
@@ -270,11 +278,11 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
         await results(feed="flags")
     search = IntelSearch(Feeds(store, clock))
     for query, found in (("dusk lit", 1), ("dusk flags", 1), ("flags", 0)):
-        data = (await search.run(search.spec.arguments(query=query), context)).data
+        data = (await search.run(IntelSearchArguments(query=query), context)).data
         assert (len(data["results"]), "message" in data) == (found, query != "dusk lit")
     for query in ("?!", "\u200b\u200b", '""'):
         with pytest.raises(BadArguments):
-            await search.run(search.spec.arguments(query=query), context)
+            await search.run(IntelSearchArguments(query=query), context)
 
 
 async def test_what_people_look_for_in_the_news_is_written_nowhere(store: Store, clock: SetClock, path: Path) -> None:

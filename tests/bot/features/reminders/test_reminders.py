@@ -15,7 +15,7 @@ from bot.events import PersonId
 from bot.features.reminders import phrases, time_grammar
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.reminders.service import MAX_REMINDERS, Reminders
-from bot.features.reminders.tool import Remind
+from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import LANGUAGES, Language, use_language
@@ -324,7 +324,7 @@ async def test_what_is_missing_is_named(store: Store, clock: SetClock, given: di
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     tool = Remind(Reminders(store, clock, turns, account=ACCOUNT, locale=LocaleSettings()))
     with pytest.raises(BadArguments, match=r"^\w+: "):
-        await tool.run(tool.spec.arguments(**given), ToolContext(now=NOON, timezone="UTC"))
+        await tool.run(RemindArguments(**given), ToolContext(now=NOON, timezone="UTC"))
 
 
 async def test_a_call_that_is_repeated_after_a_crash_plans_nothing_more(store: Store, clock: SetClock) -> None:
