@@ -21,7 +21,6 @@ from .base import ToolSpec as ToolSpec
 from .base import Weekday as Weekday
 from .base import Wish as Wish
 from .base import is_base_url as is_base_url
-from .building import Nobody as Nobody
 from .building import ToolDeps as ToolDeps
 from .building import alone as alone
 from .building import build as build

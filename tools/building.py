@@ -63,8 +63,8 @@ def _options(name: str, options_by_name: Mapping[str, Options]) -> Options:
     return options_by_name.get(name) or CATALOG[name].options()
 
 
-def alone(http: Http, fetcher: Fetcher) -> ToolDeps:
+def alone(http: Http, fetcher: Fetcher, features: Mapping[str, tuple[Tool, ...]]) -> ToolDeps:
     """Returns dependencies for tools that are listed and not called: nothing stands behind the ports."""
     everything: dict[str, Any] = dict.fromkeys(field.name for field in fields(ToolDeps))
-    everything |= {"http": http, "fetcher": fetcher}
+    everything |= {"http": http, "fetcher": fetcher, "features": features}
     return ToolDeps(**everything)

@@ -92,23 +92,6 @@ def line_chart(
     return _picture(_WIDTH, _HEAD_HEIGHT + _PANEL_HEIGHT * len(shown), draw)
 
 
-def point_chart(title: str, points: Sequence[Point], *, across: str, up: str, is_joined: bool) -> bytes:
-    """Draws a PNG of a square of 0 to 100 % both ways, with its diagonal and the points; equal input, equal pictures.
-
-    `across` and `up` say what its sides measure. All dots have one size, with the number of cases beside them;
-    `is_joined` connects them by a line. Empty if there are no points, or the machine cannot draw.
-    """
-    if not points:
-        return b""
-
-    def draw(drawing: _Drawing) -> None:
-        _draw_title(drawing, title)
-        _draw_square(drawing, across, up)
-        _draw_points(drawing, points, is_joined=is_joined)
-
-    return _picture(_LEFT + _SQUARE + _RIGHT, _HEAD_HEIGHT + _TOP + _SQUARE + 2 * _BOTTOM, draw)
-
-
 class _Drawing:
     """Draws in the coordinates of the finished picture."""
 

@@ -10,7 +10,7 @@ from bot.clock import Clock, MachineClock
 from bot.errors import ConfigError
 from bot.settings import Settings
 from bot.version import current_version
-from tools import Tool, ToolDeps, ToolSource, build, build_extensions, sources
+from tools import NewsOptions, Tool, ToolDeps, ToolSource, build, build_extensions, sources
 from tools.mcp.options import McpOptions
 from tools.mcp.servers import prefix_of
 

@@ -7,7 +7,7 @@ from bot.features.memory import Memory, Remember
 from bot.features.predictions import Predictions, prediction_tools
 from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
-from tools import Nobody, Tool
+from tools import Tool
 
 
 def feature_tools(
@@ -23,6 +23,6 @@ def feature_tools(
 
 
 def idle_features() -> dict[str, tuple[Tool, ...]]:
-    """The same without a store behind them: each says so when it is called."""
-    nobody: Any = Nobody()
-    return feature_tools(nobody, nobody, nobody, nobody)
+    """The same without a store behind them, to be listed and not called."""
+    nothing: Any = None
+    return feature_tools(nothing, nothing, nothing, nothing)

@@ -17,7 +17,7 @@ from tests.tools.conftest import USER_AGENT
 from tests.tools.distributions import TIDES, found, put
 from tools import Fetcher, Http, alone
 
-AROUND = alone(Http(USER_AGENT), Fetcher(USER_AGENT))
+AROUND = alone(Http(USER_AGENT), Fetcher(USER_AGENT), {})
 IMPORTS = "from typing import Annotated\nfrom pydantic import AfterValidator"
 BROKEN = "raise RuntimeError('a canary of theirs')"
 
