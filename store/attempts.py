@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 from datetime import datetime
 
-from store.proofs import BEHIND_MS, KeptReceipt, Proofs, SendAttempt, UnnamedAttempt, prove_receipts
+from store.proofs import BEHIND_MS, KeptReceipt, Proofs, UnnamedAttempt, prove_receipts
 from store.records import Confirmation, ConversationId, OutboxId
 from store.repository import AT_ONCE, Repository, millis
 from store.sealing import Keyring
@@ -315,44 +315,33 @@ class Attempts(Repository):
         return {(conversation, person): left for conversation, person, left in rows}
 
     def _unnamed_attempts(self, now: datetime) -> list[UnnamedAttempt]:
-        """Returns the unnamed attempts and reactions, oldest first; reactions have negative ids.
+        """Returns the unnamed attempts, oldest first, and then the reactions, which have negative ids.
 
+        If one of an item's attempts went out and it is unknown which, naming the others will tell, so all are pending.
         A reaction ends with the answer of the bridge, whose clock may be a little ahead.
         """
-        rows = self.rows(
-            "SELECT attempts.id, outbox.id, state IN ('waiting', 'sending', 'unknown'), outbox.conversation_id, "
-            "handle, in_group, begun_at, max(settled_at, coalesce(open_until, 0)), listed_at, ahead_ms, "
-            "state = 'sent' AND outbox.sent_at IS NULL "
+        attempts = self.records(
+            UnnamedAttempt,
+            "SELECT attempts.id AS id, outbox.id AS item, state IN ('waiting', 'sending', 'unknown') AS is_open, "
+            "coalesce(max(settled_at, coalesce(open_until, 0)) > ?, TRUE) "
+            "OR (state = 'sent' AND outbox.sent_at IS NULL) AS is_pending, "
+            "outbox.conversation_id AS conversation, handle, in_group, begun_at, "
+            "max(settled_at, coalesce(open_until, 0)) AS until, listed_at, ahead_ms "
             "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
             "JOIN conversations ON conversations.id = outbox.conversation_id "
             "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
-            "WHERE attempts.sent_at IS NULL"
+            "WHERE attempts.sent_at IS NULL",
+            (millis(now),),
         )
-        rows.sort(key=lambda row: row[0])
-        rows += self.rows(
-            "SELECT -reactions.id, -reactions.id, FALSE, conversations.id, chat, in_group, begun_at, ended_at, "
-            "listed_at, ahead_ms, FALSE FROM reactions JOIN conversations ON handle = chat "
-            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL"
+        reactions = self.records(
+            UnnamedAttempt,
+            "SELECT -reactions.id AS id, -reactions.id AS item, FALSE AS is_open, "
+            "coalesce(ended_at > ?, TRUE) AS is_pending, conversations.id AS conversation, chat AS handle, in_group, "
+            "begun_at, ended_at + ? AS until, listed_at, ahead_ms FROM reactions JOIN conversations ON handle = chat "
+            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL",
+            (millis(now), BEHIND_MS),
         )
-        return [
-            UnnamedAttempt(
-                attempt=SendAttempt(
-                    id=row[0],
-                    item=row[1],
-                    is_open=bool(row[2]),
-                    # If one of an item's attempts went out and it is unknown which, naming the others will tell.
-                    is_pending=row[7] is None or row[7] > millis(now) or bool(row[10]),
-                ),
-                conversation=row[3],
-                handle=row[4],
-                in_group=bool(row[5]),
-                begun_at=row[6],
-                until=None if row[7] is None else row[7] + (BEHIND_MS if row[0] < 0 else 0),
-                listed_at=row[8],
-                ahead_ms=row[9],
-            )
-            for row in rows
-        ]
+        return [*sorted(attempts, key=lambda attempt: attempt.id), *reactions]
 
     def _fitting(self, confirmation: Confirmation, unnamed: Collection[UnnamedAttempt]) -> list[KeptReceipt]:
         """Returns receipts for those names that an attempt can have got which went to this person, or may have."""

@@ -172,20 +172,13 @@ class Ledger(Repository):
             )
 
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
-        rows = self.rows(
+        spending = self.record(
+            Spending,
             "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
             "WHERE scope = ? AND period = ?",
             (handle, period),
         )
-        calls, input_tokens, output_tokens, cost_usd, unknown_costs = rows[0] if rows else (0, 0, 0, "0", 0)
-        spending = Spending(
-            calls=calls,
-            input_tokens=input_tokens,
-            output_tokens=output_tokens,
-            cost_usd=dollars(cost_usd),
-            unknown_costs=unknown_costs,
-        )
-        return Total(scope=scope, period=period, spending=spending)
+        return Total(scope=scope, period=period, spending=spending or _spending(()))
 
     def _add(
         self,

@@ -43,10 +43,9 @@ class KeptReceipt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UnnamedAttempt:
-    """An attempt whose name is unknown."""
+class UnnamedAttempt(SendAttempt):
+    """A send whose name is unknown, with what a receipt of it would look like."""
 
-    attempt: SendAttempt
     conversation: int
     handle: bytes
     in_group: bool
@@ -129,16 +128,16 @@ def prove_receipts(
     """Returns what the receipts prove about the unnamed attempts; `left_at` as in `UnnamedAttempt.reaches`."""
     reaches: dict[int, list[ReceiptReach]] = {}
     for receipt in receipts:
-        told = {one.attempt.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
+        told = {one.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
         reach = ReceiptReach(
             known=frozenset(attempt for attempt, is_for in told.items() if is_for),
             possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
         )
         reaches.setdefault(receipt.name, []).append(reach)
-    return prove([one.attempt for one in unnamed], reaches)
+    return prove(unnamed, reaches)
 
 
-def prove(attempts: Sequence[SendAttempt], receipts: Mapping[int, Collection[ReceiptReach]]) -> Proofs:
+def prove(attempts: Collection[SendAttempt], receipts: Mapping[int, Collection[ReceiptReach]]) -> Proofs:
     """Returns what the receipts prove. `receipts` has for each name one `ReceiptReach` per person who confirmed it."""
     by_id = {attempt.id: attempt for attempt in attempts}
     clues = [clue for name, reaches in receipts.items() for clue in _clues(name, reaches)]
