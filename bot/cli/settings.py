@@ -6,7 +6,6 @@ Changes work even if the current settings are invalid, so that a bad line in the
 import argparse
 import getpass
 import re
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 
@@ -33,7 +32,7 @@ def show_or_change(options: argparse.Namespace) -> int:
     file = SettingsFile()
     match words:
         case [] if options.all:
-            print(listing(type(settings.load_settings()), _columns()), end="")
+            print(listing(type(settings.load_settings())), end="")
         case []:
             _show(file)
         case ["set", *pairs] if pairs:
@@ -47,11 +46,6 @@ def show_or_change(options: argparse.Namespace) -> int:
         case _:
             raise ConfigError(_USAGE)
     return 0
-
-
-def _columns() -> int | None:
-    """The width of the terminal; None if the output goes to a program, which expects whole lines."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _show(file: SettingsFile) -> None:

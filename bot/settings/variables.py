@@ -9,7 +9,6 @@ import ast
 import inspect
 import re
 import sys
-import textwrap
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -60,7 +59,6 @@ _COMMON = frozenset(
 """Names so common in an environment that they are probably meant for another program."""
 _LIKENESS, _LIKENESS_OF_WORD = 0.84, 0.8
 """How alike (difflib's ratio) a name must be to ours, and its first word; this keeps `OPENAI_API_TYPE` apart."""
-_INDENT = "    "
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,27 +207,14 @@ def table(model: type[Settings] = USUAL) -> str:
     return "\n".join(blocks[:-1])
 
 
-def listing(model: type[Settings], columns: int | None) -> str:
-    """Returns the same for a terminal: each setting as a line of `.env`, with its meaning below.
-
-    `columns`: the maximum line width; None means no limit.
-    """
-    width = max(columns or sys.maxsize, 2 * len(_INDENT))
+def listing(model: type[Settings]) -> str:
+    """Returns the same for a terminal: each setting as a line of `.env`, with its meaning below."""
     lines: list[str] = []
     for group, purpose, variables in _groups(model):
         lines += [f"{group}: {purpose}", ""]
         for one in variables:
-            lines.append(f"{one.name}={one.default}")
-            also = f"Also: {', '.join(one.names[1:])}" if len(one.names) > 1 else ""
-            for text in filter(None, (one.meaning, also)):
-                lines += textwrap.wrap(
-                    text,
-                    width,
-                    initial_indent=_INDENT,
-                    subsequent_indent=_INDENT,
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
+            also = f"Also: {', '.join(one.names[1:])}" if one.names[1:] else ""
+            lines += [f"{one.name}={one.default}", *(f"    {text}" for text in (one.meaning, also) if text)]
         lines += ["", ""]
     return "\n".join(lines[:-1])
 
