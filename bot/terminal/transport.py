@@ -81,7 +81,11 @@ class Terminal:
         """Whether a person is there, who sees failures."""
         can_draw = os.environ.get("TERM") != "dumb"  # an editor's shell would show control sequences as they are
         self._draws = self.is_interactive and can_draw
-        self._lines = _lines(stdin, stderr, once, interactive=self._draws)
+        self._lines: Once | PromptInput | PipedInput
+        if once is not None:
+            self._lines = Once(once)
+        else:
+            self._lines = PromptInput(stdin, stderr) if self._draws else PipedInput(stdin)
         self.first_message: asyncio.Future[str | None] | None = None
         """What is being typed since `show_prompt`; None if nobody is at a terminal."""
         self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
@@ -162,7 +166,8 @@ class Terminal:
             for file in reply.files:
                 await self._hand_over(file)
         except OSError as error:
-            self._give_up()
+            self.failed = True
+            self._end()
             raise Undeliverable("standard output is closed") from error
         if reply.last and not self._read.isdisjoint(reply.answers):
             self._answered.set()
@@ -244,6 +249,8 @@ class Terminal:
 
     def _envelope(self, text: str) -> Envelope:
         sent_at = self._next_sent_at()
+        # An argument or a paste in a wrong encoding can contain lone surrogates.
+        encodable = text.encode("utf-8", "replace").decode()
         return Envelope(
             account=ACCOUNT,
             author=TERMINAL_PERSON,
@@ -252,7 +259,7 @@ class Terminal:
             sent_at=sent_at,
             kind=Kind.MESSAGE,
             chat=self._chat,
-            raw=json.dumps({"text": _encodable(text), "timestamp": sent_at}, ensure_ascii=False),
+            raw=json.dumps({"text": encodable, "timestamp": sent_at}, ensure_ascii=False),
             is_command=is_command(text),
         )
 
@@ -276,10 +283,6 @@ class Terminal:
         """The text for output: at a terminal styled, elsewhere as it is."""
         return paint(content) if self._painted else content.text
 
-    def _give_up(self) -> None:
-        self.failed = True
-        self._end()
-
     async def _hide_indicator(self) -> None:
         if self._indicated:
             self._indicated = False
@@ -297,10 +300,11 @@ def paint(content: Styled) -> str:
     edges = {0, len(units) // 2}
     edges.update(edge for span in content.styles for edge in (span.start, span.start + span.length))
     ordered = sorted(edges)
-    return "".join(
-        _segment(units[2 * start : 2 * end].decode("utf-16-le", "replace"), _codes_at(content, start))
-        for start, end in itertools.pairwise(ordered)
-    )
+    parts: list[str] = []
+    for start, end in itertools.pairwise(ordered):
+        text, codes = units[2 * start : 2 * end].decode("utf-16-le", "replace"), _codes_at(content, start)
+        parts.append(f"\x1b[{codes}m{text}\x1b[0m" if codes else text)
+    return "".join(parts)
 
 
 def progress_line(progress: Progress, verbosity: int) -> str | None:
@@ -337,22 +341,7 @@ def _shown_name(tool: str) -> str:
     return shorten(" ".join(tool.split()), _SHOWN_NAME_CHARS)
 
 
-def _lines(stdin: TextIO, stderr: TextIO, once: str | None, *, interactive: bool) -> Once | PromptInput | PipedInput:
-    if once is not None:
-        return Once(once)
-    return PromptInput(stdin, stderr) if interactive else PipedInput(stdin)
-
-
 def _codes_at(content: Styled, position: int) -> str:
     """The ANSI codes of the styles at a position in UTF-16 code units; empty if there are none."""
     styles = {span.style for span in content.styles if span.start <= position < span.start + span.length}
     return ";".join(code for style, code in _ANSI_CODES.items() if style in styles)
-
-
-def _segment(text: str, codes: str) -> str:
-    return f"\x1b[{codes}m{text}\x1b[0m" if codes else text
-
-
-def _encodable(text: str) -> str:
-    """The text without lone surrogates, which an argument or a paste in a wrong encoding can contain."""
-    return text.encode("utf-8", "replace").decode()
