@@ -303,6 +303,7 @@ async def test_a_turn_that_takes_too_long_is_told(store: Store, clock: SetClock)
     async with running(worker_of(store, clock, FakeTransport(), fake_model, turn_timeout_seconds=0.05)):
         await arrive(store, "slow", 1)
         assert await said(store, 1) == [common_phrases.TOOK_TOO_LONG.text]
+    async with running(worker_of(store, clock, FakeTransport(), fake_model)):
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
 
