@@ -449,16 +449,13 @@ class Sender:
         if len(self._tries) > _MAX_TRIES_KEPT:
             del self._tries[next(iter(self._tries))]
         outcome = await self._tried(item, outgoing, tries)
-        self._count_missed()
-        return outcome
-
-    def _count_missed(self) -> None:
-        """Counts the members a group send has missed; it is not repeated, because the others would read it twice."""
+        # Whom a send to a group has missed is only counted: the others would read it twice.
         while isinstance(self._transport, Receipts) and self._transport.missed:
             missed = self._transport.missed.popleft()
             self._counts.add(f"missed_{missed.reason}")
             if missed.reason == "untrusted" and missed.person is not None:
                 self._on_untrusted(missed.person)
+        return outcome
 
     async def _tried(self, item: OutboxItem, outgoing: Outgoing, tries: Tries, *, lost_files: bool = False) -> Outcome:
         """Tries to send it; `lost_files`: people are told, once it goes out, that there should have been files."""

@@ -248,7 +248,10 @@ class Worker:
         if self._is_more_waiting and self._ends != ends:
             # It may be waiting for a turn that has ended since, and nobody else would look again.
             self._store.wakeups["inbox"].set()
-        self._begin(group, claims)
+        for claim in claims:
+            task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
+            self.tasks.add(claim, task)
+            task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
         return len(claims)
 
     def _room(self) -> int:
@@ -262,12 +265,6 @@ class Worker:
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
         return self._turns.claim(repos, busy=busy, seconds=seconds, limit=limit, busy_people=busy_people)
 
-    def _begin(self, group: asyncio.TaskGroup, claims: Iterable[Claim]) -> None:
-        for claim in claims:
-            task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
-            self.tasks.add(claim, task)
-            task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
-
     def _ended(self, claim: Claim, task: asyncio.Task[bool]) -> None:
         has_ended = task.cancelled() or task.exception() is not None or task.result()
         self.tasks.remove(claim, is_tried_again=not has_ended)
@@ -280,7 +277,8 @@ class Worker:
         try:
             if self._wait_for_quiet is not None:
                 await self._wait_for_quiet()
-            opened = await self._open_all(claim)
+            found = [await self._open(claim.conversation, item) for item in claim.items]
+            opened = tuple(one for one in found if one is not None)  # without unreadable rows
             await self._served(claim, opened)
             await self._discard_files(opened)
         except asyncio.CancelledError:
@@ -353,11 +351,6 @@ class Worker:
         return claim.attempt > self._settings.worker.max_attempts + more or claim.deaths > _MAX_DEATHS + more
 
     # What waits, read
-
-    async def _open_all(self, claim: Claim) -> tuple[OpenedItem, ...]:
-        """The contents of a claim, in order, without unreadable rows."""
-        found = [await self._open(claim.conversation, item) for item in claim.items]
-        return tuple(opened for opened in found if opened is not None)
 
     async def _open(self, conversation: ConversationId, item: InboxItem) -> OpenedItem | None:
         """The contents of an inbox row and where they go; None if the row is unreadable.

@@ -289,9 +289,6 @@ class RestApi(SignalBridge):
     async def check_receiving(self) -> None:
         """Checks that the bridge has the right mode and the account; see `Identities.check_receiving`."""
         check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
-        await self._check_linked()
-
-    async def _check_linked(self) -> None:
         if not await self.is_linked():
             raise ConfigError(
                 "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from bot.errors import ConfigError, Disconnected, SendUnknown, TransportError, Undeliverable, Unfetchable
-from bot.events import Account, Attachment, ChatId, Envelope, PersonId, QuoteTarget, Removal, Reply, SentId
+from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.signal.contents import stickers_in
 from bot.signal.directory import entries
 from bot.signal.files import Folder, check_size, data_uri
@@ -310,19 +310,17 @@ def _content(reply: Reply) -> dict[str, object]:
     styles = [f"{style.start}:{style.length}:{style.style}" for style in reply.content.styles]
     mentions = [f"{mention.start}:{mention.length}:{mention.person}" for mention in reply.mentions]
     files = [data_uri(file) for file in reply.files]
+    quote = reply.quote
+    quoted = {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text} if quote else {}
     return {
         "message": reply.content.text,
         **({"textStyle": styles} if styles else {}),
         **({"mention": mentions} if mentions else {}),
         **({"attachments": files} if files else {}),
         **({"voiceNote": True} if files and reply.is_voice_note else {}),
-        **(_quoting(reply.quote) if reply.quote else {}),
+        **quoted,
         **({"editTimestamp": reply.edits} if reply.edits is not None and not files else {}),
     }
-
-
-def _quoting(quote: QuoteTarget) -> dict[str, object]:
-    return {"quoteTimestamp": quote.sent_at, "quoteAuthor": quote.author, "quoteMessage": quote.text}
 
 
 # What an answer to a send means
