@@ -5,12 +5,10 @@ are `call(...) + call(...)`.
 """
 
 import asyncio
-import hashlib
 import itertools
 import json
 import secrets
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
@@ -166,15 +164,6 @@ class Mistake(Exception):
         self.extra = extra
 
 
-@dataclass(frozen=True, kw_only=True)
-class Completed:
-    """A completion that was written out whole, so it is paid for."""
-
-    id: str
-    fingerprint: str
-    """The same for requests whose bodies say the same."""
-
-
 @dataclass
 class ModelServer(Server, ABC):
     """What both doubles share.
@@ -203,7 +192,8 @@ class ModelServer(Server, ABC):
     """A prompt of more (four bytes a token) is too long."""
     models: tuple[str, ...] | None = None
     """The models that exist here; None means the vendor's own."""
-    completed: list[Completed] = field(default_factory=list)
+    completed: list[str] = field(default_factory=list)
+    """The ids of completions that were written out whole, so they are paid for."""
     refused: list[str] = field(default_factory=list)
     """The words with which requests were refused: a test can demand that there are none."""
     _count: "itertools.count[int]" = field(default_factory=itertools.count)
@@ -212,12 +202,6 @@ class ModelServer(Server, ABC):
     def scripted(self, *answers: Scripted | Broken | Answer) -> Self:
         self.script.extend(answers)
         return self
-
-    @property
-    def bought_twice(self) -> tuple[str, ...]:
-        """The fingerprints of requests that were answered whole more than once."""
-        counted = Counter(completion.fingerprint for completion in self.completed)
-        return tuple(fingerprint for fingerprint, times in counted.items() if times > 1)
 
     def new_id(self, prefix: str) -> str:
         """Unique over all servers, so that a conversation may outlive one."""
@@ -272,7 +256,7 @@ class ModelServer(Server, ABC):
         response = web.json_response(answer, headers={"request-id": self.new_id("req")})
         await response.prepare(request)
         await response.write_eof()
-        self.completed.append(Completed(id=answer["id"], fingerprint=hashlib.sha256(seen.body).hexdigest()))
+        self.completed.append(answer["id"])
         return response
 
     async def _streamed(
@@ -282,7 +266,7 @@ class ModelServer(Server, ABC):
         for event in self.events(seen, body, answer):
             await response.write(event)
         await response.write_eof()
-        self.completed.append(Completed(id=answer["id"], fingerprint=hashlib.sha256(seen.body).hexdigest()))
+        self.completed.append(answer["id"])
         return response
 
     async def _opened(self, request: web.Request) -> web.StreamResponse:
