@@ -14,7 +14,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Final, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 from urllib.parse import urlsplit
 
 import httpx2
@@ -52,8 +52,6 @@ MAX_WHOLE_BYTES = 4 * 1024 * 1024
 """The longest answer that comes whole."""
 MAX_CHARACTERS = 2_000_000
 """The limit for words, thoughts and calls of an answer: twice the largest output limit. Some never end."""
-HEADERS: Final = {"Accept-Encoding": "identity"}
-"""Answers come uncompressed, because a packed one could expand to anything."""
 
 Quirks = frozenset[str]
 """Names of what a server does not take, or wants otherwise; the kinds of media are among them."""
@@ -214,7 +212,7 @@ def http_options() -> dict[str, Any]:
         "verify": trusted_certificates(),
         "trust_env": False,
         "follow_redirects": False,  # they would carry people's words to a server that nobody has chosen
-        "headers": HEADERS,
+        "headers": {"Accept-Encoding": "identity"},  # a packed answer could expand to anything
         "event_hooks": {"response": [limit_answer]},
     }
 
@@ -232,6 +230,8 @@ class Adapter(ABC):
     quotes."""
     forgotten: ClassVar[Quirks] = frozenset()
     """Quirks of one request alone."""
+    _client: Any
+    """The SDK's."""
 
     def __init__(
         self,
@@ -281,9 +281,9 @@ class Adapter(ABC):
             provider=self.name, model=self._model, latency_seconds=latency_seconds, prices=self._prices
         )
 
-    @abstractmethod
     async def aclose(self) -> None:
         """Closes the connections."""
+        await self._client.close()
 
     @abstractmethod
     async def _answered(self, request: Request, quirks: Quirks, listener: Listener | None) -> wire.WireAnswer:
@@ -350,7 +350,11 @@ class Adapter(ABC):
         if isinstance(error, ProviderError):
             return error
         if isinstance(error, self.lost):
-            return self._no_connection(error)
+            cause: BaseException = error  # the first one tells DNS from TLS
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            story = f"no connection to {self.name} ({type(cause).__name__})"
+            return Unavailable(story, provider=self.name, model=self._model)
         if isinstance(error, UnicodeEncodeError):  # the body is bytes already
             return BadKey("the key has letters that no header takes", provider=self.name, model=self._model)
         if (refusal := self._refusal(error)) is not None:
@@ -358,14 +362,6 @@ class Adapter(ABC):
         unreadable = Unavailable(f"{self.name} answered what cannot be read", provider=self.name, model=self._model)
         unreadable.cost_usd = None
         return unreadable
-
-    def _no_connection(self, error: BaseException) -> Unavailable:
-        """Names the class of the first cause, which tells DNS from TLS."""
-        while error.__cause__ is not None:
-            error = error.__cause__
-        return Unavailable(
-            f"no connection to {self.name} ({type(error).__name__})", provider=self.name, model=self._model
-        )
 
     def _counted(self, error: ProviderError, listener: Listener) -> ProviderError:
         """The error with the cost of what a stream had counted by then."""

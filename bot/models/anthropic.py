@@ -137,10 +137,8 @@ class _PartialMessage:
                 self.size += len(event.thinking)
             case "input_json":
                 self.size += len(event.partial_json)
-            case "message_stop":
-                self._has_ended = True
-            case _:
-                pass
+            case other:
+                self._has_ended |= other == "message_stop"
 
     def body(self, *, is_cut: bool = False) -> bytes:
         """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
@@ -198,10 +196,6 @@ class Anthropic(Adapter):
         )
         self._client.drop_headers_of_environment()
         self._encoded = IdentityCache(_encoded)
-
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._client.close()
 
     def _learnable(self, request: Request) -> Quirks:
         """Thinking may be left out, if there is any."""

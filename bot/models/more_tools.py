@@ -20,9 +20,6 @@ from bot.models.wire import tool_call
 
 NAME: Final = "more_tools"
 
-_MAX_WRAPPERS = 32
-"""For how many sets of deferred tools wrapped messages are kept: chats can switch tools off."""
-
 
 class MoreTools:
     """A provider that offers the deferred tools to another's model as `more_tools`, if the request offers that."""
@@ -65,7 +62,7 @@ def defer_tools(request: Request) -> Request:
     return replace(request, tools=tools, messages=messages)
 
 
-@lru_cache(maxsize=_MAX_WRAPPERS)
+@lru_cache(maxsize=32)  # for so many sets of deferred tools: chats can switch tools off
 def _wrapper(deferred: frozenset[str]) -> IdentityCache[Message, Message | None]:
     """Keeps wrapped messages, so that they stay the same objects, too: other caches depend on that."""
     return IdentityCache(partial(_wrapped, deferred=deferred))

@@ -236,11 +236,8 @@ def _due(named: Mapping[str, str | None], now: datetime) -> datetime | None:
 
 def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]]:
     """The newest question and the messages after it."""
-    for at in reversed(range(len(messages))):
-        message = messages[at]
-        if isinstance(message, UserMessage):
-            return message, messages[at + 1 :]
-    raise ValueError("a request holds at least one user message")
+    at, question = [(at, one) for at, one in enumerate(messages) if isinstance(one, UserMessage)][-1]
+    return question, messages[at + 1 :]
 
 
 def _call(asked: _Asked, messages: Sequence[Message]) -> ToolCall:

@@ -12,6 +12,7 @@ Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRo
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, Literal
 
 import openai
@@ -159,10 +160,6 @@ class OpenAI(Adapter):
         self._client.organization = None
         self._client.project = None
 
-    async def aclose(self) -> None:
-        """Closes the connections."""
-        await self._client.close()
-
     async def _ask(self, request: Request, listener: Listener) -> wire.WireAnswer:
         if not self._model:
             self._model = await self._first_listed()
@@ -184,30 +181,23 @@ class OpenAI(Adapter):
             body = openai_responses.body(
                 request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
             )
-            return await self._read(
-                openai_responses.PATH,
-                body,
-                openai_responses.PartialResponse(),
-                reader,
-                lambda data: openai_responses.read(data, request, model=model),
-                listener,
-            )
+            read = partial(openai_responses.read, request=request, model=model)
+            begun = openai_responses.PartialResponse()
+            return await self._read(openai_responses.PATH, body, begun, reader, read, listener)
         asked = words.in_words(request) if in_words else request
         limits = ("max_tokens", "max_completion_tokens")
         limit = limits[(self._official or reasons) != ("limit" in quirks)]
         body = openai_chat.body(asked, model=model, effort=effort, limit=limit, official=self._official, quirks=quirks)
         if listener is not None and "stream_options" not in quirks:  # so that usage is reported at the end
             body["stream_options"] = {"include_usage": True}
-        partial = openai_chat.PartialChat()
-        return await self._read(
-            openai_chat.PATH, body, partial, reader, lambda data: openai_chat.read(data, asked), listener
-        )
+        read = partial(openai_chat.read, request=asked)
+        return await self._read(openai_chat.PATH, body, openai_chat.PartialChat(), reader, read, listener)
 
     async def _read(
         self,
         path: str,
         body: dict[str, object],
-        partial: PartialAnswer,
+        begun: PartialAnswer,
         reader: Reader,
         read: Callable[[bytes], wire.WireAnswer],
         listener: Listener | None,
@@ -221,7 +211,7 @@ class OpenAI(Adapter):
         async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
             if is_whole(stream.response.headers):
                 return reader.read(read(await stream.response.aread()))
-            return reader.read(read(await listener.listen(stream, partial, reader, read)))
+            return reader.read(read(await listener.listen(stream, begun, reader, read)))
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""
