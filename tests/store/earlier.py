@@ -9,7 +9,7 @@ from store.migrations import migrate
 NEWEST_EARLIER = 35
 """The last schema that was built step by step."""
 
-_GONE_SINCE_36 = """
+GONE_SINCE_36 = """
     CREATE TABLE tool_shapes (tool TEXT PRIMARY KEY, sealed BLOB NOT NULL) STRICT;
     CREATE TABLE openings (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL) STRICT;
     ALTER TABLE ledger ADD COLUMN details BLOB;
@@ -21,7 +21,7 @@ def build_earlier(connection: sqlite3.Connection, version: int) -> None:
     """Create the tables of this schema in an empty database, and its number."""
     if version > NEWEST_EARLIER:
         migrate(connection)
-        connection.executescript(_GONE_SINCE_36 + f"PRAGMA user_version = {version};")
+        connection.executescript(GONE_SINCE_36 + f"PRAGMA user_version = {version};")
         return
     steps = re.split(
         r"^---- (\d+)$", Path(__file__).with_name("earlier_schemas.sql").read_text("utf-8"), flags=re.MULTILINE

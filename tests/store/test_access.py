@@ -19,7 +19,7 @@ from store import Repositories, open_store
 from store.migrations import newest
 from store.sealing import MasterKey, _encrypt
 from tests.conftest import NOON
-from tests.store.earlier import NEWEST_EARLIER, build_earlier
+from tests.store.earlier import GONE_SINCE_36, NEWEST_EARLIER, build_earlier
 from tests.store.places import keys_of, master_of
 
 T = TypeVar("T")
@@ -176,6 +176,13 @@ async def test_what_an_earlier_aldis_has_written_is_carried_over(
         totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
         assert [str(total.spending.cost_usd) for total in totals] == ["7"]
         assert not await on(path, lambda repos: repos.quotas.take("search", "2026-11", amount=1, limit=3))
+
+
+async def test_what_schema_36_has_sealed_is_carried_over(kept: Path) -> None:
+    """Row for row; only what nothing reads any more is left behind."""
+    before = await on(kept, seen)
+    attack(kept, *GONE_SINCE_36.split(";"), "PRAGMA user_version = 36")
+    assert await on(kept, seen) == before
 
 
 async def test_who_pretends_that_rows_are_older_gains_nothing(kept: Path) -> None:

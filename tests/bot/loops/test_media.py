@@ -298,7 +298,7 @@ class Chart(Echo):
 
 
 async def test_what_a_tool_has_made_goes_with_the_answer(store: Store, clock: SetClock) -> None:
-    """As a file of the last message; the model hears its name only, and the ledger keeps none of it."""
+    """As a file of the last message; the model hears its name only."""
     async with app_harness(store, clock, tools=(Chart(),)) as aldis:
         aldis.model.script = [calls(("echo", {"word": "rain"})), says("Here it is.")]
         await aldis.deliver(message("Draw the rain"))
