@@ -53,13 +53,7 @@ def taken(repos: Repositories) -> tuple[ConversationId, TurnId]:
 def answered(repos: Repositories, conversation: ConversationId, turn: TurnId, words: Iterable[bytes]) -> None:
     """A turn ends with these messages, the last of which goes out; it used a tool."""
     messages = tuple(words)
-    entry = LedgerEntry(
-        kind="tool",
-        name="calculate",
-        outcome="ok",
-        latency_seconds=0.1,
-        cost_usd=Decimal("0.25"),
-    )
+    entry = LedgerEntry(kind="tool", name="calculate", outcome="ok", latency_seconds=0.1, cost_usd=Decimal("0.25"))
     rows = [
         StoredMessage(turn=turn, role="assistant" if number % 2 else "user", call_id=None, message=message)
         for number, message in enumerate(messages)

@@ -277,13 +277,7 @@ async def everything_said(store: Store) -> None:
     await store.transaction(lambda repos: repos.inbox.put(arrival))
     claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=NOON, busy=()))
     assert claim is not None
-    entry = LedgerEntry(
-        kind="tool",
-        name="calculate",
-        outcome="ok",
-        latency_seconds=0.1,
-        cost_usd=Decimal(0),
-    )
+    entry = LedgerEntry(kind="tool", name="calculate", outcome="ok", latency_seconds=0.1, cost_usd=Decimal(0))
 
     def write(repos: Repositories) -> None:
         repos.journal.add(conversation, claim.turn, 0, b"plainword-step")
