@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
 from bot.app import user_agent
+from bot.features.tools import idle_features
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from tools import Fetcher, Http, ToolDeps, alone
@@ -15,4 +16,4 @@ async def standalone_deps(contact: str | None) -> AsyncGenerator[ToolDeps]:
     """The network with the product's own clients, and no store."""
     with closing(Sandbox()) as sandbox:
         async with Http(user_agent(contact)) as http, Fetcher(user_agent()) as fetcher:
-            yield replace(alone(http, fetcher), papers=Library(sandbox))
+            yield replace(alone(http, fetcher, idle_features()), papers=Library(sandbox))

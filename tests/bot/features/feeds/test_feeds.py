@@ -91,7 +91,7 @@ async def titles(store: Store, clock: SetClock) -> list[str]:
 
 
 async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room: Newsroom) -> None:
-    """At once, and then each hour, with what it is known by; what is too old is not kept."""
+    """At once, and then each hour, with what it is known by; what is too old is not kept, nor what is old and gone."""
     feed_poller = room.feed_poller(store, "/feed")
     assert await feed_poller.attend_all() == 60
     assert await titles(store, room.clock) == ["The lamp is lit"]
@@ -105,6 +105,11 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
     await feed_poller.attend_all()
     assert room.site.requests[-1].headers["if-none-match"] == feed.etag
     assert room.counts.all() == {"feed_articles": 1, "feeds_read": 1, "feeds_unchanged": 1}
+    room.site.feeds["/feed"] = rss(Item(title="Later", link="/later", at=NOON))
+    for hours, kept in ((2, ["Later", "The lamp is lit"]), (31 * 24, ["Later"])):
+        room.clock.move(hours * HOUR)
+        await feed_poller.attend_all()
+        assert await titles(store, room.clock) == kept
 
 
 async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroom) -> None:

@@ -208,7 +208,7 @@ async def test_what_is_no_time_is_told(store: Store, clock: SetClock) -> None:
         )
         assert await told(aldis, "/remind every day at 8") == phrases.REMIND_WHAT.text
         assert await told(aldis, "/timezone Atlantis") == phrases.NO_SUCH_ZONE.text
-        assert "Asia/Kolkata" in await told(aldis, "/timezone +5:30")
+        assert await told(aldis, "/timezone +5:30") == phrases.NO_SUCH_ZONE.text
         assert await told(aldis, "/remind 2040-01-01 21:00 tea") == phrases.TIME_TOO_FAR.text
         assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
