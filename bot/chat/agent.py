@@ -56,9 +56,9 @@ from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded,
 from bot.trust import provenance
 from bot.trust.links import GivenAddresses, defang, given_in
 from bot.trust.provenance import sources_of
-from bot.trust.rules import may_carry_out
+from bot.trust.rules import may_carry_out, names_all
 from bot.trust.secrets import Secrets
-from tools import UnknownOutcome, clean_text, shorten
+from tools import ToolSpec, UnknownOutcome, clean_text, shorten
 
 OnProgress = Callable[[Progress], Awaitable[None]]
 """Called with each step as it happens."""
@@ -425,12 +425,12 @@ class _Answering:
             self.sources.took(earlier.answer, earlier.arguments, spec)
             return earlier
         refused = self._refused(call, refusal)
-        run = refused or await self._run(call)
+        run = refused or await self._run(call, spec)
         run = replace(run, answer=replace(run.answer, content=self.agent.secrets.cut(run.answer.content)))
         self.sources.took(run.answer, run.arguments, spec)
         self.running -= 1
         # After the last one, the next question to the model is written within milliseconds.
-        is_soon = not self.running and not self.toolbox.runs_once(call)
+        is_soon = not self.running and not (spec is not None and spec.effects == "once")
         await self.journal.keep_run(run, hold=is_soon)
         if refused is None:
             answer, seconds = run.answer, run.latency_seconds
@@ -455,11 +455,12 @@ class _Answering:
         found = next(((code, words) for is_due, code, words in reasons if is_due), None)
         return self.objections.get(call.id) or (self.toolbox.refuse(call, *found) if found else None)
 
-    async def _run(self, call: ToolCall) -> ToolRun:
+    async def _run(self, call: ToolCall, spec: ToolSpec | None) -> ToolRun:
         turn, toolbox = self.turn, self.toolbox
         given = shorten(json.dumps(call.arguments, ensure_ascii=False), _SHOWN_ARGUMENT_CHARACTERS)
         await self.on_progress(ToolStarted(name=call.name, arguments=given))
-        await self.journal.start(call, toolbox.cost_usd([call]), is_once=toolbox.runs_once(call))
+        await self.journal.start(call, toolbox.cost_usd([call]), is_once=spec is not None and spec.effects == "once")
+        is_named = spec is not None and names_all(self.words, call.arguments, spec.parameters)
         own = (writer for writer in provenance.of_question(turn.incoming).people if writer.id == turn.person)
         return await toolbox.run(
             call,
@@ -467,7 +468,7 @@ class _Answering:
             chat=turn.chat,
             turn=turn.id,
             timezone=turn.timezone,
-            labels=Labels(people=tuple(own)) if toolbox.is_named(call, self.words) else self.labels,
+            labels=Labels(people=tuple(own)) if is_named else self.labels,
             words=self.words,
             pages=self.pages,
         )

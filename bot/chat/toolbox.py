@@ -150,11 +150,6 @@ class Toolbox:
         spec = self.spec(call.name)
         return call if spec is None or spec.server else call_names.understood(call, spec)
 
-    def runs_once(self, call: ToolCall) -> bool:
-        """Whether a call must not be repeated if its outcome is unknown."""
-        spec = self.spec(call.name)
-        return spec is not None and spec.effects == "once"
-
     def changes(self, run: ToolRun) -> bool:
         """Whether a call that ran may have changed something rather than only looked, or its tool is gone."""
         spec = self.spec(run.answer.name)
@@ -177,11 +172,6 @@ class Toolbox:
     def returning(self) -> frozenset[str]:
         """The tools whose answers contain addresses that are not the model's own."""
         return frozenset(name for name, tool in self._tools.items() if not tool.spec.is_own)
-
-    def is_named(self, call: ToolCall, words: str) -> bool:
-        """Whether the person's own message names everything that the call takes."""
-        spec = self.spec(call.name)
-        return spec is not None and names_all(words, call.arguments, spec.parameters)
 
     def approval(
         self, call: ToolCall, labels: Labels, person: PersonId, words: str, *, in_group: bool = False
@@ -307,7 +297,7 @@ class Toolbox:
             _log.error("tool %s: %s", call.name, describe_error(error))
             message = f"{call.name} failed unexpectedly"
             code = Unavailable.code
-            if self.runs_once(call):
+            if (spec := self.spec(call.name)) is not None and spec.effects == "once":
                 message, code = f"{message}; {_PERHAPS_DONE}", UnknownOutcome.code
             return self._failed(call, code, message, time.monotonic() - began, cost=self._cost_of(call, code))
 

@@ -31,6 +31,7 @@ from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
+from bot.i18n.locale import quotation
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
 from store import InboxId, Repositories, StoreError
 
@@ -246,7 +247,9 @@ class AdminCommands(CommandGroup):
                 self._pairing.refuse(one.person)
             if found and repos.people.deny(found[0], account=self._audience.transport.account):
                 return say(phrases.SHUT_OUT, name=plain_name(names.entry(found[0])))
-            return phrases.stays_out(waiting[0].name) if waiting else say(phrases.UNKNOWN_PERSON)
+            if not waiting:
+                return say(phrases.UNKNOWN_PERSON)
+            return say(phrases.STAYS_OUT, name=quotation(plain_name(waiting[0].name)))
 
         await self._context.answer(call, deny)
 

@@ -398,11 +398,10 @@ class Commands(CommandGroup):
 
     def _overview(self, call: Call) -> str:
         entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
-        sections = (
-            (section, [f"/{entry.name}" for entry in entries if entry.section == section])
-            for section in get_args(Section)
-        )
-        lines = (phrases.help_section(section, own) for section, own in sections if own)
+        own = {
+            section: [f"`/{one.name}`" for one in entries if one.section == section] for section in get_args(Section)
+        }
+        lines = (say(phrases.HELP_SECTIONS[section], names=" ".join(some)) for section, some in own.items() if some)
         return "\n".join([say(phrases.HELP), "", *lines])
 
 

@@ -23,7 +23,7 @@ from bot.commands import phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
-from bot.i18n.catalogues import say
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
 from bot.messages import UserMessage
 from store import ConversationId, Erasure, LastQuestion, Repositories, TurnId
@@ -42,16 +42,17 @@ class ConversationCommands(CommandGroup):
     @command("/stop", phrases.ABOUT_STOP)
     async def _stop(self, call: Call) -> None:
         """Stops the answer under way, or what waits for a yes."""
+
+        def put_aside(repos: Repositories) -> Sentence:
+            """Cancels what only waits for a yes."""
+            count = self._approvals.end_all(repos, call.conversation)
+            return common_phrases.STOPPED if count or call.has_stopped else phrases.NOTHING_TO_STOP
+
         if call.running.stop(call.conversation):
             # The turn itself reports that it was stopped.
             await self._context.settle(call)
         else:
-            await self._context.answer(call, lambda repos: self._put_aside(repos, call))
-
-    def _put_aside(self, repos: Repositories, call: Call) -> str:
-        """Cancels what only waits for a yes."""
-        count = self._approvals.end_all(repos, call.conversation)
-        return say(common_phrases.STOPPED) if count or call.has_stopped else say(phrases.NOTHING_TO_STOP)
+            await self._context.answer(call, put_aside)
 
     @command(
         "/forget [all|everything]",
@@ -168,14 +169,10 @@ class ConversationCommands(CommandGroup):
         if settings.is_paused:
             return say(turn_phrases.IS_PAUSED)  # and the previous answer stays
         last = self._last(repos, call)
-        if last is None:
-            return say(phrases.NOTHING_TO_REPEAT)
-        if last.state == "running":
+        if last is not None and last.state == "running":
             return say(phrases.STILL_ANSWERING)
-        question = _question(repos, call, last.turn)
-        if question is None:
-            return say(phrases.NOTHING_TO_REPEAT)
-        return last, question
+        question = None if last is None else _question(repos, call, last.turn)
+        return say(phrases.NOTHING_TO_REPEAT) if last is None or question is None else (last, question)
 
     def _asked_again(
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
@@ -215,7 +212,9 @@ class ConversationCommands(CommandGroup):
         planned = self._remove(repos, call, last.turn)
         outgoing.add_removals(repos, call.conversation, last.turn, call.message.chat, sent, self._context.clock.now())
         with use_language(self._context.turns.language(repos, call.conversation)):
-            reply = say(common_phrases.STOPPED) if question is None else phrases.undone(_shown(question))
+            words = "" if question is None else " ".join(prompt.words_of_question(question).split())
+            shown = shorten(words, _SHOWN_CHARACTERS) or "…"
+            reply = say(common_phrases.STOPPED) if question is None else say(phrases.UNDONE, question=shown)
             self._context.say(repos, call, call.conversation, reply)
         return (last.turn, *planned)
 
@@ -297,8 +296,3 @@ def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | No
     """The question of a turn that has ended; None if it is no longer kept."""
     kept = repos.history.question(call.conversation, turn) or repos.turns.unanswered_question(call.conversation, turn)
     return messages.load_question(kept)
-
-
-def _shown(question: UserMessage) -> str:
-    """The beginning of a question in the person's own words, without the lines that Aldis adds to them."""
-    return shorten(" ".join(prompt.words_of_question(question).split()), _SHOWN_CHARACTERS)

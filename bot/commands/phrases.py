@@ -32,7 +32,7 @@ _STRANGER_ASKS_TOO = Sentence(
 _STRANGER_NAMELESS = Sentence(
     "STRANGER_NAMELESS", "Someone without a name would like to write to me (code {code}): 👍 or 👎"
 )
-_STAYS_OUT = Sentence("STAYS_OUT", "OK, {name} stays out.")
+STAYS_OUT = Sentence("STAYS_OUT", "OK, {name} stays out.")
 BEGUN_ANEW = Sentence(
     "BEGUN_ANEW", "New conversation: I won't read anything from before. It's kept until you delete it with `/forget`."
 )
@@ -143,7 +143,7 @@ _UNKNOWN_COMMAND = Sentence(
 )
 _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Did you mean {names}?")
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
-_UNDONE = Sentence("UNDONE", "Undone: “{question}”")
+UNDONE = Sentence("UNDONE", "Undone: “{question}”")
 _WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
 _WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
 _WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
@@ -152,7 +152,7 @@ _WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
 _WRONG_FORM_HELP = Sentence("WRONG_FORM_HELP", "I can't read that. `/help {name}` shows how to write it.")
 NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
 NOT_ALLOWED = Sentence("NOT_ALLOWED", "You haven't allowed any tool of that name here.")
-_HELP_SECTIONS: Mapping[str, Sentence] = {
+HELP_SECTIONS: Mapping[str, Sentence] = {
     "chat": Sentence("HELP_CHAT", "**Answers:** {names}"),
     "later": Sentence("HELP_LATER", "**Reminders and memory:** {names}"),
     "settings": Sentence("HELP_SETTINGS", "**This chat:** {names}"),
@@ -171,11 +171,6 @@ def unknown_command(name: str, near: Sequence[str] = ()) -> str:
 def which(word: str, near: Sequence[str]) -> str:
     """The reply to a word that can mean several things."""
     return say(_WHICH, word=word, names=join_list([f"`{one}`" for one in near], "or"))
-
-
-def help_section(section: str, names: Sequence[str]) -> str:
-    """A line of `/help`: the commands of one section (`chat`, `later`, `settings`, `data`, `admins`)."""
-    return say(_HELP_SECTIONS[section], names=" ".join(f"`{name}`" for name in names))
 
 
 def forget_asks(what: Literal["here", "own", "everything"], erased: Erasure) -> str:
@@ -224,16 +219,6 @@ def stranger_asks(name: str, code: str) -> str:
     """The question whether a stranger may write; `code` is empty if no one else goes by that name."""
     sentence = (_STRANGER_ASKS_TOO if name else _STRANGER_NAMELESS) if code else _STRANGER_ASKS
     return say(sentence, name=quotation(name), code=code)
-
-
-def stays_out(name: str) -> str:
-    """The reply if a stranger is not let in."""
-    return say(_STAYS_OUT, name=quotation(plain_name(name)))
-
-
-def undone(question: str) -> str:
-    """The reply to `/undo`: the beginning of the question that was taken back; empty if it had no words."""
-    return say(_UNDONE, question=question or "…")
 
 
 def model(now: str, choices: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """Who may write: nobody who is not listed, and nobody by the way of a group that was not opened."""
 
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
@@ -47,7 +46,6 @@ NOBODY = access()
         (access({ANNAS_NUMBER}), True, False, False),
         (access({"*"}), True, False, False),
         (access({BEN}), False, False, False),
-        (access({BEN, "+15550000002"}), False, False, False),
         (access(groups={GROUP}), False, True, False),
         (access({BEN}, {GROUP}), False, True, False),
         (access({ANNA}, {GROUP}), True, True, False),
@@ -59,25 +57,6 @@ NOBODY = access()
         (access({BEN}, {GROUP, "*"}), False, True, False),
         (access({GROUP}), False, False, False),
         (access(groups={ANNA}), False, False, False),
-    ],
-    ids=[
-        "nobody is listed",
-        "listed by uuid",
-        "listed by number",
-        "everybody",
-        "somebody else is listed",
-        "somebody else by number",
-        "the group is listed",
-        "the group is listed, somebody else too",
-        "the group and the person are listed",
-        "every group, for the listed",
-        "every group, for those listed by number",
-        "every group, somebody else listed",
-        "every group, nobody listed",
-        "everybody everywhere",
-        "one group for all, every group for others",
-        "a group's id among the persons",
-        "a person's id among the groups",
     ],
 )
 def test_who_may_write_where(allowed: AccessList, direct: bool, in_group: bool, in_other_group: bool) -> None:
@@ -94,19 +73,6 @@ def test_a_number_on_the_list_means_that_number_only(number: str | None) -> None
     assert may_write(envelope(ANNA, number), access({ANNAS_NUMBER, ANNA}))
 
 
-PERSONS: tuple[set[str], ...] = ({ANNA}, {ANNAS_NUMBER}, {"*"}, {ANNA, "*"})
-GROUPS: tuple[set[str], ...] = (set(), {GROUP}, {"*"})
-ALL_LISTS = [access(persons, groups) for persons, groups in product(PERSONS, GROUPS)]
-
-
-@pytest.mark.parametrize("allowed", ALL_LISTS)
-@pytest.mark.parametrize("place", [DIRECT, GROUP])
-def test_aldis_itself_and_the_unknown_never_may(allowed: AccessList, place: str) -> None:
-    """Whatever the list: own messages of another device are nobody's question, and an unknown author is nobody."""
-    assert not may_write(envelope(ANNA, ANNAS_NUMBER, place, from_self=True), allowed)
-    assert not may_write(envelope(None, None, place), allowed)
-
-
 # Let in by pairing, and members of groups
 
 
@@ -118,7 +84,6 @@ def test_aldis_itself_and_the_unknown_never_may(allowed: AccessList, place: str)
         (access(groups={"*"}), True, False, False),
         (access({BEN}, {"*"}), True, False, False),
     ],
-    ids=["nobody is listed", "the group is listed", "every group", "every group, somebody else listed"],
 )
 def test_pairing_opens_the_direct_chat_and_no_group(
     allowed: AccessList, direct: bool, in_group: bool, in_other_group: bool
@@ -141,7 +106,6 @@ WELCOME = replace(MEMBERS, group_members_may_write=True)
         (WELCOME, BEN, False, False),
         (replace(WELCOME, groups=frozenset({GROUP, "*"})), ANNA, True, False),
     ],
-    ids=["not without the setting", "with it", "who is no member", "every group"],
 )
 def test_members_of_a_listed_group_may_write_directly_where_the_operator_wants_it(
     allowed: AccessList, person: PersonId, direct: bool, in_other_group: bool
@@ -197,7 +161,9 @@ OPEN = {
 @pytest.mark.parametrize("place", [DIRECT, GROUP, OTHER_GROUP])
 @pytest.mark.parametrize("who", WHO)
 def test_every_kind_passes_the_same_gate(who: str, place: str, kind: Kind) -> None:
-    """Messages, edits, deletions, reactions, timers: nobody gets in by another kind; what is not open is closed."""
+    """Messages, edits, deletions, reactions, timers: no one gets in by another kind; what is not open is closed, also
+    to the account itself on another device, and to an author who is not known.
+    """
     author, allowed, is_approved = WHO[who]
     given = replace(envelope(author, None, place), kind=kind)
     is_open = (who, place) in OPEN

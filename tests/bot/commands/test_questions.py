@@ -9,6 +9,7 @@ from bot.clock import SetClock
 from bot.commands import phrases
 from bot.errors import Overloaded
 from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
 from store import Erasure, Store
 from tests.bot.chat.test_edits import open_words, words
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -121,7 +122,7 @@ async def test_undo_takes_the_last_question_and_its_answer_out(store: Store, clo
         await aldis.answered(1)
         await aldis.deliver(message("I like roses."))
         await aldis.answered(2)
-        assert await told(aldis, "/undo") == phrases.undone("I like roses.")
+        assert await told(aldis, "/undo") == say(phrases.UNDONE, question="I like roses.")
         await aldis.quiet()
         assert [removal.target for removal in aldis.transport.removed] == [FIRST + 2]
         await aldis.process(message("What do I like?"))
