@@ -2,7 +2,8 @@
 
 Runs in a cell (`bot.media.cell`); the home of pypdf.
 
-Source: pypdf 7.1.0.
+Source: pypdf 7.1.0, which turns a number in Arabic or Persian digits round with the words beside it (2026-11-28; by the
+two ranges of characters in its `_utils.py`).
 """
 
 import io
@@ -11,7 +12,7 @@ import time
 from collections.abc import Sequence
 
 import pypdf
-from pypdf import PdfReader
+from pypdf import PdfReader, _utils
 from pypdf.errors import DependencyError, FileNotDecryptedError, PyPdfError
 
 from bot.media.cell import Facts, FileRefused, load_all
@@ -20,6 +21,11 @@ READING_SECONDS = 15.0
 """After this long no further page is begun: what was read by then is better than nothing."""
 
 _LOCKED = "it is locked by a password"
+_NEUTRAL = (("\0", "/"), (":", "@"), ("\u2000", "\u206f"), ("\u20a0", "\u21ff"))
+_FROM_THE_RIGHT = (  # all but digits and their separators, which are read from the left
+    *(("\u0590", "\u065f"), ("\u066e", "\u06ef"), ("\u06fa", "\u08ff")),
+    *(("\ufb1d", "\ufdff"), ("\ufe70", "\ufeff")),
+)
 
 
 def preload() -> None:
@@ -42,6 +48,7 @@ def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, by
         FileRefused: it is damaged, or locked by a password.
     """
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    _utils.NEUTRAL_CHARACTER_RANGES, _utils.RTL_CHARACTER_RANGES = _NEUTRAL, _FROM_THE_RIGHT
     try:
         return _read(data, max_pages, max_characters)
     except (FileNotDecryptedError, DependencyError) as error:
