@@ -48,6 +48,7 @@ _SYMBOLS = (
     | {"kB": "kB", "KB": "kilobyte", "MB": "MB", "GB": "GB", "TB": "TB"}
     | {"Mb": "megabit", "Gb": "gigabit", "Tb": "terabit", "mbps": "Mbps", "gbps": "Gbps", "kbps": "kbps"}
     | {"mbit": "megabit", "gbit": "gigabit", "kw": "kW", "khz": "kHz", "mhz": "MHz", "ghz": "GHz", "hpa": "hPa"}
+    | {"mW": "mW", "MW": "MW", "MM": "mm", "MG": "mg"}
 )
 _SPOKEN = (
     {"%": "percent", "c": "degree_Celsius", "f": "degree_Fahrenheit", "°k": "kelvin"}
@@ -86,6 +87,8 @@ _AMBIGUOUS = {
     "mb": "megabyte (MB), megabit (Mbit)",
     "gb": "gigabyte (GB), gigabit (Gbit)",
     "tb": "terabyte (TB), terabit (Tbit)",
+    "ML": "milliliter (ml), megaliter (a million liters)",
+    "mw": "megawatt (MW), milliwatt (a thousandth of a watt)",
     "mt": "metric ton (1000 kg), megaton (a million of them)",
     "degree": "degree Celsius, degree Fahrenheit, arcdegree",
     "mpg": "mile / US gallon, mile / imperial gallon",
@@ -211,7 +214,7 @@ def _pint_name(name: str) -> str:
     written = re.sub(r"[\s-]+", "_", name.strip())
     key = written.lower()
     singular = key.removesuffix("s")
-    choices = _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
+    choices = _AMBIGUOUS.get(written) or _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
     if choices and written not in _SYMBOLS:
         raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
     for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, _SYMBOLS.get(key), key):

@@ -76,6 +76,7 @@ CONVERTED = [
     (8, "mbit", "KB", "8 megabit", "1000 kilobyte"),
     (500, "KB", "MB", "500 kilobyte", "0.5 megabyte"),
     (5, "kw", "W", "5 kilowatt", "5000 watt"),
+    (3, "MM", "CM", "3 millimeter", "0.3 centimeter"),
     (5, "mW", "W", "5 milliwatt", "0.005 watt"),
     (2400, "mhz", "GHz", "2400 megahertz", "2.4 gigahertz"),
     (3, "Nm", "J", "3 newton meter", "3 joule"),
@@ -104,6 +105,8 @@ AMBIGUOUS = [
     ("cal", "gram calorie"),
     ("mb", "megabyte (MB), megabit"),
     ("mt", "megaton"),
+    ("ML", "milliliter (ml), megaliter"),
+    ("mw", "megawatt (MW), milliwatt"),
 ]
 
 
