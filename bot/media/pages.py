@@ -66,7 +66,7 @@ _TEX = "\0"
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _STRUCK = re.compile(r"text-decoration[^;]*line-through", re.IGNORECASE)
 _FORMULA = re.compile(r"\b(?:tex|latex|math|mwe-math|formula|equation)", re.IGNORECASE)
-_MAX_COLUMNS = 20
+_MAX_COLUMNS, _MAX_ROWS = 20, 200  # of one cell, whose text stands in each of its rows
 
 
 def preload() -> None:
@@ -155,6 +155,12 @@ class _Writer:
     """Which piece is the first of each span that is open."""
     numbers: dict[int, int] = field(default_factory=dict[int, int])
     """The number of the last item of each list."""
+    column: int = 0
+    """That of the cell that is open or comes next."""
+    cell_at: int = 0
+    """Which piece is the first of the cell that is open."""
+    held: dict[int, tuple[str, ...]] = field(default_factory=dict[int, tuple[str, ...]])
+    """By column, the text of a cell for each further row that it stands in."""
     bullet_at: int = -1
     """Which piece came after the mark of an item: paragraphs do not part the two."""
 
@@ -188,11 +194,23 @@ class _Writer:
         return f"{number}."
 
     def table(self, node: LexborNode, name: str, *, is_open: bool) -> None:
-        """Begins or ends a table, a row or a cell."""
+        """Begins or ends a table, a row or a cell; a cell stands in each of its rows, as its text is needed there."""
+        if is_open == (name in _CELLS):  # before a cell and at the end of a row: cells of the rows above
+            while rest := self.held.pop(self.column, ()):
+                self.pieces.append(f"{rest[0]} | ")
+                self.held.update({self.column: rest[1:]} if rest[1:] else {})
+                self.column += 1
+            self.cell_at = len(self.pieces)
         if name not in _CELLS:
+            self.column = 0
+            self.held = {} if name == "table" else self.held
             self.mark(_mark(name, is_open=is_open))
         elif not is_open:
             columns = min(max(_integer(node.attributes.get("colspan"), 1), 1), _MAX_COLUMNS)
+            rows = min(max(_integer(node.attributes.get("rowspan"), 1), 1), _MAX_ROWS) - 1
+            words = " ".join("".join(self.pieces[self.cell_at :]).split())[:_MAX_LABEL_CHARS]
+            self.held |= {self.column + each: (words,) * rows for each in range(columns) if rows}
+            self.column += columns
             self.pieces.append(" | " * columns)
 
     def close_span(self, role: str) -> None:

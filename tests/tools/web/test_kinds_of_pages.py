@@ -147,6 +147,8 @@ MARKUP = [
         "Open.",
         ("Shut", "No"),
     ),
+    Row("a cell of two rows", "<table><tr><td rowspan=2>Mon<td>9<tr><td>10</table>", "Mon | 9\\nMon | 10"),
+    Row("a cell of two rows at the end", "<table><tr><td>9<td rowspan=2>Pool<tr><td>10</table>", "10 | Pool"),
     Row("a cell of two columns", "<table><tr><th colspan=2>Name<th>Age<tr><td>a<td>b<td>7</table>", "Name |  | Age"),
 ]
 SENT_ON = [
