@@ -113,7 +113,8 @@ async def opened(kind: str, *, streams: bool = False) -> AsyncGenerator[Vendor]:
     """A provider connected to its double, which must have refused nothing at the end; `streams`: in pieces."""
     async with server_of(kind) as server:
         provider = provider_of(kind, server)
-        provider.is_slow = streams
+        if streams:
+            provider.is_slow = True
         vendor = Vendor(kind=kind, server=server, provider=provider)
         try:
             yield vendor
