@@ -68,9 +68,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     "calculator": CatalogEntry(switch(), "tools.calculator.tool:Calculator"),
     "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather", ("options", "http")),
     "clock": CatalogEntry(switch(), "tools.clock:CurrentTime"),
-    "convert": CatalogEntry(
-        switch("Frankfurter: that rates are asked for"), "tools.conversion.tool:Convert", ("http",)
-    ),
+    "convert": CatalogEntry(switch("Frankfurter: that rates are asked for"), "tools.conversion:Convert", ("http",)),
     "web_search": CatalogEntry(SearchOptions, "tools.search.tool:search_tools", ("options", "search")),
     "verify_news": CatalogEntry(
         VerifyNewsOptions, "tools.evidence.tool:evidence_tools", ("options", "search", "judge")
@@ -82,7 +80,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
         has_stand_in=True,
         example={"bearer_token": "token"},
     ),
-    "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia.tool:Wikipedia", ("http",)),
+    "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia:Wikipedia", ("http",)),
     "markets": CatalogEntry(switch("Polymarket", "Manifold"), "tools.markets.tool:market_tools", ("http",)),
     "news": CatalogEntry(NewsOptions),
     "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch", ("fetcher", "papers")),

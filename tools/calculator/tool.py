@@ -11,16 +11,19 @@ import decimal
 import difflib
 import re
 import unicodedata
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types at all, see _SimpleEval
+from dateutil.relativedelta import relativedelta
 from pydantic import Field
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.calculator.arithmetic import ANGLES, CONSTANTS, CONTEXT, FUNCTIONS, Number, operators
-from tools.calculator.dates import date_expression
 from tools.errors import BadArguments
 from tools.text import clean_text
 
@@ -71,6 +74,21 @@ _SHARE = "A percentage behind + or - is one of the number before it."
 _UNITS = "Calculate with numbers alone; units and currencies are converted by the tool `convert`."
 _DATE = (
     "Write dates as 2026-12-24: one minus another, or plus or minus days. For arithmetic put spaces around the signs."
+)
+
+
+_DAY = r"(today|\d{4}-\d{1,2}-\d{1,2})"
+_BETWEEN = re.compile(rf"{_DAY} ?- ?{_DAY}")
+_LATER = re.compile(rf"{_DAY} ?([+-]) ?(\d{{1,5}}) ?(day|week|month|year|working day)?s?")
+_STEPS = {
+    "day": relativedelta(days=1),
+    "week": relativedelta(weeks=1),
+    "month": relativedelta(months=1),
+    "year": relativedelta(years=1),
+}
+_WEEK_DAYS, _WORKING_DAYS = 7, 5
+_WORKING_NOTE = (
+    "Working days are Mondays to Fridays without holidays; the earlier day is not counted, the later one is."
 )
 
 
@@ -265,3 +283,66 @@ def _spell(number: Number) -> str:
     exponent = number.as_tuple().exponent
     is_plain = number.adjusted() >= -_READABLE_ZEROS and isinstance(exponent, int) and exponent <= 0
     return format(number, "f" if is_plain else "e")
+
+
+def date_expression(text: str, now: datetime, timezone: str) -> Mapping[str, str | int] | None:
+    """Returns what the text says of dates, such as `2026-12-24 - today` or `2026-11-27 + 30`; None if it has no such
+    form. The text is in lower case with single spaces.
+
+    Raises:
+        BadArguments: there is no such date.
+    """
+    today = now.astimezone(ZoneInfo(timezone)).date()
+    if found := _BETWEEN.fullmatch(text):
+        return _between(_date(found[2], today), _date(found[1], today))
+    if found := _LATER.fullmatch(text):
+        count = int(found[3]) * (-1 if found[2] == "-" else 1)
+        try:
+            return {"result": _spell_day(_later(_date(found[1], today), count, found[4] or "day"))}
+        except (ValueError, OverflowError) as error:
+            raise BadArguments("That date is too far away.") from error
+    return None
+
+
+def _date(text: str, today: date) -> date:
+    try:
+        return today if text == "today" else date(*map(int, text.split("-")))
+    except ValueError as error:
+        raise BadArguments(f"There is no date {text}: write year, month and day, such as 2026-12-24.") from error
+
+
+def _between(start: date, end: date) -> Mapping[str, str | int]:
+    first, last = sorted((start, end))
+    days = (last - first).days
+    apart = relativedelta(last, first)
+    weeks, weekdays = divmod(days, _WEEK_DAYS)
+    working = weeks * _WORKING_DAYS
+    working += sum((last - timedelta(number)).weekday() < _WORKING_DAYS for number in range(weekdays))
+    return {
+        "result": _count((end - start).days, "day"),
+        "from": _spell_day(start),
+        "to": _spell_day(end),
+        "in_weeks": f"{_count(weeks, 'week')} and {_count(weekdays, 'day')}",
+        "in_months": f"{_count(apart.years * 12 + apart.months, 'month')} and {_count(apart.days, 'day')}",
+        "working_days": working,
+        "note": _WORKING_NOTE,
+    }
+
+
+def _later(day: date, count: int, unit: str) -> date:
+    """Returns the date so many units later; the last of a month that is too short."""
+    if unit in _STEPS:
+        return day + count * _STEPS[unit]
+    left = abs(count)
+    while left:
+        day += timedelta(1 if count >= 0 else -1)
+        left -= day.weekday() < _WORKING_DAYS
+    return day
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if abs(number) == 1 else 's'}"
+
+
+def _spell_day(day: date) -> str:
+    return f"{day:%A} {day.isoformat()}"

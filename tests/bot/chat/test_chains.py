@@ -37,11 +37,11 @@ from tests.tools.web.test_tool import Site
 from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, Tool, build
 from tools.building import alone
-from tools.conversion.tool import Convert
+from tools.conversion import Convert
 from tools.images.tool import ImageGenerate
 from tools.markets.tool import market_tools
 from tools.search.service import SearchService
-from tools.wikipedia.tool import Wikipedia
+from tools.wikipedia import Wikipedia
 from tools.x.tool import TwitterSearch
 
 SETTINGS = turn_settings(max_rounds=12, max_calls_per_round=64)

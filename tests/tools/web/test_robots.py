@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from tools.web.robots import allows
+from tools.web.tool import allows
 
 FILE = """\ufeff# for all
 User-agent: *

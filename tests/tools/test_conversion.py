@@ -16,8 +16,7 @@ from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.frankfurter import Frankfurter
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.conversion.tool import ATTRIBUTION, Convert, ConvertArguments
-from tools.conversion.units import convert_amount, unit
+from tools.conversion import ATTRIBUTION, Convert, ConvertArguments, convert_amount, unit
 
 frankfurter = fixture_of(Frankfurter)
 

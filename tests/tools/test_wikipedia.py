@@ -13,7 +13,7 @@ from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut,
 from tools.search.base import Query
 from tools.search.options import SearchOptions
 from tools.search.services import WikipediaBackend as Search
-from tools.wikipedia.tool import LICENCE, Wikipedia, WikipediaArguments
+from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments
 
 mediawiki = fixture_of(MediaWiki)
 

@@ -1,1 +1,0 @@
-"""Units and currencies."""
