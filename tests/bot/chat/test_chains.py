@@ -39,7 +39,7 @@ from tools import CATALOG, Fetcher, Http, Tool, build
 from tools.building import alone
 from tools.conversion import Convert
 from tools.images.tool import ImageGenerate
-from tools.markets.tool import market_tools
+from tools.markets import market_tools
 from tools.search.service import SearchService
 from tools.wikipedia import Wikipedia
 from tools.x.tool import TwitterSearch

@@ -1,7 +1,7 @@
-"""Prediction markets as `market_search` and `market_get` read them: Polymarket (real money) and Manifold (play money).
+"""The tools `market_search` and `market_get`: probabilities according to the traders of Polymarket and Manifold.
 
-At Polymarket an event has one market (yes or no), or one for each candidate; either becomes one `Market` here, with the
-candidates as outcomes. Neither exchange needs a key.
+At Polymarket (real money) an event has one market (yes or no), or one for each candidate; either becomes one `Market`
+here, with the candidates as outcomes. Manifold trades play money. Neither exchange needs a key.
 
 Source: docs.polymarket.com, Gamma API, and its answers, 2026-11-21: lists are JSON within texts, numbers are texts or
 numbers; a price is a probability, and a price of 1 in a closed market marks the winner. docs.manifold.markets/api,
@@ -9,23 +9,18 @@ numbers; a price is a probability, and a price of 1 in a closed market marks the
 out the answers of questions with several.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    Json,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import AfterValidator, BaseModel, Field, Json, ValidationError, WrapValidator
 
-from tools.errors import NotFound, TooLarge
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
+from tools.errors import BadArguments, NotFound, TooLarge, ToolError
 from tools.http import Http, JsonAnswer
 from tools.text import clean_line, clean_text, shorten
 
@@ -71,7 +66,7 @@ def _paragraph(text: str | None) -> str:
     return shorten(clean_text(text or "").strip(), _MAX_TEXT_CHARS)
 
 
-def _or_nothing(given: Any, read: ValidatorFunctionWrapHandler) -> Any:
+def _or_nothing(given: Any, read: Callable[[Any], Any]) -> Any:
     """Reads a value; one that cannot be read counts as missing."""
     try:
         return read(given)
@@ -92,7 +87,6 @@ class Exchange:
     """Base class of exchanges where people trade on questions."""
 
     name: ClassVar[str]
-    """Its common name, such as Polymarket."""
     money: ClassVar[str]
     """Its currency: USD, or play money."""
 
@@ -180,18 +174,12 @@ class _Event(BaseModel):
         return sorted(candidates, key=lambda outcome: -(outcome[1] or 0))
 
 
-class _Parent(BaseModel):
-    """The event of a market."""
-
-    slug: str
-
-
 class _Single(_Event, _Traded):
     """A market that was asked for by its number."""
 
     title: str = Field(validation_alias="question")
     question: str = ""
-    events: tuple[_Parent, ...] = ()
+    events: tuple[dict[str, Any], ...] = ()
 
 
 class _Found(BaseModel):
@@ -227,8 +215,8 @@ class Polymarket(Exchange):
         match answer.body:
             case {"question": str(), "outcomes": _}:  # a market, told like an event of its own
                 single = answer.parse(_Single, self.name)
-                parent = next(iter(single.events), None)
-                event = single.model_copy(update={"slug": parent.slug if parent else single.slug, "markets": (single,)})
+                slug = next((str(parent.get("slug", "")) for parent in single.events), single.slug)
+                event = single.model_copy(update={"slug": slug, "markets": (single,)})
             case _:
                 event = answer.parse(_Event, self.name)
         return _of_event(event, _paragraph(event.description))
@@ -327,3 +315,183 @@ def _of_contract(contract: _Contract, description: str = "") -> Market:
         liquidity=contract.totalLiquidity,
         description=description,
     )
+
+
+_TIMEOUT_SECONDS = 8.0
+_MAX_RESULTS = 20
+_USUAL_RESULTS = 5
+_MAX_QUERY_CHARS = 200
+_MAX_ADDRESS_CHARS = 300
+_FEW_TRADES = 1000  # in the money of the source; below it, a single person moves the price
+
+# How people and models refer to a market: by the id from an earlier answer, or by its address.
+_IDS = (
+    ("polymarket", re.compile(r"(?:polymarket:)?(?P<key>[0-9]{1,20})"), "{}"),
+    ("polymarket", re.compile(r"polymarket:(?P<key>[\w-]{1,200})", re.ASCII), "{}"),
+    (
+        "polymarket",
+        re.compile(r"(?a)https://polymarket\.com/(?:[a-z]{2}/)?event/(?P<key>[\w-]+)(?:[/?#].*)?"),
+        "{}",
+    ),
+    ("manifold", re.compile(r"manifold:(?P<key>[A-Za-z0-9]{1,60})"), "{}"),
+    ("manifold", re.compile(r"https://manifold\.markets/[^/?#]+/(?P<key>[A-Za-z0-9_-]+)(?:[?#].*)?"), "slug/{}"),
+)
+
+
+class MarketSearchArguments(Arguments):
+    """The markets to search for."""
+
+    query: str = Field(
+        min_length=1, max_length=_MAX_QUERY_CHARS, description="A few words in English, such as: German election."
+    )
+    count: int = Field(default=_USUAL_RESULTS, description=f"The most results per source, up to {_MAX_RESULTS}.")
+    also_closed: bool = Field(default=False, description="Include questions that are already decided.")
+
+
+class MarketGetArguments(Arguments):
+    """The market to read."""
+
+    market: str = Field(
+        min_length=1,
+        max_length=_MAX_ADDRESS_CHARS,
+        description="The `id` from market_search, a number of Polymarket's, or the address of a page of either.",
+    )
+
+
+class MarketSearch:
+    """Searches prediction markets."""
+
+    def __init__(self, exchanges: Mapping[str, Exchange]) -> None:
+        self._exchanges = exchanges
+
+    spec = ToolSpec(
+        name="market_search",
+        seldom="probabilities from prediction markets",
+        description=(
+            "Searches prediction markets on a question about the future and returns the probabilities given by their"
+            " traders, in percent, with volume, end and address. Polymarket trades real money, Manifold play money;"
+            " with little trading, the percentage says little. These are opinions with stakes, not facts or advice:"
+            " name the source, the volume and that it is a market's estimate."
+        ),
+        arguments=MarketSearchArguments,
+        intent=lambda given: Intent("search_markets", {"query": given.query}),
+    )
+
+    async def run(self, arguments: MarketSearchArguments, context: ToolContext) -> Result:
+        """Returns what each exchange finds, best first; an empty list and a message if none finds anything.
+
+        Raises:
+            BadArguments: the query contains nothing readable.
+            ToolError: no exchange answered; the error of the first one.
+        """
+        query = clean_line(arguments.query)
+        if not query:
+            raise BadArguments("The query is empty.")
+        count, note = fit(arguments.count, 1, _MAX_RESULTS, "markets per source")
+        failures: list[ToolError] = []
+
+        async def search(exchange: Exchange) -> Sequence[Market]:
+            try:
+                return await exchange.search(query, count, also_closed=arguments.also_closed)
+            except ToolError as error:
+                failures.append(error)
+                return ()
+
+        exchanges = self._exchanges.values()
+        answers = await asyncio.gather(*map(search, exchanges))
+        if len(failures) == len(exchanges):
+            raise type(failures[0])(" ".join(map(str, failures))) from failures[0]
+        found = [
+            _row(exchange, market, context.now)
+            for exchange, markets in zip(exchanges, answers, strict=True)
+            for market in markets
+        ]
+        data: dict[str, Any] = {"query": query, **note}
+        if failures:
+            data["failed"] = [str(failure) for failure in failures]
+        if not found:
+            data["message"] = "No market was found; try fewer or other words, in English."
+        return Result(data={**data, "markets": found})
+
+
+class MarketGet:
+    """Reads one prediction market."""
+
+    def __init__(self, exchanges: Mapping[str, Exchange]) -> None:
+        self._exchanges = exchanges
+
+    spec = ToolSpec(
+        name="market_get",
+        seldom="one prediction market",
+        description=(
+            "Reads one prediction market by its `id` from market_search or its address at Polymarket or Manifold:"
+            " present probabilities, volume, liquidity, end, the rules for its decision, and the outcome if it is"
+            " decided."
+        ),
+        arguments=MarketGetArguments,
+        intent=lambda given: Intent("market", {"market": given.market}),
+    )
+
+    async def run(self, arguments: MarketGetArguments, context: ToolContext) -> Result:
+        """Returns the market.
+
+        Raises:
+            BadArguments: it is neither the id nor the address of a market.
+            NotFound: there is no such market.
+            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
+        """
+        source, key = _split(arguments.market)
+        exchange = self._exchanges[source]
+        market = await exchange.market(key)
+        return Result(data={**_row(exchange, market, context.now), "rules": market.description or "(none)"})
+
+
+def market_tools(
+    http: Http,
+    *,
+    polymarket_url: str = "https://gamma-api.polymarket.com",
+    manifold_url: str = "https://api.manifold.markets",
+    timeout_seconds: float = _TIMEOUT_SECONDS,
+) -> tuple[MarketSearch, MarketGet]:
+    """Returns both tools."""
+    exchanges: dict[str, Exchange] = {
+        "polymarket": Polymarket(http=http, base_url=polymarket_url, timeout_seconds=timeout_seconds),
+        "manifold": Manifold(http=http, base_url=manifold_url, timeout_seconds=timeout_seconds),
+    }
+    return MarketSearch(exchanges), MarketGet(exchanges)
+
+
+def _split(given: str) -> tuple[str, str]:
+    """Splits a reference into the source and its own id."""
+    for source, form, key in _IDS:
+        if match := form.fullmatch(given):
+            return source, key.format(match["key"])
+    raise BadArguments("Give the id from market_search, such as polymarket:some-words, or the market's address.")
+
+
+def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:
+    """Describes a market in the common form, leaving out what is unknown."""
+    is_waiting = market.status == "open" and market.ends_at is not None and market.ends_at <= now
+    is_thin = market.volume is not None and market.volume < _FEW_TRADES
+    said: dict[str, Any] = {
+        "id": market.id,
+        "source": f"{exchange.name} ({'real money' if exchange.money == 'USD' else exchange.money})",
+        "question": market.question,
+        "url": market.url,
+        "status": "closed" if is_waiting else market.status,
+        "came_out": market.resolution,
+        "likelihood": {
+            name: "unknown" if probability is None else f"{round(100 * probability, 1):g}%"
+            for name, probability in market.outcomes
+        },
+        "ends": f"{market.ends_at:%Y-%m-%d %H:%M} UTC" if market.ends_at else "",
+        "volume": _money(market.volume, exchange),
+        "volume_last_24_hours": _money(market.volume_24h, exchange),
+        "liquidity": _money(market.liquidity, exchange),
+        "caution": "There is little trading: the percentages say little." if is_thin else "",
+    }
+    return {name: item for name, item in said.items() if item}
+
+
+def _money(amount: float | None, exchange: Exchange) -> str:
+    return "" if amount is None else f"{amount:,.0f} {exchange.money}"

@@ -10,7 +10,7 @@ from tests.servers.fixtures import fixture_of
 from tests.servers.manifold import Manifold, question
 from tests.servers.polymarket import Polymarket, event, traded
 from tools import BadArguments, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.markets.tool import MarketGetArguments, MarketSearchArguments, market_tools
+from tools.markets import MarketGetArguments, MarketSearchArguments, market_tools
 
 polymarket = fixture_of(Polymarket)
 manifold = fixture_of(Manifold)
