@@ -151,6 +151,13 @@ def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> N
     assert read["source"] == "somewhere"
 
 
+def test_fitted_leaves_few_whole_rows_rather_than_many_stumps() -> None:
+    """What a search finds is read, not counted."""
+    rows = strict(fit_json({"rows": ["w" * 300] * 60}, 3000))["rows"]
+    assert len(rows) > 10
+    assert rows[0].count("w") > 100
+
+
 def test_fitted_at_last_drops_entries_of_objects() -> None:
     """An object of very many entries keeps its first ones."""
     read = strict(fit_json({f"key{number}": number for number in range(1000)}, 300))

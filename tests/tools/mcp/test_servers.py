@@ -165,6 +165,7 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
         assert await by_name(source) == tools
         await eventually(lambda: where.read_text() not in {"", str(first)} and not source.absent)
         assert (await called(echo, context, text="again")).data == {"text": '{"text": "again"}'}
+        assert (await by_name(source))["rough_hold"] is tools["rough_hold"]
         assert not is_alive(first)
         os.kill(int(where.read_text()), 9)
         await eventually(lambda: list(source.absent) == ["rough"])
