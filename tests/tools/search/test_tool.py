@@ -24,8 +24,9 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, ToolContext, ToolError, Unavailable
 from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
-from tools.search.service import KEPT_FOR, SearchService, WebSearch, WebSearchArguments
+from tools.search.service import KEPT_FOR, SearchService
 from tools.search.services import Brave, Perplexity, SearXNG, SerpApi, Tavily, WikipediaBackend
+from tools.search.tool import WebSearch, WebSearchArguments
 
 KEY = brave_server.KEY
 LIMITS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
