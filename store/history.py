@@ -397,7 +397,7 @@ class Summaries(Repository):
         columns = "first_turn AS first, last_turn AS last, summary, expires_at, labels"
         condition = "conversation_id = ? AND coalesce(expires_at > ?, TRUE)"
         values, sealed = (conversation, millis(now)), ("summary", "labels")
-        found = self.opened(Summary, "summaries", columns, condition, values, sealed=sealed, key="last_turn")
+        found = self.open_records(Summary, "summaries", columns, condition, values, sealed=sealed, key="last_turn")
         return next(iter(found), None)
 
     def keep(self, conversation: ConversationId, summary: Summary) -> None:

@@ -103,7 +103,7 @@ class Facts(Repository):
 
     def _read(self, condition: str, values: tuple[object, ...]) -> tuple[Fact, ...]:
         columns = "number, fact, expires_at, labels"
-        return self.opened(Fact, "facts", columns, condition, values, sealed=("fact", "labels"))
+        return self.open_records(Fact, "facts", columns, condition, values, sealed=("fact", "labels"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -329,7 +329,7 @@ class Reminders(Repository):
             "set_back_ms IS NOT NULL AS is_delay, settled_at IS NOT NULL AS is_over"
         )
         sealed = ("plan", "words")
-        return self.opened(Reminder, "reminders", columns, condition, values, sealed=sealed, discards=discards)
+        return self.open_records(Reminder, "reminders", columns, condition, values, sealed=sealed, discards=discards)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -455,4 +455,6 @@ class Predictions(Repository):
     ) -> tuple[PredictionRow, ...]:
         columns = "number, words, outcome, settled_at, expires_at"
         condition, sealed = f"conversation_id = ? {condition}", ("words", "outcome")
-        return self.opened(PredictionRow, "predictions", columns, condition, (conversation, *values), sealed=sealed)
+        return self.open_records(
+            PredictionRow, "predictions", columns, condition, (conversation, *values), sealed=sealed
+        )

@@ -90,7 +90,7 @@ class Repository:
             kind(**{name: read(value) for (name, read), value in zip(columns, row, strict=True)}) for row in cursor
         )
 
-    def opened(
+    def open_records(
         self,
         kind: type[R],
         table: str,

@@ -24,7 +24,6 @@ OTHER_BOUND = re.compile(
 NO_PARTICIPLES = {"feed", "read", "need", "speed", "seed", "embed", "shed"}
 
 SHARED = {
-    "Memory": "a feature's service and its port for tools",
     "Predictions": "a feature's service, its port for tools and its table",
     "Reminders": "a feature's service, its port for tools and its table",
     "Quotas": "a service, its port for tools and its table",

@@ -8,7 +8,7 @@ from tests.servers.script import Scripted, call, say
 DORA = Person(uuid="d02a0000-0000-4000-8000-0000000000e1", name="Dora")
 _WORDS = {
     r"[A-Z0-9]{4}-[A-Z0-9]{4}": "‹code›",
-    r"(?:tomorrow )?at \d\d:\d\d": "at ‹time›",
+    r"(?:tomorrow )?at \d\d:\d\d(?: \(in \d hours?\))?": "at ‹time›",
     r"\d+ \w{3} 20\d\d": "‹day›",
     r"\d\d:\d\d(?= where)": "‹time›",
 }
