@@ -31,12 +31,12 @@ ROOMS = {
     "bot/signal": (3998, 2900),
     "bot/terminal": (526, 350),
     "bot/formatting": (918, 800),
-    "bot/media": (2652, 1700),
+    "bot/media": (2677, 1700),
     "bot/models": (4190, 2900),
     "bot/web": (3133, 2300),
     "bot/doctor": (1639, 900),
-    "store": (6470, 3900),
-    "tools": (10441, 7000),
+    "store": (6472, 3900),
+    "tools": (10381, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,8 +47,8 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (291, 280)
-TEST_LINES = (77169, 50000)
+MODULES = (284, 280)
+TEST_LINES = (77200, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
