@@ -91,7 +91,12 @@ def test_what_is_written_while_somebody_waits_is_held_for_them() -> None:
 
 
 def test_what_is_held_goes_with_its_code() -> None:
-    """An hour later nobody knows of it."""
+    """An hour later, or when an admin has said no, Aldis knows nothing of it."""
+    pairing = Pairing()
+    code_for(pairing)
+    pairing.hold(MALLORY, written("hello", 1), NOON)
+    pairing.refuse(MALLORY)
+    assert pairing.release(MALLORY, NOON) == ()
     pairing = Pairing()
     code_for(pairing)
     pairing.hold(MALLORY, written("hello", 1), NOON)
