@@ -16,9 +16,9 @@ from typing import get_args
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bot.app.tools import idle_features  # noqa: E402  (found by the line above)
 from bot.commands.base import CommandEntry, CommandGroup, Section  # noqa: E402
 from bot.doctor.tools import ToolGroup, inventory  # noqa: E402
-from bot.features.tools import idle_features  # noqa: E402  (found by the line above)
 from bot.settings import load_settings  # noqa: E402
 from bot.settings.variables import table  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402

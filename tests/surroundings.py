@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 
 from bot.app import user_agent
-from bot.features.tools import idle_features
+from bot.app.tools import idle_features
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from tools import Fetcher, Http, ToolDeps, alone

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from bot.app.tools import idle_features
 from bot.cli import main as cli
 from bot.clock import SetClock
-from bot.features.tools import idle_features
 from bot.unanswered import REASONS
 from store import Store
 from tests.bot.loops.app_harness import app_harness

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bot.features.tools import idle_features
+from bot.app.tools import idle_features
 from bot.settings import load_settings
 from tests.bot.web.admin.browsers import visited
 from tests.conftest import NOON

@@ -22,8 +22,8 @@ from dataclasses import replace
 from bot.access.pairing import Callers, Pairing
 from bot.app import models, transports, wiring
 from bot.app import tools as equipment
-from bot.app.learning import CapabilityProbe, KeptLessons
-from bot.app.tools import toolbox, user_agent
+from bot.app.models import CapabilityProbe, KeptLessons
+from bot.app.tools import feature_tools, idle_features, toolbox, user_agent
 from bot.app.transports import linking_ready, log_waits, signal_transport
 from bot.clock import MachineClock
 from bot.doctor.checkup import recheck
@@ -32,7 +32,6 @@ from bot.doctor.machine import words_of_level
 from bot.doctor.pages import is_contained
 from bot.doctor.troubles import ModelTroubles
 from bot.features.feeds.service import FeedService
-from bot.features.tools import feature_tools, idle_features
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader

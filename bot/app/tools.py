@@ -3,11 +3,17 @@
 import difflib
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from bot.chat.journal import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock, MachineClock
 from bot.errors import ConfigError
+from bot.features.feeds.service import Feeds, news_tools
+from bot.features.memory import Memory, Remember
+from bot.features.predictions import Predictions, prediction_tools
+from bot.features.reminders.service import Reminders
+from bot.features.reminders.tool import Remind
 from bot.settings import Settings
 from bot.version import current_version
 from tools import NewsOptions, Tool, ToolDeps, ToolSource, build, build_extensions, sources
@@ -107,3 +113,21 @@ def news_options(settings: Settings) -> NewsOptions:
     options = settings.tools.options_by_name.get("news")
     news = options if isinstance(options, NewsOptions) else NewsOptions()
     return news if settings.tools.enabled else news.model_copy(update={"enabled": False})
+
+
+def feature_tools(
+    reminders: Reminders, memory: Memory, predictions: Predictions, feeds: Feeds
+) -> dict[str, tuple[Tool, ...]]:
+    """The tools of the features, by the names of their lines in the catalogue."""
+    return {
+        "remind": (Remind(reminders),),
+        "remember": (Remember(memory),),
+        "predictions": prediction_tools(predictions),
+        "news": news_tools(feeds),
+    }
+
+
+def idle_features() -> dict[str, tuple[Tool, ...]]:
+    """The same without a store behind them, to be listed and not called."""
+    nothing: Any = None
+    return feature_tools(nothing, nothing, nothing, nothing)

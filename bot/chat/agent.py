@@ -14,7 +14,7 @@
 Every completion with calls and every tool answer is journaled at once; anything an earlier attempt of the turn has
 journaled is reused, and already paid. Knows neither SQL nor Signal nor a vendor.
 Left to others: which calls need an approval (`bot.trust.rules`), what a tool is given (`bot.chat.toolbox`), what people
-are known in the end (`bot.chat.answers`).
+are known in the end (`bot.chat.citations`).
 """
 
 import asyncio
@@ -24,9 +24,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 
-from bot.chat import answers, phrases, prompt
-from bot.chat.answers import Shield
-from bot.chat.citations import CitedPages
+from bot.chat import phrases, prompt
+from bot.chat.citations import CitedPages, Shield, words_of
 from bot.chat.context import beside, with_note
 from bot.chat.journal import Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
 from bot.chat.model_calls import complete, failed_attempts, question_row
@@ -483,7 +482,7 @@ class _Answering:
             given = GivenAddresses(given_in(read, self.toolbox.returning))
             shielded = partial(defang, given=given)
         text = "" if completion.message is None else completion.message.text
-        text, answer = await work_out(text, answers.words_of, completion, self.pages, read, self.runs, shielded)
+        text, answer = await work_out(text, words_of, completion, self.pages, read, self.runs, shielded)
         done = tuple(run.call for run in self.runs if run.outcome in SETTLED and self.toolbox.changes(run))
         takes_place = any(question.is_replaced_by(done) for question in self.turn.open_questions)
         remarks = [say(phrases.TAKES_PLACE)] if takes_place else []

@@ -10,16 +10,23 @@
 So a number means the same page for as long as it is part of any request, and a stored answer can be shown again.
 Numbers start above any that people see, because a small one is either what people were shown or a model's own count.
 A number without a page is removed while its sentence stays. Code, and brackets that a person wrote exactly so, are left
-alone. Addresses that a model writes out are left to `bot.trust.links`.
+alone. What people read of a completion is made of this in `words_of`; which addresses were given is told by
+`bot.trust.links`, what else is said below an answer by `bot.chat.agent`.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
+from bot.chat import phrases
+from bot.chat.journal import ToolRun
+from bot.i18n.catalogues import say
 from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
+from bot.models.base import Completion, Stop
+from bot.models.offline import describe_answer
 from bot.trust.links import inert_host
-from tools import canonical_url
+from tools import canonical_url, clean_text
 
 FIRST_NUMBER = 101
 """Above all numbers that people see in an answer."""
@@ -37,6 +44,15 @@ _MAX_DEPTH = 24  # levels; `tools.fit_json` hands on no more
 _WOULD_BE_OTHERS = re.compile(r"[(\w]")
 """What follows brackets that are not a citation but name an item or a link."""
 _SHOWN = re.compile(r"\[(\d{1,3})\]")
+
+Shield = Callable[[str], str]
+"""Removes addresses from words that a model may have written on a stranger's behalf, or to leak something."""
+
+_CUTS = {
+    Stop.LENGTH: (phrases.CUT_OFF, phrases.NO_WORDS_LEFT),
+    Stop.UNFINISHED: (phrases.CUT_BY_TIME, phrases.TOO_SLOW),
+}
+"""What is said below an answer that was cut off, and in place of one without words."""
 
 
 class CitedPages:
@@ -284,3 +300,33 @@ def _replaced(text: str, instead: Callable[[int], str | None]) -> str:
 
     pieces[::2] = [_SHOWN.sub(replaced, piece) for piece in pieces[::2]]
     return "".join(pieces)
+
+
+def words_of(
+    completion: Completion, pages: CitedPages, read: Sequence[Message], runs: Iterable[ToolRun], shielded: Shield
+) -> tuple[str, AssistantMessage | None]:
+    """Returns what people read of a completion that runs no tools, and the message that is kept of it.
+
+    `read` is everything the model has read. The message is None if there is no answer: the text then says why.
+    """
+    if completion.stop is Stop.REFUSAL:
+        return say(phrases.REFUSED), None
+    cut, mute = _CUTS.get(completion.stop, (None, phrases.NOTHING_SAID))
+    message = completion.message
+    # Words before a call announce it, and are no answer.
+    answer = None if message is None or message.calls else _cited(message.text, pages, read, shielded)
+    if answer is not None:
+        text = shielded(visible_words(answer))
+        return text if cut is None else f"{text}\n\n{say(cut)}", answer
+    if found := [describe_answer(run.answer) for run in runs if run.answer.ok]:
+        # The tools' findings, for a model that found no words for them.
+        text = shielded("\n\n".join([say(phrases.FOUND_ALONE), *found]))
+        return text, AssistantMessage(parts=(Text(text=text),))
+    return say(mute), None
+
+
+def _cited(text: str, pages: CitedPages, read: Sequence[Message], shielded: Shield) -> AssistantMessage | None:
+    """The answer as it is kept; None if it has no visible words."""
+    answer = cite(text, pages, read, shows=lambda url: shielded(url) == url)
+    words = "" if answer is None else shielded(answer.text)
+    return None if answer is None or not clean_text(words).strip() else replace(answer, parts=(Text(text=words),))

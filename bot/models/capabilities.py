@@ -9,7 +9,7 @@
 
 Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
 requests smaller. Left to others: asking (`bot.doctor.servers`), storing what was learnt
-(`bot.app.learning`), what follows from it (the adapters, `bot.chat.room`).
+(`bot.app.models`), what follows from it (the adapters, `bot.chat.room`).
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
 llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),

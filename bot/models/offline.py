@@ -16,7 +16,7 @@ from decimal import Context, Decimal
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-from bot.i18n.catalogues import say
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import amount, long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import (
@@ -30,11 +30,20 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.models import phrases
 from bot.models.base import Completion, Request, Stop, Usage
 from bot.settings.values import is_zone
 
 NAME = "offline"
+
+OFFLINE_WORKS = Sentence(
+    "OFFLINE_WORKS",
+    "No language model is set up. I can do sums (`17*23`), units (`5 km in miles`), time and weather in a place, "
+    "reminders and searches, in English. For more, set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`.",
+)
+OFFLINE_TIME = Sentence("OFFLINE_TIME", "It's **{time}** on {day} ({zone}).")
+OFFLINE_SEVERAL = Sentence("OFFLINE_SEVERAL", "There are several places called “{place}”:")
+OFFLINE_NO_HITS = Sentence("OFFLINE_NO_HITS", "I found nothing about “{query}”; try other words.")
+OFFLINE_ANSWERS = Sentence("OFFLINE_ANSWERS", "`{name}` answers: {content}")
 
 _Asked = tuple[str, Mapping[str, object]]
 """A tool and its arguments."""
@@ -131,7 +140,7 @@ class Offline:
             asked = asked_for(people_words(question.text), asked_at(question.text))
             if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
                 return _completion([_call(asked, request.messages)], Stop.TOOLS)
-            text = say(phrases.OFFLINE_WORKS)
+            text = say(OFFLINE_WORKS)
         return _completion([Text(text=text)], Stop.END)
 
     async def aclose(self) -> None:
@@ -257,7 +266,7 @@ def describe_answer(answer: ToolAnswer) -> str:
             return tool_failure(failed["error"], failed["message"], f"{answer.name} {failed['error']}")
         return _WORDINGS[answer.name](answer.data)
     except (KeyError, TypeError, ValueError, AttributeError):
-        return say(phrases.OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
+        return say(OFFLINE_ANSWERS, name=answer.name, content=answer.content[:_SHOWN_CHARS])
 
 
 def _conversion_words(data: Data) -> str:
@@ -278,14 +287,14 @@ def _measured(text: str, *, is_long: bool = False) -> str:
 
 def _time_words(data: Data) -> str:
     day = long_day(date.fromisoformat(data["date"]), with_weekday="weekday" in data)
-    return say(phrases.OFFLINE_TIME, time=data["time"], day=day, zone=data["timezone"])
+    return say(OFFLINE_TIME, time=data["time"], day=day, zone=data["timezone"])
 
 
 def _weather_words(data: Data) -> str:
     """Now and by day; the places to choose from if the name has several. A list that was cut ends with a text."""
     if data.get("ambiguous"):
         places = [f"- {_place_words(place)}" for place in data["candidates"][:_SHOWN_PLACES]]
-        return "\n".join([say(phrases.OFFLINE_SEVERAL, place=data["candidates"][0]["name"]), *places])
+        return "\n".join([say(OFFLINE_SEVERAL, place=data["candidates"][0]["name"]), *places])
     days: list[object] = data["days"]
     lines = [_day_words(cast("Data", day)) for day in days if isinstance(day, dict)]
     return "\n".join([f"**{_place_words(data['place'])}**: {_sky(data['current'])}", *lines, data["attribution"]])
@@ -312,7 +321,7 @@ def _search_words(data: Data) -> str:
     found: list[object] = data["results"]
     hits = [cast("Data", hit) for hit in found if isinstance(hit, dict)][:_SHOWN_HITS]
     if not hits:
-        return say(phrases.OFFLINE_NO_HITS, query=data["query"])
+        return say(OFFLINE_NO_HITS, query=data["query"])
     lines = [f"{place}. **{hit['title']}**: {hit['snippet']} {hit['url']}" for place, hit in enumerate(hits, start=1)]
     return "\n".join(filter(None, [data.get("source"), *lines]))
 

@@ -11,7 +11,7 @@ code, and a browser skips invisible characters. Which endings make a name one is
 `evil.anything` are addresses, and only names with the ending of a file that people talk about (`report.pdf`, `main.py`)
 are none. To a phone, characters right before or after a given address may be part of it: then it does not count as
 given.
-Left to others: when this is necessary (`bot.chat.answers`), invented sources of a search (`bot.chat.citations`).
+Left to others: when this is necessary, and invented sources of a search (`bot.chat.citations`).
 """
 
 import json

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.learning import CapabilityProbe
-from bot.app.models import known_models, server_of
+from bot.app.models import CapabilityProbe, known_models, server_of
 from bot.chat.room import ContextRoom
 from bot.doctor.models import checked_server
 from bot.doctor.servers import TIMEOUT_SECONDS, ask_capabilities

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bot.app.tools import idle_features
 from bot.clock import SetClock
-from bot.features.tools import idle_features
 from bot.messages import CallId, ToolCall
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says, toolbox

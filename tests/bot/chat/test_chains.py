@@ -16,10 +16,10 @@ import pytest
 from aiohttp import web
 from pydantic import SecretStr
 
+from bot.app.tools import idle_features
 from bot.chat.agent import Agent
 from bot.chat.journal import Outcome
 from bot.clock import SetClock
-from bot.features.tools import idle_features
 from bot.media.pdf_port import Library
 from bot.media.sandbox import Sandbox
 from store import Store

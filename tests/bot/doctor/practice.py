@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from bot import app, settings
+from bot.app.tools import idle_features
 from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding
-from bot.features.tools import idle_features
 from tools import Fetcher, ToolDeps, alone
 from tools.http import Http
 

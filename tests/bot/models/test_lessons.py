@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.learning import KeptLessons
+from bot.app.models import KeptLessons
 from bot.chat.room import ContextRoom
 from bot.clock import SetClock
 from bot.models.capabilities import ModelLessons

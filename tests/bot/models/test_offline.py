@@ -17,7 +17,7 @@ from bot.messages import (
     ToolMessage,
     UserMessage,
 )
-from bot.models import phrases
+from bot.models import offline
 from bot.models.base import Request, Stop, ToolOffer
 from bot.models.offline import Offline, asked_for, people_words
 
@@ -312,15 +312,15 @@ async def test_the_hour_of_a_reminder(sentence: str, due: str | None) -> None:
 async def test_anything_else_is_told_what_works(sentence: str) -> None:
     """In one line, with the keys to set; nothing is called and nothing guessed."""
     text = await words_for(asking(sentence))
-    assert text == phrases.OFFLINE_WORKS.text
+    assert text == offline.OFFLINE_WORKS.text
     assert "ANTHROPIC_API_KEY" in text
     assert "\n" not in text
 
 
 async def test_a_tool_that_may_not_be_called_is_not() -> None:
     """One that is not offered, and any where none may be called."""
-    assert await words_for(asking("17*23", tools=("convert",))) == phrases.OFFLINE_WORKS.text
-    assert await words_for(asking("17*23", may_call_tools=False)) == phrases.OFFLINE_WORKS.text
+    assert await words_for(asking("17*23", tools=("convert",))) == offline.OFFLINE_WORKS.text
+    assert await words_for(asking("17*23", may_call_tools=False)) == offline.OFFLINE_WORKS.text
 
 
 async def test_ids_are_new_in_every_round() -> None:
