@@ -92,7 +92,7 @@ def translate_error(error: sqlite3.Error | OSError | UnicodeDecodeError) -> Stor
         return kind(f"the store cannot use {place} ({error.strerror}): check its path, owner and mode")
     is_no_text = isinstance(error, UnicodeDecodeError) or str(error).startswith(_NO_TEXT)
     name = "SQLITE_CORRUPT" if is_no_text else getattr(error, "sqlite_errorname", None) or type(error).__name__
-    kind, message = next((told for prefix, told in _KINDS.items() if name.startswith(prefix)), (StoreError, name))
+    kind, message = next((one for prefix, one in _KINDS.items() if name.startswith(prefix)), (StoreError, name))
     return kind(message.format(name=name))
 
 

@@ -149,7 +149,7 @@ class Journal(Repository):
     """The journal: the steps of a running turn, written as they happen, so that no step is repeated after a crash.
 
         running --(keep)--> steps gone, the turn is in the history
-                |-(fail)--> steps gone, the person was told
+                |-(fail)--> steps gone, a notice was sent
                 '-(taken back, forgotten)--> steps gone, nothing more is written
 
     Left to others: what a step says (`bot.chat.turns`).

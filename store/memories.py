@@ -177,7 +177,7 @@ class Reminders(Repository):
         return next(iter(self._read("origin = ?", (origin,))), None)
 
     def of_turn(self, turn: TurnId, person: str) -> tuple[Reminder, ...]:
-        """Returns the person's reminders that this turn of ours has planned or told, as long as they have words."""
+        """Returns the person's reminders that this turn of ours has planned or sent, as long as they have words."""
         return self._read(
             "person = ?1 AND plan IS NOT NULL AND words IS NOT NULL AND (turn_id = ?2 "
             "OR origin IN (SELECT origin FROM turns WHERE id = ?2) "
@@ -214,7 +214,7 @@ class Reminders(Repository):
         return self._read("settled_at IS NULL AND due_at <= ? ORDER BY due_at, id", (millis(at),), discards=True)
 
     def due_times(self) -> tuple[tuple[int, datetime], ...]:
-        """Returns the number and next time of at most 200 reminders of anybody, the nearest first, without words."""
+        """Returns the number and next time of at most 200 reminders of all people, the nearest first, without words."""
         rows = self.rows("SELECT number, due_at FROM reminders WHERE settled_at IS NULL ORDER BY due_at, id LIMIT 200")
         return tuple((number, moment(due_at)) for number, due_at in rows)
 
@@ -302,7 +302,7 @@ class Reminders(Repository):
         return self.exists("SELECT 1 FROM inbox WHERE turn_id = ? AND kind = 'reminder'", (turn,))
 
     def zone(self, direct: str) -> str | None:
-        """Returns the time zone of the person with the direct chat at this address; None if they never told it."""
+        """Returns the time zone of the person with the direct chat at this address; None if it is unknown."""
         rows = self.rows(
             "SELECT zones.conversation_id, zone FROM zones JOIN conversations ON conversations.id = "
             "zones.conversation_id WHERE handle = ?",
@@ -401,7 +401,7 @@ class Predictions(Repository):
     ) -> PredictionRow | None:
         """Records the outcome of the person's prediction (None: reopens it); returns the new state, None if not found.
 
-        It then disappears with the message that told the outcome, if not before.
+        It then disappears with the message with the outcome, if not before.
         """
         origin = self._origin(conversation, person, number, now)
         if origin is None:

@@ -128,10 +128,10 @@ def prove_receipts(
     """Returns what the receipts prove about the unnamed attempts; `left_at` as in `UnnamedAttempt.reaches`."""
     reaches: dict[int, list[ReceiptReach]] = {}
     for receipt in receipts:
-        told = {one.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
+        reached = {one.id: one.reaches(receipt, left_at) for one in unnamed if one.may_be(receipt)}
         reach = ReceiptReach(
-            known=frozenset(attempt for attempt, is_for in told.items() if is_for),
-            possible=frozenset(attempt for attempt, is_for in told.items() if is_for is None),
+            known=frozenset(attempt for attempt, is_for in reached.items() if is_for),
+            possible=frozenset(attempt for attempt, is_for in reached.items() if is_for is None),
         )
         reaches.setdefault(receipt.name, []).append(reach)
     return prove(unnamed, reaches)

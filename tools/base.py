@@ -180,7 +180,7 @@ class Wish:
 
     text: str
     prompt: str | None = None
-    """A question to ask then on the person's behalf; None: they are only told `text`."""
+    """A question to ask then on the person's behalf; None: they only read `text`."""
     local: str | None = None
     """`YYYY-MM-DDTHH:MM` on the wall clock of the zone; with `repeat`, the first time."""
     delay_seconds: int | None = None

@@ -287,7 +287,7 @@ class ExchangeRates:
                 except ToolError:
                     if self._kept is None:
                         raise
-                    # Nobody else waits for a service that is down.
+                    # No other call waits for a service that is down.
                     self._kept = now - _KEPT_FOR + _PAUSE, self._kept[1]
             rows = self._kept[1]
         for code in (source, target):

@@ -155,8 +155,8 @@ def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | N
         place = server(model)
         if place is None:
             return NOTHING
-        told = told_of(lessons, *place)
-        return told.model_copy(update={"price": own.of(place[1]) or told.price})
+        found = told_of(lessons, *place)
+        return found.model_copy(update={"price": own.of(place[1]) or found.price})
 
     return known
 
@@ -298,10 +298,10 @@ class CapabilityProbe:
             return
         address, wanted = place
         server = checked_server(model.partition("/")[0], self._settings)
-        name, told = await ask_capabilities(server, wanted, self._http)
-        if told != NOTHING:
+        name, found = await ask_capabilities(server, wanted, self._http)
+        if found != NOTHING:
             for known_as in {wanted, name}:
-                self._lessons.learn(address, known_as, **{LESSON: told.as_lesson()})
+                self._lessons.learn(address, known_as, **{LESSON: found.as_lesson()})
 
 
 class KeptLessons:

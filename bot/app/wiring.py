@@ -440,7 +440,7 @@ def access_list(settings: Settings, realm: str) -> AccessList:
     if settings.signal.note_to_self:
         return AccessList(persons=frozenset(), groups=frozenset(), note_to_self=True)
     if not persons and not access.groups:
-        _log.warning("nobody may write to Aldis yet: set ACCESS__ALLOWED to your number (and ACCESS__GROUPS)")
+        _log.warning("no one is allowed to write to Aldis yet: set ACCESS__ALLOWED to your number (and ACCESS__GROUPS)")
     return AccessList(
         persons=persons,
         groups=frozenset(access.groups),

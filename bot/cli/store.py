@@ -5,7 +5,7 @@ Only one process can have the store open. While Aldis runs, a verb asks it throu
 verb opens the store itself. A restored store is not started until somebody has decided about its open work:
 
     restore --> the open work is listed --settle, --replay--> decided
-                                        '-neither--> no start until `restore` is told
+                                        '-neither--> no start until `restore` decides
 """
 
 import argparse

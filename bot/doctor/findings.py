@@ -37,7 +37,7 @@ class Deps:
     tool_deps: ToolDeps
     """Of tools that are only looked at."""
     is_contained: bool = False
-    """Whether Aldis runs in a container, where loopback is nobody else's."""
+    """Whether Aldis runs in a container, where loopback is Aldis's alone."""
     sandbox: Callable[[], Sandbox]
 
 

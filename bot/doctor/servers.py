@@ -290,7 +290,7 @@ async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
     """Returns the JSON object at an address, whatever the status.
 
     Raises:
-        Disconnected: nobody answers there within so many seconds, or with something else.
+        Disconnected: no server answers there within so many seconds, or one with something else.
     """
     # The machine's proxies have no business on the way to what is close by, and no certificate is read without need.
     verify = trusted_certificates() if url.startswith("https:") else False
@@ -306,6 +306,6 @@ async def fetch_json(url: str, *, seconds: float = ASK_SECONDS) -> Json:
     except TimeoutError as error:
         raise Disconnected("no answer in time") from error
     except (httpx.ConnectError, OSError) as error:
-        raise Disconnected("nobody listens there") from error
+        raise Disconnected("no server listens there") from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError) as error:
         raise Disconnected("what answers there is something else") from error

@@ -70,8 +70,8 @@ def kept_reminder(at: datetime, text: str) -> str:
 def kept_prediction(one: Mapping[str, Any]) -> str:
     """A line of an export: a prediction, and its outcome if there is one."""
     percent = number((Decimal(str(one["probability"])) * 100).normalize())
-    told = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
-    return told if one["verdict"] is None else f"{told} ({say(_OUTCOMES[one['verdict']])})"
+    line = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
+    return line if one["verdict"] is None else f"{line} ({say(_OUTCOMES[one['verdict']])})"
 
 
 def kept_in_file(turns: int, shown: int) -> str:
@@ -157,8 +157,8 @@ class Export:
 
     def words(self) -> str:
         """For the chat: how much it is, what is kept besides, and the questions and answers, newest first."""
-        told = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
-        paragraphs = [kept_about_you(self.count), "\n".join(self._beside()), *told]
+        answered = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
+        paragraphs = [kept_about_you(self.count), "\n".join(self._beside()), *answered]
         return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
     def as_json(self) -> str:
@@ -174,11 +174,11 @@ class Export:
         turns: list[Mapping[str, Any]] = []
         room_bytes = MAX_FILE_BYTES
         for turn in reversed(self.turns):
-            told = _read_by_all(turn) if in_group else _whole(_without_media(turn))
-            room_bytes -= len(json.dumps(told))
+            shown = _read_by_all(turn) if in_group else _whole(_without_media(turn))
+            room_bytes -= len(json.dumps(shown))
             if room_bytes < 0:
                 break
-            turns.insert(0, told)
+            turns.insert(0, shown)
         data = self._json(turns).encode()
         return File(name="export.json", content_type="application/json", data=data), len(turns)
 
@@ -194,7 +194,7 @@ class Export:
         nothing.
         """
         words_bytes, pictures_bytes = MAX_FILE_BYTES, 0 if in_group else _MAX_PICTURE_BYTES
-        told: list[str] = []
+        articles: list[str] = []
         for turn in reversed(self.turns):
             asked = _HEAD.sub(r"<small>\1</small>", escape(_headed(_asked(turn))))
             answered = f"<p>{escape(_answered(turn))}</p></article>"
@@ -202,7 +202,7 @@ class Export:
             if words_bytes < 0:
                 break
             pictures, pictures_bytes = _pictures(turn, pictures_bytes)
-            told.append(f'<article><p class="asked">{asked}</p>{pictures}{answered}')
+            articles.append(f'<article><p class="asked">{asked}</p>{pictures}{answered}')
         beside = "".join(f"<li>{escape(line)}</li>" for line in self._beside())
         title = escape(say(EXPORT_TITLE, name=name))
         page = _PAGE.format(
@@ -210,7 +210,7 @@ class Export:
             title=title,
             first=escape(kept_about_you(self.count)),
             beside=f"<ul>{beside}</ul>" if beside else "",
-            turns="\n".join(told),
+            turns="\n".join(articles),
         )
         return File(name="export.html", content_type="text/html", data=page.encode())
 
@@ -321,7 +321,7 @@ def _beside(
         turns=(),
         settings=chats.settings_of(repos, home, now),
         unanswered=_unanswered(repos, home, person, now),
-        facts=tuple(_told(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
+        facts=tuple(_fact_of(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
         reminders=tuple(
             (one.due_at.astimezone(zone), json.loads(one.words)["text"])
             for one in reminders
@@ -336,7 +336,7 @@ def _beside(
     )
 
 
-def _told(fact: bytes, origin: bytes | None, person: PersonId) -> str:
+def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     """A fact; if the person did not tell it themselves, with its source and without links."""
     where = turn_phrases.origin(untrusted_sources(labels.load_labels(origin), person))
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
@@ -427,7 +427,7 @@ class ExportCommands(CommandGroup):
         as JSON. In a group, only what they asked there.
         """
         author, now = call.message.author, self._context.clock.now()
-        # In a group nobody is shown more than the group has already seen.
+        # A group is shown no more than it has already seen.
         direct = None if call.is_in_group else call.message.chat
 
         found = await gather_export(

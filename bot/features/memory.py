@@ -1,8 +1,7 @@
 """Memory: the facts about themselves that people want remembered.
 
-They are told, kept and used in a person's direct conversation with Aldis and nowhere else: what somebody says in a
-group is not remembered about anybody, and no group learns what somebody said in private. They live as long as the
-message that told them.
+A person says them in the direct conversation with Aldis, and they are kept and used there alone: what a member says in
+a group is not remembered, and no group learns what a person said in private. A fact lives as long as its message.
 """
 
 import re

@@ -54,12 +54,12 @@ _TRUSTED = Sentence("TRUSTED", "The new safety number of {name} is trusted now. 
 
 
 def identity_changed(name: str | None, label: str) -> str:
-    """The notice that somebody's safety number has changed, and what an admin can do about it."""
+    """The notice that a person's safety number has changed, and what an admin can do about it."""
     return say(_IDENTITY_CHANGED, name=_named(name, label), label=label)
 
 
 def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:
-    """A line about somebody whose safety number has changed, with the new one."""
+    """A line about a person whose safety number has changed, with the new one."""
     return say(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
 
 

@@ -109,7 +109,7 @@ class Outcomes:
     def finish(
         self, item: OutboxItem, outgoing: Outgoing, sent_at: SentId, edits: SentMessage | None, *, lost_files: bool
     ) -> Outcome:
-        """It went out; `lost_files`: people are told that there should have been files."""
+        """It went out; `lost_files`: a notice says that there should have been files."""
 
         def record(repos: Repositories) -> None:
             self._keep_sent(repos, item, outgoing, sent_at, edits)
@@ -458,7 +458,7 @@ class Sender:
         return outcome
 
     async def _tried(self, item: OutboxItem, outgoing: Outgoing, tries: Tries, *, lost_files: bool = False) -> Outcome:
-        """Tries to send it; `lost_files`: people are told, once it goes out, that there should have been files."""
+        """Tries to send it; `lost_files`: once it goes out, a notice says that there should have been files."""
         if isinstance(outgoing, Reply) and item.doubts - tries.outages >= _PLAIN_FROM:
             outgoing, lost_files = _plain(outgoing), lost_files or bool(outgoing.files and outgoing.content.text)
         edits = editable(item, self._clock.wall()) if isinstance(outgoing, Reply) and not outgoing.files else None

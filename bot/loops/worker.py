@@ -390,7 +390,7 @@ class Worker:
         return asked
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
-        """Whether the author may ask in this group, by its settings; the first who may not is told so."""
+        """Whether the author may ask in this group, by its settings; the first who may not gets a sentence."""
         if not message.chat.is_group:
             return True
         envelope = opened.envelope
@@ -429,7 +429,7 @@ class Worker:
         return None
 
     def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
-        """Returns what the person is told instead of an answer; None: the message is answered normally."""
+        """Returns what the person reads instead of an answer; None: the message is answered normally."""
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now:

@@ -211,7 +211,7 @@ def http_options() -> dict[str, Any]:
     return {
         "verify": trusted_certificates(),
         "trust_env": False,
-        "follow_redirects": False,  # they would carry people's words to a server that nobody has chosen
+        "follow_redirects": False,  # they would carry people's words to a server that the operator has not chosen
         "headers": {"Accept-Encoding": "identity"},  # a packed answer could expand to anything
         "event_hooks": {"response": [limit_answer]},
     }
@@ -299,9 +299,9 @@ class Adapter(ABC):
 
     async def _ask(self, request: Request, listener: Listener) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
-        told = told_of(self._lessons, self._base_url, self._model)
-        quirks = self._set | (_told(told) | self._learnt()) - self._never
-        is_streamed = self.is_slow or told.is_at_home is True
+        known = told_of(self._lessons, self._base_url, self._model)
+        quirks = self._set | (_quirks_of(known) | self._learnt()) - self._never
+        is_streamed = self.is_slow or known.is_at_home is True
         while True:
             request = replace(request, max_output_tokens=min(request.max_output_tokens, self._most_output_tokens()))
             try:
@@ -371,14 +371,14 @@ class Adapter(ABC):
         return error
 
 
-def _told(told: Capabilities) -> Quirks:
+def _quirks_of(known: Capabilities) -> Quirks:
     """What a model does not take, as its server says."""
     can = {
-        media.PICTURE: told.pictures,
-        media.DOCUMENT: told.documents,
-        "tools": told.tools,
-        "effort": told.thinking,
-        "system": told.system,
+        media.PICTURE: known.pictures,
+        media.DOCUMENT: known.documents,
+        "tools": known.tools,
+        "effort": known.thinking,
+        "system": known.system,
     }
     return frozenset(name for name, is_so in can.items() if is_so is False)
 

@@ -183,10 +183,10 @@ def object_schema(parameters: Mapping[str, object]) -> dict[str, object]:
     Without them OpenAI's models do not see a nested object, and some servers refuse it; at the root all refuse it.
     Source: pydantic/pydantic-ai#3654; community.openai.com, thread 1368533; 2026-11-27.
     """
-    return {"type": "object", "properties": {}, **{key: _told(key, value) for key, value in parameters.items()}}
+    return {"type": "object", "properties": {}, **{key: _described(key, value) for key, value in parameters.items()}}
 
 
-def _told(key: str, value: object) -> object:
+def _described(key: str, value: object) -> object:
     """What stands in a schema under this key, with its objects made whole."""
     if key in {"properties", "$defs", "definitions"} and isinstance(value, dict):
         return {name: _nested(schema) for name, schema in cast("dict[str, object]", value).items()}
@@ -199,7 +199,7 @@ def _told(key: str, value: object) -> object:
 def _nested(schema: object) -> object:
     if not isinstance(schema, dict):
         return schema
-    whole = {key: _told(key, value) for key, value in cast("dict[str, object]", schema).items()}
+    whole = {key: _described(key, value) for key, value in cast("dict[str, object]", schema).items()}
     kind = whole.get("type")
     is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
     return (
@@ -345,9 +345,9 @@ class Refusal:
         unknown = Rejected if 400 <= self.status < 500 else Unavailable  # noqa: PLR2004 - the borders of HTTP's classes
         kind = _PHRASES.get(phrase) or _KINDS.get(self.status, unknown)
         code = self.code if re.fullmatch(r"[a-zA-Z0-9_.-]{1,64}", self.code) else ""
-        told = [f"{provider} answered {self.status}", code, f"({phrase})" if phrase else ""]
+        words = [f"{provider} answered {self.status}", code, f"({phrase})" if phrase else ""]
         error = kind(
-            " ".join(filter(None, told)),
+            " ".join(filter(None, words)),
             provider=provider,
             model=model,
             retry_after_seconds=_retry_after_seconds(self.headers),

@@ -146,7 +146,7 @@ async def test_nobody_is_ready_at_the_start(world: World) -> None:
         console.process.terminate()
         ended = await console.ended()
     assert ended.status == 0
-    assert "nobody may write" not in ended.stderr
+    assert "no one is allowed to write" not in ended.stderr
 
 
 async def test_where_nobody_may_write_aldis_says_so(world: World) -> None:
@@ -159,5 +159,5 @@ async def test_where_nobody_may_write_aldis_says_so(world: World) -> None:
         console.process.terminate()
         ended = await console.ended()
     assert ended.status == 0
-    assert "nobody may write to Aldis yet: set ACCESS__ALLOWED" in ended.stderr
+    assert "no one is allowed to write to Aldis yet: set ACCESS__ALLOWED" in ended.stderr
     assert (world.signal.sent, world.signal.read, world.model.requests) == ([], [], [])

@@ -283,12 +283,12 @@ def news_tools(feeds: Feeds) -> tuple[IntelSearch, IntelRecent]:
 
 def _row(found: FoundArticle) -> dict[str, Any]:
     """Describes an article as a result; one without an address cannot be cited. Its words are a stranger's."""
-    told: dict[str, Any] = {"title": found.title}
+    row: dict[str, Any] = {"title": found.title}
     if found.url is not None:
-        told |= {"url": found.url, "site": (urlsplit(found.url).hostname or "").removeprefix("www.")}
-    told["feed"] = name_of(found.feed_title, found.feed_url)
-    told["published" if found.is_dated else "first_seen"] = f"{found.published_at:%Y-%m-%d %H:%M} UTC"
-    return told | ({"snippet": shorten(found.summary, _MAX_SNIPPET_CHARS)} if found.summary else {})
+        row |= {"url": found.url, "site": (urlsplit(found.url).hostname or "").removeprefix("www.")}
+    row["feed"] = name_of(found.feed_title, found.feed_url)
+    row["published" if found.is_dated else "first_seen"] = f"{found.published_at:%Y-%m-%d %H:%M} UTC"
+    return row | ({"snippet": shorten(found.summary, _MAX_SNIPPET_CHARS)} if found.summary else {})
 
 
 _ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)

@@ -80,7 +80,7 @@ class PlannedReminder:
     in_seconds: int
     """The time from now until then; negative if it is over."""
     timezone: str
-    """The IANA zone of the person, in which `when` is told."""
+    """The IANA zone of the person, in which `when` is given."""
     repeat: Repeat | None
     loses_words: bool = False
     """Whether its words disappear before it is due, with the message they came from."""

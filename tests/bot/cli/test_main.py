@@ -317,9 +317,9 @@ async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     assert await health(port, monkeypatch, host="::1") == 1
     assert await health(0, monkeypatch) == 2
     assert capsys.readouterr().err.splitlines() == [
-        f"aldis: no answer from the health page at 127.0.0.1:{port}: nobody listens there",
+        f"aldis: no answer from the health page at 127.0.0.1:{port}: no server listens there",
         "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
-        f"aldis: no answer from the health page at [::1]:{port}: nobody listens there",
+        f"aldis: no answer from the health page at [::1]:{port}: no server listens there",
         "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
         "aldis: the health page is turned off (WEB__PORT=0)",
     ]

@@ -213,7 +213,11 @@ async def test_what_is_too_large_is_told(tmp_path: Path) -> None:
 
 
 async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read-only twice: by the way it is opened, and by a pragma; and a file that is read as it rests must rest."""
+    """Read-only twice: by the way it is opened, and by a pragma; and a file that is read as it rests must rest.
+
+    No question can write by itself, so the statement is exchanged to reach the first guard, and the pragmas to reach
+    the second.
+    """
 
     def writing(*_: object) -> tuple[str, tuple[()]]:
         return "DELETE FROM t RETURNING a", ()

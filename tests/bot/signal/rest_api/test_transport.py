@@ -342,7 +342,7 @@ async def test_a_bridge_that_is_silent_while_it_links_needs_no_new_code(server: 
 
 
 async def test_a_code_that_was_scanned_when_nobody_waited_any_more(server: SignalRestApi) -> None:
-    """Whoever has scanned the last one a moment too late is not asked to do it again: the account is there."""
+    """An operator who has scanned the last one a moment too late need not do it again: the account is there."""
     server.accounts.clear()
     linking = RestApiLinking(server.url, poll_seconds=0.01)
     await linking.start_link("Aldis")
