@@ -177,6 +177,22 @@ async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(s
     assert await states(store) == [("sent", millis(at(90.1))), ("unknown", None)]
 
 
+async def test_a_copy_that_may_have_been_a_reaction_is_removed(store: Store) -> None:
+    """After kills with both in doubt the receipt proves neither, and still tells of a copy when it is sent again."""
+    react = {"in_group": False, "now": at(0), "stamped_at": at(0)}
+    await store.transaction(lambda repos: repos.attempts.begin_reaction("direct:a", **react))
+    await say(store, "direct:a", b"answer")
+    [item] = await begin(store, at(0.1))
+    await store.transaction(lambda repos: repos.attempts.interrupt(until=at(6)))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE, open_until=at(6)))
+    assert await prove(store, "direct:a", at(0.5)) == 0
+    await store.transaction(lambda repos: repos.attempts.reconcile(now=at(20)))
+    await begin(store, NOON + GRACE)
+    await store.transaction(lambda repos: repos.copies.keep_removal(item.id, b"removal"))
+    await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, millis(at(90.1)), now=at(90.2)))
+    assert [copy.name for copy in await store.transaction(lambda repos: repos.copies.take())] == [millis(at(0.5))]
+
+
 async def test_a_reaction_that_nothing_can_be_mistaken_for_is_forgotten(store: Store) -> None:
     """However many there are, and whatever went out at other times."""
     for second in range(0, 3600, 300):
