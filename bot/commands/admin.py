@@ -205,7 +205,7 @@ class AdminCommands(CommandGroup):
         message = message or Incoming(author=verdict.author, name=None, chat=chat, sent_at=verdict.target, text="")
         return Command(message=message, name="allow" if verdict.is_yes else "deny", rest=person, is_addressed=True)
 
-    @command("/allow CODE|NAME", phrases.ABOUT_ALLOW, for_admins=True, section="admins", exact_only=True)
+    @command("/allow CODE|NAME", phrases.ABOUT_ALLOW, for_admins=True, section="admins")
     async def _allow(self, call: Call) -> None:
         """Lets in the stranger who was given this code, or by whose name the admins were asked about them."""
         word, clock = call.command.rest, self._context.clock
@@ -227,7 +227,7 @@ class AdminCommands(CommandGroup):
         await self._context.answer(call, allow)
         await self._on_allowed(person)
 
-    @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins", exact_only=True)
+    @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins")
     async def _deny(self, call: Call) -> None:
         """Shuts out a person who was let in, or keeps out a stranger whom the admins were asked about."""
         word = call.command.rest
@@ -322,7 +322,6 @@ class BroadcastCommands(CommandGroup):
         phrases.ABOUT_BROADCAST,
         for_admins=True,
         section="admins",
-        exact_only=True,
         directly_only=True,
     )
     async def _broadcast(self, call: Call) -> None:

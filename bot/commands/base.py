@@ -1,15 +1,16 @@
 """The table of commands: the name and form of each, who can give it, and what it does.
 
     /name rest --> known? --> allowed, and here? --> right form? --> done, answered and settled in one transaction
-                 '-- nearly --> the one that is meant; several, or one that cannot be undone: "Did you mean ...?"
+                 '-- no --> "Did you mean ...?"; in a group, where other bots have commands too, nothing
 
-Left to others: what the commands do (the modules beside this one), what counts as a command (`bot.access.routing`),
-which names are close to each other (`bot.commands.names`).
+Left to others: what the commands do (the modules beside this one), what counts as a command (`bot.access.routing`).
 """
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+import unicodedata
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from difflib import get_close_matches
 from types import MethodType
 from typing import Any, Literal, Self, get_args
 
@@ -19,7 +20,7 @@ from bot.chat import chats
 from bot.chat.turn_tasks import TurnTasks
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.commands import names, phrases
+from bot.commands import phrases
 from bot.events import File, Incoming, PersonId, SentId
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.detect import detect_language
@@ -27,6 +28,39 @@ from bot.i18n.language import Language, use_language
 from store import ConversationId, Repositories, Store, TurnId, UrgentItem
 
 _CONFIRMED_WITHIN = timedelta(minutes=10)
+_CLOSE = 0.75
+"""One letter in four can be wrong, or two swapped."""
+_MAX_COMPARED = 60
+"""Comparing a whole message with names letter by letter would keep others waiting."""
+_WORDS: Mapping[str, str] = {
+    "help": "hilfe aide ayuda start commands befehle commandes comandos",
+    "new": "neu nouveau nuevo reset",
+    "stop": "stopp halt anhalten abbrechen arret arrete arreter para parar detener cancel",
+    "retry": "nochmal wiederhole wiederholen reessayer reintentar repetir again",
+    "model": "modell modele modelo",
+    "persona": "rolle personnage personaje",
+    "tools": "werkzeuge outils herramientas",
+    "language": "sprache langue idioma lang",
+    "remind": "erinnere erinner erinnern erinnerung erinnerungen reminder reminders rappelle rappel rappels "
+    "rappellemoi recuerdame recordar recordatorio recordatorios",
+    "timezone": "zeitzone fuseau zona tz",
+    "memory": "gedachtnis gedaechtnis memoire memoria",
+    "feeds": "nachrichten flux noticias news",
+    "usage": "verbrauch kosten cout couts consommation consumo gastos cost costs",
+    "verify": "prufen pruefen nachweis verifier verificar attestation",
+    "whoami": "werbinich quisuisje quiensoy",
+    "export": "exportieren exporter exportar",
+    "forget": "vergiss vergessen oublie oublier olvida olvidar",
+    "pause": "pausieren pausa",
+    "resume": "weiter fortsetzen reprendre reanudar",
+    "always": "immer toujours siempre",
+    "people": "leute personnes personas",
+    "groups": "gruppen groupes grupos",
+}
+"""Names of commands in other languages and programs, as `fold` writes them; none for what is done without a question
+and cannot be undone.
+"""
+_NAMES: Mapping[str, str] = {word: name for name, words in _WORDS.items() for word in words.split()}
 
 Wished = Literal["cancel", "done", "later"]
 """What a reaction wants of a thing that one of our messages speaks of: a cross, a check mark, an alarm clock."""
@@ -119,8 +153,6 @@ class command:  # noqa: N801  (it decorates methods)
     """Whether its answer is about other conversations, so that no group can be shown it."""
     groups_only: bool = field(default=False, kw_only=True)
     """Whether it sets something that only groups have."""
-    exact_only: bool = field(default=False, kw_only=True)
-    """Whether it runs only if its name is spelled exactly, because it cannot be undone."""
     examples: tuple[str | Sentence, ...] = field(default=(), kw_only=True)
     """Examples for its help; placeholders are in capitals, the same in every language."""
     run: Callable[..., Awaitable[None]] = field(default=_nothing, kw_only=True)
@@ -273,7 +305,7 @@ class CommandContext:
             return self.turns.language(repos, call.conversation)
         name, rest = call.command.name, call.command.rest
         # A command's own name is the same in every language.
-        written = rest if names.command_for(name) is None else f"{name} {rest}"
+        written = f"{name} {rest}" if fold(name) in _NAMES else rest
         return detect_language(written) or self.turns.language(repos, call.conversation)
 
     def once(self, repos: Repositories, call: Call) -> None:
@@ -330,7 +362,7 @@ class Commands(CommandGroup):
         Raises:
             StoreError: nothing was done; try again.
         """
-        found = self._found(call, call.command.name, is_addressed=call.command.is_addressed)
+        found = self._found(call, call.command.name)
         if isinstance(found, CommandEntry):
             await self._carry_out(found, call)
         elif call.command.is_addressed:
@@ -341,7 +373,7 @@ class Commands(CommandGroup):
 
     def has(self, word: str) -> bool:
         """Whether this is the exact name of a command, in any language."""
-        return (names.command_for(word) or word) in self._entries
+        return _NAMES.get(fold(word), word) in self._entries
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
         """Forgets it in every group."""
@@ -353,21 +385,17 @@ class Commands(CommandGroup):
         """Does what a reaction wants in the first group that it means something to; False if it means nothing."""
         return any(group.on_reaction(*reaction) for group in self._groups if group.on_reaction is not None)
 
-    def _found(self, call: Call, word: str, *, is_addressed: bool) -> CommandEntry | tuple[str, ...]:
-        """The command that is meant; if that is uncertain, the names that come into question.
+    def _found(self, call: Call, word: str) -> CommandEntry | Sequence[str]:
+        """The command of this name, in any language; if there is none, the names that it resembles.
 
-        To everybody else an admin's command looks like one that does not exist. Other bots in a group have commands
-        too: one that is not addressed to Aldis must be spelled exactly, in any language.
+        To everybody else an admin's command looks like one that does not exist.
         """
         given = {entry.name: entry for entry in self._entries.values() if entry.may_be_given(call)}
-        if word in self._entries:
-            return given.get(word, ())  # an exact name means no other command
-        near = (names.command_for(word) or word,)
-        if near[0] not in given:
-            near = names.similar(word, given.keys()) if is_addressed else ()
-        if len(near) == 1 and not given[near[0]].exact_only:
-            return given[near[0]]
-        return near
+        folded = fold(word)
+        name = _NAMES.get(folded, word)
+        if name in given:
+            return given[name]
+        return () if name in self._entries else get_close_matches(folded[:_MAX_COMPARED], given, cutoff=_CLOSE)
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
         if not entry.belongs(call):
@@ -388,12 +416,10 @@ class Commands(CommandGroup):
         if not word:
             await self._context.answer(call, lambda _: self._overview(call))
             return
-        found = self._found(call, word, is_addressed=True)
-        # A guess is good enough here: explaining the wrong command does no harm.
-        entry = found if isinstance(found, CommandEntry) else self._entries[found[0]] if len(found) == 1 else None
-        others = found if isinstance(found, tuple) else ()
+        found = self._found(call, word)
         await self._context.answer(
-            call, lambda _: phrases.unknown_command(word, others) if entry is None else _explained(entry)
+            call,
+            lambda _: _explained(found) if isinstance(found, CommandEntry) else phrases.unknown_command(word, found),
         )
 
     def _overview(self, call: Call) -> str:
@@ -409,3 +435,9 @@ def _explained(entry: CommandEntry) -> str:
     """What a command does, with examples."""
     lines = [f"- `{example if isinstance(example, str) else say(example)}`" for example in entry.examples]
     return "\n".join([f"`{entry.form}`: {say(entry.summary)}", *(["", *lines] if lines else [])])
+
+
+def fold(word: str) -> str:
+    """Returns the word in lower case without accents, dashes and underscores."""
+    parts = unicodedata.normalize("NFKD", word.casefold().replace("-", "").replace("_", ""))
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))

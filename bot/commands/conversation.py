@@ -59,7 +59,6 @@ class ConversationCommands(CommandGroup):
         phrases.ABOUT_FORGET,
         section="data",
         examples=("/forget", "/forget everything"),
-        exact_only=True,
     )
     async def _forget(self, call: Call) -> None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
@@ -193,7 +192,7 @@ class ConversationCommands(CommandGroup):
         repos.inbox.as_question(item, again)
         return planned
 
-    @command("/undo", phrases.ABOUT_UNDO, exact_only=True)
+    @command("/undo", phrases.ABOUT_UNDO)
     async def _undo(self, call: Call) -> None:
         """Takes the person's last question and its answer back, here and in the chat."""
         self._end(call, await self._context.store.transaction(lambda repos: self._undone(repos, call)))

@@ -6,16 +6,16 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools, shape_of
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
-from bot.commands.names import closest, fold
+from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from store import Repositories
@@ -34,31 +34,20 @@ class Menu:
     """Sources of further tools while Aldis runs."""
 
 
-_OFF, _REVOKE = "off", "revoke"
-_MAX_DIGITS = 4
 _MAX_SHOWN = 60
 """How many characters of an unknown name are repeated."""
-_SWITCHES: Mapping[str, bool] = {
-    **dict.fromkeys(("on", "an", "ein", "activer", "active", "activar", "activa"), True),
-    **dict.fromkeys(("off", "aus", "desactiver", "desactive", "desactivar", "desactiva"), False),
-}
-_ASKERS: Mapping[str, Askers] = {
-    **dict.fromkeys(("all", "alle", "everybody", "everyone", "tous", "todos"), "all"),
-    **dict.fromkeys(("admins", "admin"), "admins"),
-    **dict.fromkeys(("list", "liste", "lista"), "list"),
-}
 _ASKERS_TOLD: Mapping[Askers, Sentence] = {
     "all": phrases.ASKERS_ALL,
     "admins": turn_phrases.ASKERS_ADMINS,
     "list": turn_phrases.ASKERS_LIST,
 }
 _LANGUAGE_NAMES: Mapping[Language, str] = {
-    "en": "english englisch anglais ingles",
-    "de": "german deutsch allemand aleman",
-    "fr": "french franzosisch francais frances",
-    "es": "spanish spanisch espagnol espanol",
+    "en": "en english englisch anglais ingles",
+    "de": "de german deutsch allemand aleman",
+    "fr": "fr french franzosisch francais frances",
+    "es": "es spanish spanisch espagnol espanol",
 }
-"""Each language's names in all of them, in lower case without accents."""
+"""Each language's code, and its names in all of them, as `fold` writes them."""
 
 
 class PreferenceCommands(CommandGroup):
@@ -84,18 +73,17 @@ class PreferenceCommands(CommandGroup):
         elif not wanted:
             await self._context.answer(call, lambda repos: self._shown(self._context.settings(repos, call)))
         else:
-            await self._choose(call, wanted)
-
-    async def _choose(self, call: Call, wanted: str) -> None:
-        """Chooses the model that is surely meant, or asks which of several."""
-        models = self._menu.models
-        is_default = wanted.lower() == "default"
-        found = models[:1] if is_default else _meant(wanted, models)
-        if len(found) == 1:
-            chosen = None if is_default else found[0]
-            await self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
-        else:
-            await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
+            models = self._menu.models
+            is_default = wanted.lower() == "default"
+            numbered = {
+                model: (f"{place}", fold(model), fold(model.partition("/")[2])) for place, model in enumerate(models, 1)
+            }
+            found = models[:1] if is_default else [*_meant(wanted, numbered)]
+            if len(found) == 1:
+                chosen = None if is_default else found[0]
+                await self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
+            else:
+                await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
 
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
@@ -118,7 +106,7 @@ class PreferenceCommands(CommandGroup):
 
         if not text:
             await self._context.answer(call, persona_now)
-        elif text.lower() == _OFF:
+        elif text.lower() == "off":
             await self._context.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
         elif len(text) > MAX_PERSONA_CHARS:
             await self._context.reply(call, phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
@@ -145,10 +133,10 @@ class PreferenceCommands(CommandGroup):
             await self._context.reply(call, phrases.NO_TOOLS)
         elif not verb:
             await self._context.answer(call, lambda repos: self._listed(repos, call, specs, absent))
-        elif not rest.strip() or (verb.lower() != _REVOKE and fold(verb) not in _SWITCHES):
+        elif not rest.strip() or verb.lower() not in {"on", "off", "revoke"}:
             raise WrongForm
         else:
-            await self._context.answer(call, lambda repos: self._switch(repos, call, fold(verb), rest.strip(), specs))
+            await self._context.answer(call, lambda repos: self._switch(repos, call, verb.lower(), rest.strip(), specs))
 
     def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
         """A line for each tool, for each server whose tools are unavailable, and for each permanent permission that the
@@ -175,15 +163,18 @@ class PreferenceCommands(CommandGroup):
         # A tool that is unavailable now may have been switched off, or allowed, earlier.
         allowed = (grant.tool for grant in repos.grants.of(call.conversation, call.message.author))
         named = _by_name((*specs, *self._context.settings(repos, call).tools_off, *allowed))
-        found, is_sure = _tools_meant(fold(word), named)
-        if not is_sure:
+        # `web` means all whose names begin so, `search` is a part of several.
+        known = {name: (fold(name), *map(fold, tools)) for name, tools in named.items()}
+        family = [name for name, tools in named.items() if word.lower() in {tool.partition("_")[0] for tool in tools}]
+        found = family or [*_meant(word, known)]
+        if not family and len(found) != 1:
             return _unclear(word, found, phrases.NO_SUCH_TOOL)
         tools = [tool for name in found for tool in named[name]]
-        if verb == _REVOKE:
+        if verb == "revoke":
             gone = [repos.grants.revoke(call.conversation, call.message.author, tool) for tool in tools]
             sentence = phrases.NO_LONGER_ALLOWED if any(gone) else phrases.NOT_ALLOWED
             return say(sentence, tool=", ".join(found))
-        is_on = _SWITCHES[verb]
+        is_on = verb == "on"
         for tool in tools:
             self._context.change(repos, call, lambda settings, tool=tool: settings.with_tool(tool, is_on=is_on))
         return phrases.tools_switched(found, is_on=is_on)
@@ -198,8 +189,8 @@ class PreferenceCommands(CommandGroup):
         """Sets the language of Aldis's own sentences here: one of these (or its name), or `auto`, the language that
         people write.
         """
-        wanted = call.command.rest.lower()
-        code = None if wanted == "auto" else _code(wanted)
+        wanted = fold(call.command.rest)
+        code = next((code for code, words in _LANGUAGE_NAMES.items() if wanted in words.split()), None)
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET
@@ -208,8 +199,9 @@ class PreferenceCommands(CommandGroup):
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> None:
         """Answers every message of the group, or only those that address Aldis."""
-        is_on = _SWITCHES.get(fold(call.command.rest))
-        if is_on is None:
+        word = call.command.rest.lower()
+        is_on = word == "on"
+        if word not in {"on", "off"}:
             raise WrongForm
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
         await self._context.set(call, lambda: reply, answers_always=is_on)
@@ -226,8 +218,8 @@ class PreferenceCommands(CommandGroup):
         """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
         argument shows who can.
         """
-        word = fold(call.command.rest)
-        askers = _ASKERS.get(word)
+        word = call.command.rest.lower()
+        askers: Askers | None = next((one for one in get_args(Askers) if one == word), None)
         if not word:
             await self._context.answer(call, lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers])
         elif askers is None:
@@ -260,16 +252,11 @@ def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:
     return phrases.which(word, found) if found else say(nothing, name=word[:_MAX_SHOWN])
 
 
-def _meant(wanted: str, models: tuple[str, ...]) -> tuple[str, ...]:
-    """The models that may be meant: by number in the list, by name with or without the provider, by part of it, or
-    nearly.
-    """
-    word = wanted.lower()
-    if word.isdecimal():
-        number = int(word) if len(word) <= _MAX_DIGITS else 0
-        return models[number - 1 : number] if 0 < number <= len(models) else ()
-    named = tuple(model for model in models if word in {model.lower(), model.lower().partition("/")[2]})
-    return named or tuple(model for model in models if word in model.lower()) or closest(word, models)
+def _meant(word: str, choices: Mapping[str, Collection[str]]) -> Sequence[str]:
+    """The choices that a word may mean: those that have it as one of their forms, or else as a part of one."""
+    plain = fold(word)
+    named = [choice for choice, forms in choices.items() if plain in forms]
+    return named or [choice for choice, forms in choices.items() if any(plain in form for form in forms)]
 
 
 def _by_name(tools: Iterable[str]) -> Mapping[str, Sequence[str]]:
@@ -278,27 +265,6 @@ def _by_name(tools: Iterable[str]) -> Mapping[str, Sequence[str]]:
     for tool in dict.fromkeys(tools):
         named.setdefault(turn_phrases.tool_name(tool), []).append(tool)
     return named
-
-
-def _tools_meant(word: str, named: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], bool]:
-    """What people call the tools that may be meant, and whether that is certain: one by its name, by nearly its name or
-    by part of it, or all that share the beginning of their names (`web` for `web_search` and `web_fetch`).
-    """
-    forms = {name: (fold(name), *tools) for name, tools in named.items()}
-    exact = [name for name, several in forms.items() if word in several]
-    family = exact or [name for name, several in forms.items() if word in {one.partition("_")[0] for one in several}]
-    part = family or [name for name, several in forms.items() if any(word in one for one in several)]
-    found = part or [name for name, several in forms.items() if closest(word, several)]
-    return tuple(found), bool(family) or len(found) == 1
-
-
-def _code(word: str) -> Language | None:
-    """The language with this code or name, in any language; nearly is good enough."""
-    plain = fold(word)
-    names = {language: (str(language), *_LANGUAGE_NAMES[language].split()) for language in LANGUAGES}
-    exact: list[Language] = [language for language in LANGUAGES if plain in names[language]]
-    found: list[Language] = exact or [language for language in LANGUAGES if closest(plain, names[language][1:])]
-    return found[0] if len(found) == 1 else None
 
 
 def _model_name(model: str) -> str:

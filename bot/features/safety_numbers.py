@@ -405,7 +405,6 @@ class TrustCommands(CommandGroup):
         ABOUT_TRUST,
         for_admins=True,
         section="admins",
-        exact_only=True,
         directly_only=True,
     )
     async def _trust(self, call: Call) -> None:

