@@ -307,7 +307,7 @@ def service(
     menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
     groups = (
         ConversationCommands(context, approvals),
-        ExportCommands(context, name=settings.signal.name, timezone=locale.timezone),
+        ExportCommands(context, timezone=locale.timezone),
         UsageCommands(context, timezone=locale.timezone, limits=budgets),
         PreferenceCommands(context, menu),
         AttestationCommands(context, Attestation(settings.attestation.socket)),

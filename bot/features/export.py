@@ -6,12 +6,10 @@ Left to others: where it is kept (`store`), who can see it (`bot.commands`, the 
 import asyncio
 import json
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from html import escape
 from itertools import groupby
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -28,16 +26,16 @@ from bot.events import ChatId, File, PersonId
 from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.language import current_language, use_language
+from bot.i18n.language import use_language
 from bot.i18n.locale import day, moment, number
-from bot.messages import AssistantMessage, Message, Picture, ToolMessage, UserMessage
+from bot.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
 from store import ConversationId, Grant, Repositories, Store, StoredMessage, TurnId
 
 ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
 _KEPT_IN_FILE = Sentence(
-    "KEPT_IN_FILE", "I've kept {answers}, encrypted. The page is for reading; the other file has the same for programs."
+    "KEPT_IN_FILE", "I've kept {answers}, encrypted. The text is for reading; the other file has the same for programs."
 )
 _KEPT_PARTLY_IN_FILE = Sentence(
     "KEPT_PARTLY_IN_FILE",
@@ -45,11 +43,9 @@ _KEPT_PARTLY_IN_FILE = Sentence(
 )
 _KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
 _KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
-KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
+_KEPT_UNANSWERED = Sentence("KEPT_UNANSWERED", "You asked, and I couldn't answer: {question}")
 _KEPT_NOTHING = Sentence("KEPT_NOTHING", "I've kept nothing of what you asked.")
 _KEPT_SOME = Sentence("KEPT_SOME", "I've kept {answers}, encrypted. Newest first:")
-EXPORT_TITLE = Sentence("EXPORT_TITLE", "What {name} keeps about you")
-PICTURE_LEFT_OUT = Sentence("PICTURE_LEFT_OUT", "(a picture, left out because the page would be too large)")
 _OUTCOMES: Mapping[str, Sentence] = {
     "came_true": Sentence("PREDICTION_CAME_TRUE", "It came true."),
     "did_not": Sentence("PREDICTION_DID_NOT", "It did not come true."),
@@ -57,61 +53,10 @@ _OUTCOMES: Mapping[str, Sentence] = {
 }
 
 
-def kept_about_you(turns: int) -> str:
-    """The first line of an export."""
-    return say(_KEPT_SOME, answers=answers(turns)) if turns else say(_KEPT_NOTHING)
-
-
-def kept_reminder(at: datetime, text: str) -> str:
-    """A line of an export: a reminder, by the clock of `at`."""
-    return say(_KEPT_REMINDER, when=moment(at), text=text)
-
-
-def kept_prediction(one: Mapping[str, Any]) -> str:
-    """A line of an export: a prediction, and its outcome if there is one."""
-    percent = number((Decimal(str(one["probability"])) * 100).normalize())
-    line = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
-    return line if one["verdict"] is None else f"{line} ({say(_OUTCOMES[one['verdict']])})"
-
-
-def kept_in_file(turns: int, shown: int) -> str:
-    """The text beside the file of an export: how many answers are kept, and how many of them it contains."""
-    if shown < turns:
-        return say(_KEPT_PARTLY_IN_FILE, answers=answers(turns), count=shown)
-    return say(_KEPT_IN_FILE, answers=answers(turns))
-
-
 MAX_FILE_BYTES = 2_000_000
-"""For the turns in a file, as compact JSON; indented for people, the file still fits into an attachment."""
-_MAX_PICTURE_BYTES = 4_000_000
-"""For all pictures of a page, before base64."""
+"""Beyond so many bytes of turns, as they are stored, older ones are not in the files of a chat."""
 _STAMP = re.compile(r"^\[\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d) [^\]\n·]{1,60}?( · [^\]\n]{1,100})?\] ?", re.MULTILINE)
 """The line that Aldis puts before a message."""
-_HEAD = re.compile(r"^\[([^\]\n]{1,200})\] ?", re.MULTILINE)
-"""The same as people read it."""
-_PAGE = """\
-<!doctype html>
-<html lang="{language}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 42rem; margin: 2rem auto; padding: 0 1rem; }}
-h1 {{ font-size: 1.4rem; }}
-article {{ border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); padding: 1rem 0; }}
-p {{ white-space: pre-wrap; overflow-wrap: anywhere; margin: .5rem 0; }}
-.asked {{ font-weight: 600; }}
-small {{ display: block; font-weight: 400; opacity: .75; }}
-img {{ max-width: 100%; height: auto; display: block; margin: .5rem 0; }}
-</style>
-<h1>{title}</h1>
-<p>{first}</p>
-{beside}
-{turns}
-</html>
-"""
 _READ_AT_ONCE = 20
 """Turns per read: each is a few messages to decrypt, at 40 microseconds."""
 _COUNTED_AT_ONCE = 500
@@ -156,63 +101,26 @@ class Export:
         return len(self.turns) + self.older
 
     def words(self) -> str:
-        """For the chat: how much it is, what is kept besides, and the questions and answers, newest first."""
+        """For people: how much it is, what is kept besides, and the questions and answers, newest first."""
+        first = say(_KEPT_SOME, answers=answers(self.count)) if self.count else say(_KEPT_NOTHING)
         answered = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
-        paragraphs = [kept_about_you(self.count), "\n".join(self._beside()), *answered]
-        return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+        return "\n\n".join(filter(None, [first, "\n".join(self._beside()), *answered]))
 
     def as_json(self) -> str:
         """For the operator: everything, tool calls and results included, oldest first."""
         return self._json([_whole(turn) for turn in self.turns])
 
-    def as_file(self, *, in_group: bool) -> tuple[File, int]:
-        """Returns a JSON file for the chat, and how many turns it has: the newest that fit, oldest first.
+    def as_files(self, *, in_group: bool) -> tuple[File, File]:
+        """Returns the words as a text, and a JSON file with the turns, oldest first.
 
-        In a direct chat with tool calls and their results, in a group only with the words that it has read. Pictures
-        and documents are left out: whoever sent them has them.
+        That has tool calls and their results in a direct chat, in a group only the words that it has read. Pictures and
+        documents are left out: whoever sent them has them.
         """
-        turns: list[Mapping[str, Any]] = []
-        room_bytes = MAX_FILE_BYTES
-        for turn in reversed(self.turns):
-            shown = _read_by_all(turn) if in_group else _whole(_without_media(turn))
-            room_bytes -= len(json.dumps(shown))
-            if room_bytes < 0:
-                break
-            turns.insert(0, shown)
-        data = self._json(turns).encode()
-        return File(name="export.json", content_type="application/json", data=data), len(turns)
-
-    @property
-    def has_pictures(self) -> bool:
-        """Whether pictures that people have sent are still kept."""
-        return any(map(_pictures_of, self.turns))
-
-    def as_page(self, name: str, *, in_group: bool) -> File:
-        """Returns a page for any browser, with the pictures in it: the newest turns that fit, newest first.
-
-        In a group without pictures, as in `as_file`. `name` is the name of Aldis. The page loads nothing and runs
-        nothing.
-        """
-        words_bytes, pictures_bytes = MAX_FILE_BYTES, 0 if in_group else _MAX_PICTURE_BYTES
-        articles: list[str] = []
-        for turn in reversed(self.turns):
-            asked = _HEAD.sub(r"<small>\1</small>", escape(_headed(_asked(turn))))
-            answered = f"<p>{escape(_answered(turn))}</p></article>"
-            words_bytes -= len(asked.encode()) + len(answered.encode())
-            if words_bytes < 0:
-                break
-            pictures, pictures_bytes = _pictures(turn, pictures_bytes)
-            articles.append(f'<article><p class="asked">{asked}</p>{pictures}{answered}')
-        beside = "".join(f"<li>{escape(line)}</li>" for line in self._beside())
-        title = escape(say(EXPORT_TITLE, name=name))
-        page = _PAGE.format(
-            language=current_language(),
-            title=title,
-            first=escape(kept_about_you(self.count)),
-            beside=f"<ul>{beside}</ul>" if beside else "",
-            turns="\n".join(articles),
+        turns = [_read_by_all(turn) if in_group else _whole(_without_media(turn)) for turn in self.turns]
+        return (
+            File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode()),
+            File(name="export.json", content_type="application/json", data=self._json(turns).encode()),
         )
-        return File(name="export.html", content_type="text/html", data=page.encode())
 
     def _beside(self) -> Sequence[str]:
         """A line for each thing that is kept besides the turns."""
@@ -220,10 +128,10 @@ class Export:
         return (
             *([say(turn_phrases.PERSONA_NOW, text=persona.text)] if persona else []),
             *(say(common_phrases.KEPT_FACT, fact=fact) for fact in self.facts),
-            *(kept_reminder(at, text) for at, text in self.reminders),
-            *map(kept_prediction, self.predictions),
+            *(say(_KEPT_REMINDER, when=moment(at), text=text) for at, text in self.reminders),
+            *map(_prediction_line, self.predictions),
             *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
-            *([say(KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
+            *([say(_KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
 
     def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
@@ -336,6 +244,13 @@ def _beside(
     )
 
 
+def _prediction_line(one: Mapping[str, Any]) -> str:
+    """A prediction, and its outcome if there is one."""
+    percent = number((Decimal(str(one["probability"])) * 100).normalize())
+    line = say(_KEPT_PREDICTION, percent=percent, day=day(date.fromisoformat(one["due"])), statement=one["statement"])
+    return line if one["verdict"] is None else f"{line} ({say(_OUTCOMES[one['verdict']])})"
+
+
 def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     """A fact; if the person did not tell it themselves, with its source and without links."""
     where = turn_phrases.origin(untrusted_sources(labels.load_labels(origin), person))
@@ -372,25 +287,6 @@ def _without_media(turn: KeptTurn) -> KeptTurn:
     return replace(turn, said=tuple(said))
 
 
-def _pictures_of(turn: KeptTurn) -> list[Picture]:
-    said = (message for message in turn.said if isinstance(message, UserMessage))
-    return [medium for message in said for medium in message.media if isinstance(medium, Picture)]
-
-
-def _pictures(turn: KeptTurn, room_bytes: int) -> tuple[str, int]:
-    """The pictures of a turn on the page, as many as there is room for, and the room that they leave."""
-    shown: list[str] = []
-    for picture in _pictures_of(turn):
-        if len(picture.data) > room_bytes:
-            shown.append(f"<p>{escape(say(PICTURE_LEFT_OUT))}</p>")
-            continue
-        room_bytes -= len(picture.data)
-        size = f'width="{picture.width}" height="{picture.height}"'
-        source = f"data:{picture.content_type};base64,{b64encode(picture.data).decode()}"
-        shown.append(f'<img alt="" {size} src="{source}">')
-    return "".join(shown), room_bytes
-
-
 def _asked(turn: KeptTurn) -> str:
     return "\n".join(message.text for message in turn.said if isinstance(message, UserMessage))
 
@@ -408,23 +304,22 @@ def _answered(turn: KeptTurn) -> str:
 
 _MIN_PARTS = 2
 """An export of at least this many messages is sent as a file instead."""
-_MAX_BYTES_IN_WORDS = 100_000
-"""The largest file size at which sending the export as a message is tried."""
+_MAX_CHARS_IN_WORDS = 100_000
+"""With more characters nothing is tried."""
 
 
 class ExportCommands(CommandGroup):
     """The command that shows people what is kept about them."""
 
-    def __init__(self, context: CommandContext, *, name: str, timezone: str) -> None:
-        """`name` is the name of Aldis, `timezone` that of a person whose own is not known."""
+    def __init__(self, context: CommandContext, *, timezone: str) -> None:
+        """`timezone` is that of a person whose own is not known."""
         self._context = context
-        self._name = name
         self._timezone = timezone
 
     @command("/export", ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> None:
-        """Shows what is kept about the person; if it is long or has pictures, as a page to read (with the pictures) and
-        as JSON. In a group, only what they asked there.
+        """Shows what is kept about the person; if it is long, as a text to read and as JSON. In a group, only what they
+        asked there.
         """
         author, now = call.message.author, self._context.clock.now()
         # A group is shown no more than it has already seen.
@@ -439,15 +334,13 @@ class ExportCommands(CommandGroup):
             max_bytes=MAX_FILE_BYTES,
             timezone=self._timezone,
         )
-        file, shown = await asyncio.to_thread(found.as_file, in_group=call.is_in_group)
         with use_language(await self._context.language(call)):
-            page = await asyncio.to_thread(found.as_page, self._name, in_group=call.is_in_group)
-
-        def reply(_: Repositories) -> CommandReply:
-            if len(file.data) < _MAX_BYTES_IN_WORDS and not (found.has_pictures and not call.is_in_group):
-                words = found.words()
-                if len(parts(words, max_parts=_MIN_PARTS)) < _MIN_PARTS:
-                    return CommandReply(text=words)
-            return CommandReply(text=kept_in_file(found.count, shown), files=(page, file))
-
-        await self._context.answer(call, reply)
+            words = found.words()
+            is_short = len(words) < _MAX_CHARS_IN_WORDS and len(parts(words, max_parts=_MIN_PARTS)) < _MIN_PARTS
+            reply = CommandReply(text=words)
+            if not is_short:
+                files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
+                sentence = _KEPT_PARTLY_IN_FILE if found.older else _KEPT_IN_FILE
+                text = say(sentence, answers=answers(found.count), count=len(found.turns))
+                reply = CommandReply(text=text, files=files)
+        await self._context.answer(call, lambda _: reply)
