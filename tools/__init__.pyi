@@ -28,8 +28,7 @@ from .building import build_tools as build_tools
 from .building import sources as sources
 from .catalog import CATALOG as CATALOG
 from .catalog import CatalogEntry as CatalogEntry
-from .cities import ZONES_BY_CITY as ZONES_BY_CITY
-from .cities import fold_name as fold_name
+from .clock import zone_named as zone_named
 from .connections import has_certificates as has_certificates
 from .connections import trusted_certificates as trusted_certificates
 from .connections import why_unreachable as why_unreachable

@@ -7,10 +7,9 @@ from zoneinfo import ZoneInfo
 from bot import labels
 from bot.chat import phrases as turn_phrases
 from bot.chat.journal import origin_of
-from bot.commands import phrases as command_phrases
 from bot.commands.base import Call, CommandContext, CommandGroup, command
-from bot.features.reminders import phrases, time_grammar, zones
-from bot.features.reminders.schedules import PlannedReminder, UnfitWish
+from bot.features.reminders import phrases, time_grammar
+from bot.features.reminders.schedules import PlannedReminder, UnfitWish, zone_meant
 from bot.features.reminders.service import Asker, Reminders
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -156,17 +155,15 @@ class ReminderCommands(CommandGroup):
         examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
     )
     async def _timezone(self, call: Call) -> None:
-        """Sets this person's time zone: a city, an abbreviation or an offset. What they planned before it was known
-        moves to its clock.
+        """Sets this person's time zone, by a city or its name. What they planned before it was known moves to its
+        clock.
         """
         words, person = call.command.rest, call.message.author
-        found = zones.zones(words, self._context.clock.wall()) if words else ()
-        moved = await self._reminders.live_in(person, found[0]) if len(found) == 1 else None
-        if words and moved is None:
-            await self._context.answer(
-                call, lambda _: command_phrases.which(words, found) if found else say(phrases.NO_SUCH_ZONE)
-            )
+        zone = zone_meant(words) if words else None
+        if words and zone is None:
+            await self._context.reply(call, phrases.NO_SUCH_ZONE)
             return
+        moved = zone is not None and await self._reminders.live_in(person, zone)
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)

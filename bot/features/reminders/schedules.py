@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 from dateutil import rrule
 
 from bot.settings.values import is_zone
-from tools import Repeat, Wish
+from tools import NotFound, Repeat, Wish, zone_named
 
 MAX_AHEAD = timedelta(days=5 * 366)
 """Nothing can be planned further ahead than five years."""
@@ -100,6 +100,16 @@ class Plan:
     """The same on the wall clock, without a zone: what was requested, even if the clocks skip it."""
     zone: str
     repeat: Repeat | None = None
+
+
+def zone_meant(words: str) -> str | None:
+    """Returns the time zone of this name, city or country; None if there is none."""
+    try:
+        _, zone = zone_named(words)
+    except NotFound:
+        return None
+    # Abbreviations are zones of the database, too, some of them without summer time.
+    return zone.key if isinstance(zone, ZoneInfo) and ("/" in zone.key or zone.key == "UTC") else None
 
 
 def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]:

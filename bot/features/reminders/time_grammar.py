@@ -1,7 +1,7 @@
 """Pure: reads the plain forms of a time as people type them after `/remind`; refuses everything else.
 
-    in 20 minutes TEXT · in half an hour TEXT           17:00 TEXT · tomorrow at 9 TEXT · today at 8 pm TEXT
-    on friday at 9 TEXT · on 3 December at 9 TEXT       every day at 8 TEXT · every month on the 15th at 9 TEXT
+    in 20 minutes TEXT · in half an hour TEXT       17:00 TEXT · tomorrow at 9 TEXT · today at 8 pm TEXT
+    on friday at 9 TEXT · on 3 December at 9 TEXT   every day at 8 TEXT · every weekday 8:00 · every friday at 8
 
 The time stands whole before the text, in words of one language, and names an hour. Nothing is planned if a word is left
 over that may be about time: what such a text means is for the model to find out. A `TEXT` that begins with
@@ -22,17 +22,8 @@ from tools import Repeat, Weekday, Wish
 _WEEKDAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _NOON = 12
 _HALF_HOUR = 1800
-_GERMAN, _FRENCH, _SPANISH = 1, 2, 3
-_MAX_MONTHLY_DAY = 28
-"""Some months lack the days after it."""
-_MAX_YEARS = 9
-"""How far away the next 29 February can be, counting the present year."""
-_PARTS = {"morning": (4, 11), "afternoon": (12, 20), "evening": (17, 23)}
-"""The first and the last hour of each part of the day."""
+_UNIT_SECONDS = (1, 60, 3600, 86_400, 604_800)
 
-
-_DATE = r"{on} (?P<day3>\d{{1,2}})/(?P<number>\d{{1,2}})(?:/(?P<year3>20\d\d))?(?![\d/])"
-_GERMAN_DATE = r"(?P<day3>\d{1,2})\.\s?(?P<number>\d{1,2})\.(?:\s?(?P<year3>20\d\d)|(?P<short>\d\d)(?![\d.]))?"
 _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     # Before a time, and what leads from it to its text.
     "lead": (r"(?:me|please)[\s,]+", r"(?:mich|bitte)[\s,]+", r"(?:moi|stp)[\s,]+", r"(?:me|por favor)[\s,]+"),
@@ -63,38 +54,15 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     ),
     "into": ("in", "in", "dans", "dentro de|en"),
     "one": ("an?|one", "eine[mnr]?|ein", "une?", "una?|un"),
-    "numbers": (
-        "two three four five six seven eight nine ten eleven twelve",
-        "zwei drei vier funf sechs sieben acht neun zehn elf zwolf",
-        "deux trois quatre cinq six sept huit neuf dix onze douze",
-        "dos tres cuatro cinco seis siete ocho nueve diez once doce",
-    ),
     "half_hour": ("half an hour", "einer halben stunde", "une demi[- ]heure", "media hora"),
     "also": ("and", "und", "et", "y"),
-    # Before a day, between its number and its month, and behind its number; a date in numbers that means one day.
+    # Before a day, and between its number and its month.
     "on": ("on the|on|this|the", "am|den|diesen|an diesem", "ce|le|pour le", "el|este|para el"),
-    "of": ("of", "(?!)", "(?!)", "de"),
-    "ordinal": ("st|nd|rd|th", r"\.", "er", "(?!)"),
-    "date": ("(?!)", _GERMAN_DATE, _DATE.format(on="le"), _DATE.format(on="el")),
+    "of": (r"(?:st|nd|rd|th)?\s+(?:of\s+)?", r"\.?\s*", r"(?:er)?\s+", r"\s+(?:de\s+)?"),
     "today": ("today", "heute", "aujourd'hui", "hoy"),
     "tomorrow": ("tomorrow", "morgen", "demain", "manana"),
     "after": ("(?:the )?day after tomorrow", "ubermorgen", "apres[- ]demain", "pasado manana"),
-    # The parts of today, of the day before them, and beside an hour; the last part is the evening.
-    "this_morning": ("this morning", "heute (?:fruh|morgen|vormittag)", "ce matin", "esta manana"),
-    "this_afternoon": ("this afternoon", "heute nachmittag", "cet apres[- ]midi", "(?!)"),
-    "this_evening": ("this evening|tonight", "heute abend", "ce soir", "esta noche"),
-    "bare_morning": ("morning", "fruh|vormittag", "matin", "por la manana"),
-    "bare_afternoon": ("afternoon", "nachmittag", "apres[- ]midi", "(?!)"),
-    "bare_evening": ("evening|night", "abend", "soir", "por la noche"),
-    "morning": (
-        "in the morning",
-        "morgens|vormittags|in der fruh|am (?:morgen|vormittag)",
-        "du matin",
-        "(?:de|por) la manana",
-    ),
-    "afternoon": ("in the afternoon", "nachmittags|am nachmittag", "de l'apres[- ]midi", "de la tarde"),
-    "evening": ("in the evening", "abends|am abend", "du soir", "(?:de|por) la noche"),
-    # What returns; the last two stand before a day of the week, and before the number of a day of the month.
+    # What returns; the last one stands before a day of the week.
     "daily": ("every day|daily", "jeden tag|taglich", "tous les jours|chaque jour", "todos los dias|cada dia|a diario"),
     "weekdays": (
         "every weekday",
@@ -102,18 +70,12 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
         "(?:tous les|chaque) jours? (?:de semaine|ouvres?)",
         "(?:todos los|cada) dias? (?:laborables?|entre semana)",
     ),
-    "plural": ("(?:on )?{day}s", "{day}s", "les {day}s", "los {day}s?"),
-    "every": ("every week on|every|each", "jede woche am|jeden", "chaque semaine le|chaque|tous les", "cada|todos los"),
-    "month_on": (
-        "every month on(?: the)?",
-        "jeden monat am",
-        "(?:chaque|tous les) mois le",
-        "(?:cada mes|todos los meses) el(?: dia)?",
-    ),
+    "every": ("every", "jeden", "chaque|tous les", "cada|todos los"),
     # Before an hour, between it and its minutes, and behind it.
     "at": ("at", "um", "a|pour", "a las?"),
     "minutes": (":", "[:.]", r"\s?h\s?|:", ":"),
     "hours": (r"\s?o'?\s?clock", r"\s?uhr", r"\s?h(?:eures?)?", r"\s?h(?:oras?)?"),
+    "noon": ("(?:at )?(?:noon|midday)", "(?:(?:um|am|zum) )?mittags?", "(?:a )?midi", "al? mediodia"),
     # What is about time in one of them alone: in German "hier" is here.
     "left": (
         "mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|hier",
@@ -121,10 +83,8 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
         "lun|ven|hier",
         "lun|mie|jue|vie|sab|hier",
     ),
-    "noon": ("(?:at )?(?:noon|midday)", "(?:(?:um|am|zum) )?mittags?", "(?:a )?midi", "al? mediodia"),
 }
 """What English, German, French and Spanish call the parts of a time: patterns without accents and capitals."""
-_UNIT_SECONDS = (1, 60, 3600, 86_400, 604_800)
 _MONTHS: Mapping[str, int] = {
     name: number
     for names in _WORDS["months"]
@@ -178,12 +138,6 @@ _NUMERIC = (
     rf"\s+(?:\d|(?:{'|'.join(_NUMBERS.split())})\b)"
 )
 _ASK = re.compile(r"ask:\s*(?=\S)", re.IGNORECASE)
-_GAP = re.compile(r"[:,;.]?\s+(?:[-–—→]+\s+)?")
-"""Between a time and its text."""
-_BETWEEN = re.compile(r"\s*,\s*|\s+")
-"""Between two parts of a time."""
-
-_Time = Mapping[str, re.Match[str]]
 
 
 class _Unread(ValueError):
@@ -194,14 +148,10 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     """Returns the wish of a person in this time zone; None if there is no time in it, or one not understood whole."""
     words = words.strip().replace("’", "'")
     today, folded = now.astimezone(ZoneInfo(zone)).date(), _folded(words)
-    found = [(grammar, *grammar.scan(folded)) for grammar in _grammars()]
-    longest = max(end for _, _, end in found)
+    found = [(grammar, match) for grammar in _grammars() if (match := grammar.time.match(folded))]
+    longest = max((match.end("time") for _, match in found), default=0)
     try:
-        wishes = {
-            grammar.wish(words, folded, end, time, today)
-            for grammar, time, end in found
-            if end == longest and ("clock" in time or "delay" in time)
-        }
+        wishes = [grammar.wish(words, match, today) for grammar, match in found if match.end("time") == longest]
     except _Unread:
         return None
     # Languages that share the words of a time lead to its text in their own.
@@ -220,185 +170,125 @@ class _Grammar:
     def __init__(self, language: int) -> None:
         words = {name: forms[language] for name, forms in _WORDS.items()}
         self._is_english = language == 0
-        self._lead, self._join = re.compile(f"(?:{words['lead']})*"), re.compile(words["join"])
-        self._days, self._units, self._numbers = (words[name].split() for name in ("days", "units", "numbers"))
-        self._patterns = tuple(
-            (kind, re.compile(rf"(?:{pattern})(?![\w'])")) for kind, pattern in _patterns(words, language) if pattern
-        )
+        self._days, self._units = words["days"].split(), words["units"].split()
+        self.time = re.compile(_pattern(words))
         self._left = re.compile(rf"\b(?:{'|'.join(_ABOUT_TIME.split())}|{words['left']}|{_names()})\b|{_NUMERIC}")
 
-    def scan(self, text: str) -> tuple[_Time, int]:
-        """The parts of the time with which the text begins, and where the last one ends; 0 if there is none."""
-        at = _end(self._lead, text)
-        time: dict[str, re.Match[str]] = {}
-        last, end = "", 0
-        while True:
-            for kind, pattern in self._patterns:
-                name, _, after = kind.partition(" after ")
-                match = None if name in time or (after and last not in after.split("/")) else pattern.match(text, at)
-                if match and not ("clock" in time and name == "day" and match.groupdict().get("on", "") is None):
-                    time[name], last, end = match, name, match.end()
-                    break
-            else:
-                return time, end
-            between = _BETWEEN.match(text, end)
-            if between is None:
-                return time, end
-            at = between.end()
-
-    def wish(self, words: str, folded: str, end: int, time: _Time, today: date) -> Wish:
+    def wish(self, words: str, time: re.Match[str], today: date) -> Wish:
         """The wish with this time.
 
         Raises:
             _Unread: a word about time is left over, or there is no such time.
         """
-        text = self._text_behind(words, folded, end)
+        for name in ("text", "joined"):
+            if re.match(rf"[\W\d]*\d|\W*(?:{'|'.join(_ABUTTING.split())})(?![\w'])", time[name]):
+                raise _Unread
+        text = words[time.start("text") :]
         asked = _ASK.match(text)
         prompt = text[asked.end() :] if asked else None
-        if prompt is None and self._left.search(_folded(text)):
+        if not text.strip(" .!?") or (prompt is None and self._left.search(time["text"])):
             raise _Unread
-        said = _said(time)
-        if "every" in time and "day" in time:
-            raise _Unread
-        if "delay" in time:
-            return Wish(text=prompt or text, prompt=prompt, delay_seconds=self._delay(time, said))
-        hour, minute, names_half = _clock(said, is_english=self._is_english)
-        repeat, day = (self._repeat(said, today)) if "every" in time else (None, self._day(said, today))
+        said = {name: value for name, value in time.groupdict().items() if value}
+        if "half_hour" in said or "unit" in said:
+            return Wish(text=prompt or text, prompt=prompt, delay_seconds=self._delay(said))
+        hour, minute, names_half = self._clock(said)
+        repeat, day = self._repeat(said), self._day(said, today)
         return Wish(
             text=prompt or text,
             prompt=prompt,
             local=f"{(day or today).isoformat()}T{hour:02}:{minute:02}",
             repeat=repeat,
             names_half=names_half,
-            names_day=day is not None,
+            names_day=day is not None or repeat is not None,
         )
 
-    def _text_behind(self, words: str, folded: str, end: int) -> str:
-        gap = _GAP.match(folded, end)
-        if gap is None:
-            raise _Unread
-        begin = _end(self._join, folded, gap.end())
-        for at in (gap.end(), begin):
-            if re.match(rf"[\W\d]*\d|\W*(?:{'|'.join(_ABUTTING.split())})(?![\w'])", folded[at:]):
-                raise _Unread
-        if not words[begin:].strip(" .!?"):
-            raise _Unread
-        return words[begin:]
-
-    def _delay(self, time: _Time, said: Mapping[str, str]) -> int:
-        if len(time) > 1:
-            raise _Unread
+    def _delay(self, said: Mapping[str, str]) -> int:
         if "half_hour" in said:
             return _HALF_HOUR
-        counted = [(said[f"count{n}"], self._unit(said[f"unit{n}"])) for n in (1, 2) if f"unit{n}" in said]
-        if len(counted) > 1 and counted[0][1] <= counted[1][1]:
-            raise _Unread
-        return sum(self._count(count) * unit for count, unit in counted)
-
-    def _count(self, word: str) -> int:
-        if word.isdigit():
-            return int(word)
-        return self._numbers.index(word) + 2 if word in self._numbers else 1
-
-    def _unit(self, name: str) -> int:
-        return next(_UNIT_SECONDS[n] for n, names in enumerate(self._units) if re.fullmatch(names, name))
+        unit = next(_UNIT_SECONDS[n] for n, names in enumerate(self._units) if re.fullmatch(names, said["unit"]))
+        return unit * (int(said["count"]) if said["count"].isdigit() else 1)
 
     def _weekday(self, name: str) -> int:
         return next(number for number, names in enumerate(self._days) if re.fullmatch(f"(?:{names})s?", name))
 
-    def _repeat(self, said: Mapping[str, str], today: date) -> tuple[Repeat, date]:
+    def _repeat(self, said: Mapping[str, str]) -> Repeat | None:
         if "daily" in said:
-            return Repeat(every="day"), today
+            return Repeat(every="day")
         if "weekdays" in said:
-            return Repeat(every="week", weekdays=_WEEKDAYS[:5]), today
-        if "monthly" in said:
-            if not 1 <= (day := int(said["monthly"])) <= _MAX_MONTHLY_DAY:
-                raise _Unread
-            return Repeat(every="month"), today.replace(day=day)
+            return Repeat(every="week", weekdays=_WEEKDAYS[:5])
+        if "days" not in said:
+            return None
         named = {self._weekday(name) for name in re.findall("|".join(self._days), said["days"])}
-        return Repeat(every="week", weekdays=tuple(_WEEKDAYS[number] for number in sorted(named))), today
+        return Repeat(every="week", weekdays=tuple(_WEEKDAYS[number] for number in sorted(named)))
 
     def _day(self, said: Mapping[str, str], today: date) -> date | None:
         """The day that is named; None if none is."""
-        ahead = {"today": 0, "tomorrow": 1, "after": 2}
-        if name := next((name for name in ahead if name in said), None):
-            return today + timedelta(days=ahead[name])
+        for ahead, name in enumerate(("today", "tomorrow", "after")):
+            if name in said:
+                return today + timedelta(days=ahead)
         if "weekday" in said:
             if (days := (self._weekday(said["weekday"]) - today.weekday()) % 7) == 0:
                 raise _Unread  # today, or in a week
             return today + timedelta(days=days)
         try:
-            day = date.fromisoformat(said["iso"]) if "iso" in said else self._date(said, today)
+            if "iso" in said:
+                return date.fromisoformat(said["iso"])
+            name = next((name for name in ("1", "2") if f"month{name}" in said), None)
+            if name is None:
+                return None
+            day = today.replace(month=_MONTHS[said[f"month{name}"]], day=int(said[f"day{name}"]))
+            return day if day >= today else day.replace(year=today.year + 1)
         except ValueError:
             raise _Unread from None
-        if day is not None and "named" in said and day.weekday() != self._weekday(said["named"]):
+
+    def _clock(self, said: Mapping[str, str]) -> tuple[int, int, bool]:
+        """The hour, the minute, and whether the half of the day is certain."""
+        digits = next((said[name] for name in ("hour1", "hour2", "hour3") if name in said), str(_NOON))
+        minutes = next((said[name] for name in ("minute1", "minute2") if name in said), None)
+        hour, minute, half = int(digits), int(minutes or 0), said.get("half1") or said.get("half2") or said.get("half3")
+        if hour > 23 or minute > 59 or (half and not 1 <= hour <= _NOON):  # noqa: PLR2004  (those of a day)
             raise _Unread
-        return day
-
-    def _date(self, said: Mapping[str, str], today: date) -> date | None:
-        """The date; without a year the next one. None if there is none."""
-        day = next((int(said[name]) for name in ("day1", "day3") if name in said), None)
-        if day is None:
-            return None
-        month = _MONTHS[said["month"]] if "month" in said else int(said["number"])
-        year = next((said[name] for name in ("year1", "year3", "short") if name in said), None)
-        if year is not None:
-            return date(int(year) + (0 if len(year) > len("26") else 2000), month, day)
-        for ahead in range(_MAX_YEARS):
-            try:
-                if (found := date(today.year + ahead, month, day)) >= today:
-                    return found
-            except ValueError:
-                continue
-        raise _Unread
+        if half:
+            return hour % _NOON + (_NOON if half == "p" else 0), minute, True
+        is_digital = digits.startswith("0") or (minutes is not None and not self._is_english)
+        return hour, minute, "noon" in said or is_digital or not 1 <= hour < _NOON
 
 
-def _patterns(words: Mapping[str, str], language: int) -> tuple[tuple[str, str], ...]:
-    """The parts of a time; "after" stands before the parts behind which alone one may stand."""
-    day, on = f"(?:{words['days'].replace(' ', '|')})", rf"(?:(?P<on>{words['on']})\s+)?"
-    names = words["months"].replace(" ", "|").split("|")
-    month = rf"(?P<month>{'|'.join(sorted(names, key=len, reverse=True))})\.?"
-    counts = f"{words['one']}|{words['numbers'].replace(' ', '|')}"
-    first, second = (
-        rf"(?P<count{n}>\d{{1,4}}|(?<![\w])(?:{counts})(?=\s))\s*(?P<unit{n}>{words['units'].replace(' ', '|')})"
-        for n in (1, 2)
+def _pattern(words: Mapping[str, str]) -> str:
+    """The pattern of a whole reminder in one language, from the time to the text behind it."""
+    day, on = f"(?:{words['days'].replace(' ', '|')})", rf"(?:(?:{words['on']})\s+)?"
+    month = "|".join(sorted(words["months"].replace(" ", "|").split("|"), key=len, reverse=True))
+    also, end = rf"(?:\s*,\s*|\s+(?:{words['also']})\s+)", r"(?![\w'])"
+    half1, half2, half3 = (rf"(?:\s?(?P<half{n}>[ap])\.?\s?m\b\.?)" for n in (1, 2, 3))
+    minutes, hours = words["minutes"], f"(?:{words['hours']})"
+    delay = (
+        rf"(?:{words['into']})\s+(?:(?P<half_hour>{words['half_hour']})"
+        rf"|(?P<count>\d{{1,4}}|(?:{words['one']})(?=\s))\s*(?P<unit>{words['units'].replace(' ', '|')}))"
     )
-    named = rf"{on}(?:(?P<named>{day}),?\s+(?:(?:{words['on']})\s+)?)?"
-    year = r"(?:,?\s+(?:del?\s+)?(?P<year1>20\d\d)(?![\d:]))?"
-    day_first = rf"(?P<day1>\d{{1,2}})(?:{words['ordinal']})?\s*(?:(?:{words['of']})\s+)?{month}{year}"
-    month_first = rf"{month}\s+(?:the\s+)?(?P<day1>\d{{1,2}})(?:{words['ordinal']})?(?![\w:]){year}"
-    half, minute = r"(?:\s?(?P<half>[ap])\.?\s?m\b\.?)", rf"(?:(?:{words['minutes']})(?P<minute>\d\d))"
-    hour, hours = r"(?P<hour>\d{1,2})(?!\d)", f"(?:{words['hours']})"
-    also, plural = rf"(?:\s*,\s*|\s+(?:{words['also']})\s+)", f"(?:{words['plural'].format(day=day)})"
-    this, bare, part = (
-        "|".join(f"(?P<{name}>{words[kind + name]})" for name in _PARTS) for kind in ("this_", "bare_", "")
+    when = "|".join(
+        (
+            f"(?P<weekdays>{words['weekdays']})",
+            f"(?P<daily>{words['daily']})",
+            rf"(?:{words['every']})\s+(?P<days>{day}s?(?:{also}{day}s?)*)",
+            r"(?P<iso>20\d\d-\d\d-\d\d)",
+            rf"{on}(?P<day1>\d{{1,2}}){words['of']}(?P<month1>{month})\.?",
+            rf"{on}(?P<month2>{month})\s+(?:the\s+)?(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?(?![\w:])",
+            *(f"(?P<{name}>{words[name]})" for name in ("after", "tomorrow", "today")),
+            f"{on}(?P<weekday>{day})",
+        )
     )
-    return (
-        ("delay", rf"(?:{words['into']})\s+(?P<half_hour>{words['half_hour']})"),
-        ("delay", rf"(?:{words['into']})\s+{first}(?:(?:\s*|{also}){second})?"),
-        ("every", f"(?P<weekdays>{words['weekdays']})"),
-        ("every", rf"(?:{words['month_on']})\s+(?P<monthly>\d{{1,2}})(?:{words['ordinal']})?"),
-        ("every", f"(?P<daily>{words['daily']})"),
-        ("every", rf"(?:{words['every']})\s+(?P<days>{day}s?(?:{also}{day}s?)*)"),
-        ("every", f"(?P<days>{plural}(?:{also}{plural})*)"),
-        ("day", r"(?P<iso>20\d\d-\d\d-\d\d)"),
-        ("day", named + day_first),
-        ("day", named + month_first if language == 0 else ""),
-        ("day", named + words["date"]),
-        ("day", f"(?P<after>{words['after']})"),
-        ("day", f"(?P<today>{this}|{words['today']})|(?P<tomorrow>{words['tomorrow']})"),
-        ("day", f"{on}(?P<weekday>{day})"),
-        ("part after day/every", bare),
-        ("part", part),
-        ("clock", f"(?P<noon>{words['noon']})"),
-        ("clock", rf"(?:um\s+)?{hour}\s?uhr\s(?P<minute>[0-5]\d)(?!\d)" if language == _GERMAN else ""),
-        ("clock", "a la (?P<one>una)" if language == _SPANISH else ""),
-        ("clock", rf"(?P<at>{words['at']})\s+{hour}{minute}?{hours}?{half}?"),
-        ("clock", rf"{hour}(?::(?P<minute>\d\d)){hours}?{half}?"),
-        ("clock", hour + half),
-        ("clock", hour + minute + "?" + hours if language == _GERMAN else ""),
-        ("clock after day/every/part", rf"{hour}h(?P<minute>\d\d)?" if language == _FRENCH else ""),
+    clock = "|".join(
+        (
+            f"(?P<noon>{words['noon']})",
+            rf"(?:{words['at']})\s+(?P<hour1>\d{{1,2}})(?!\d)(?:(?:{minutes})(?P<minute1>\d\d))?{hours}?{half1}?",
+            rf"(?P<hour2>\d{{1,2}})(?:{minutes})(?P<minute2>\d\d){hours}?{half2}?",
+            rf"(?P<hour3>\d{{1,2}})(?:{half3}|{hours})",
+        )
     )
+    time = rf"(?P<time>(?:{delay}|(?:(?:{when}){end}(?:\s*,\s*|\s+))?(?:{clock})){end})"
+    # Between a time and its text.
+    gap = r"[:,;.]?\s+(?:[-–—→]+\s+)?"
+    return rf"(?:{words['lead']})*{time}{gap}(?P<joined>(?:{words['join']})?(?P<text>(?s:.+)))"
 
 
 def _names() -> str:
@@ -411,36 +301,3 @@ def _names() -> str:
 @cache
 def _grammars() -> tuple[_Grammar, ...]:
     return tuple(map(_Grammar, range(len(_WORDS["days"]))))
-
-
-def _said(time: _Time) -> Mapping[str, str]:
-    return {name: value for match in time.values() for name, value in match.groupdict().items() if value}
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int = 0) -> int:
-    found = pattern.match(text, at)
-    return at if found is None else found.end()
-
-
-def _clock(said: Mapping[str, str], *, is_english: bool) -> tuple[int, int, bool]:
-    """The hour, the minute, and whether the half of the day is certain."""
-    part = next((hours for name, hours in _PARTS.items() if name in said), None)
-    hour, minute = int(said.get("hour") or (1 if "one" in said else _NOON)), int(said.get("minute") or 0)
-    if hour > 23 or minute > 59:  # noqa: PLR2004  (those of a day)
-        raise _Unread
-    if half := said.get("half"):
-        if not 1 <= hour <= _NOON:
-            raise _Unread
-        hour = hour % _NOON + (_NOON if half == "p" else 0)
-    if part is None:
-        is_digital = "minute" in said and not is_english
-        names_half = (
-            "noon" in said or bool(half) or not 1 <= hour < _NOON or is_digital or said.get("hour", "")[:1] == "0"
-        )
-        return hour, minute, names_half
-    is_settled = bool(half) or "noon" in said or not 1 <= hour <= _NOON
-    hours = {hour} if is_settled else {hour % _NOON, hour % _NOON + _NOON}
-    fitting = [one for one in hours if part[0] <= one <= part[1]]
-    if len(fitting) != 1:
-        raise _Unread
-    return fitting[0], minute, True

@@ -4,10 +4,9 @@ The first admin writes to Aldis while the page waits: it then shows their name, 
 """
 
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
 
 from bot.events import PersonId
-from bot.features.reminders.zones import zones
+from bot.features.reminders.schedules import zone_meant
 from bot.settings import Settings
 from bot.settings.values import person_of
 from bot.signal.protocol import Contact
@@ -101,12 +100,12 @@ async def _make_admin(ask: Ask) -> str:
 
 async def _set_place(ask: Ask) -> str:
     """Sets the time zone of the people here, by its name or a city's, where they are, and what they speak."""
-    found = zones(ask.entry("timezone"), datetime.now(UTC))
-    if len(found) != 1:
+    zone = zone_meant(ask.entry("timezone"))
+    if zone is None:
         raise NotDone("There is no such time zone. Name it, or the nearest big city.")
     return await ask.save(
         {
-            "LOCALE__TIMEZONE": found[0],
+            "LOCALE__TIMEZONE": zone,
             "LOCALE__PLACE": ask.entry("place") or None,
             "LOCALE__LANGUAGE": ask.entry("language") or "en",
         }
