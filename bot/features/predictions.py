@@ -1,9 +1,8 @@
 """Predictions: what people expect to happen, how it turned out, and how well calibrated they are.
 
 They belong to the conversation in which they were made: those of a direct chat stay there, those of a group stay in the
-group, each with the person who made it. Only that person can list them and record their outcome; a group sees totals
-for everybody together. They live as long as the message that made them, and no longer than the one that told the
-outcome.
+group, each with the person who made it, who alone can list and score them and record their outcome. They live as long
+as the message that made them, and no longer than the one that told the outcome.
 
     accuracy   the share of predictions on the right side of one half; exactly one half counts as half a hit
     Brier      the mean of (probability - outcome)^2, with an outcome of 1 or 0: 0 is perfect, 0.25 results from always
@@ -14,7 +13,7 @@ Source: G. W. Brier, "Verification of forecasts expressed in terms of probabilit
 the form for two outcomes.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -47,7 +46,6 @@ MAX_KEPT = 500
 _MAX_AHEAD = timedelta(days=50 * 366)
 _MAX_STATEMENT_CHARS = 400
 _MAX_LISTED = 50
-_MAX_DOMAINS = 20
 _ENOUGH = 10
 """With fewer resolved predictions, the figures are mostly chance."""
 
@@ -56,6 +54,9 @@ _Domain = Annotated[str, StringConstraints(pattern=r"^\w[\w-]*$", max_length=30)
 
 Verdict = Literal["came_true", "did_not", "void"]
 """The outcome of a prediction; `void`: it cannot be known, or it became meaningless, so it is not scored."""
+
+Outcome = Verdict | Literal["open", "struck"]
+"""The same, or that it was resolved by mistake, or is struck off the record as if it had not been made."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,7 +85,7 @@ class Prediction:
     forecast: Forecast
     verdict: Verdict | None = None
     """None: it is open."""
-    is_overdue: bool = False
+    is_overdue: bool
     """Whether it is open and its due day is over."""
     until: str | None = None
     """When it disappears with a message it came from (`2026-11-23T08:00Z`); None: it stays."""
@@ -143,58 +144,44 @@ class Predictions:
             raise NotFound("this prediction was struck off the record again")
         return _loaded(kept, kept.words, _today(context))
 
-    async def resolve(self, number: int, verdict: Verdict | None, context: ToolContext) -> Prediction:
-        """Records the outcome of one of the person's predictions (None: reopens it); returns its new state.
+    async def resolve(self, number: int, outcome: Outcome, context: ToolContext) -> Prediction:
+        """Records the outcome of one of the person's predictions; returns its new state, or what was struck.
 
         Raises:
             Denied: as `record`.
             NotFound: they have no prediction with this number here.
         """
-        conversation = await self._conversation(context)
-        outcome = None if verdict is None else _verdicts.dump_json(verdict)
-        return await self._changed(
-            number,
-            context,
-            lambda repos: repos.predictions.settle(
-                conversation, context.person, number, outcome, turn=TurnId(context.turn), now=self._clock.now()
-            ),
-        )
+        conversation, person, now = await self._conversation(context), context.person, self._clock.now()
 
-    async def strike(self, number: int, context: ToolContext) -> Prediction:
-        """Strikes one of the person's predictions, as if it had not been made; returns what it was.
-
-        Raises:
-            Denied, NotFound: as `resolve`.
-        """
-        conversation = await self._conversation(context)
-        return await self._changed(
-            number,
-            context,
-            lambda repos: repos.predictions.strike(conversation, context.person, number, now=self._clock.now()),
-        )
-
-    async def all(self, context: ToolContext, *, everybody: bool = False) -> tuple[Prediction, ...]:
-        """Returns the person's predictions in this conversation, or those of everybody in it.
-
-        Overdue ones come first, then open ones, each by due day; then resolved ones, newest first.
-        """
-        conversation, person = await self._conversation(context), None if everybody else context.person
-        rows = await self._store.read(lambda repos: repos.predictions.all(conversation, person, now=self._clock.now()))
-        today = _today(context)
-        pairs = [(row, _loaded(row, row.words, today)) for row in rows if row.words is not None]
-        return tuple(shown for _, shown in sorted(pairs, key=lambda pair: _place(*pair)))
-
-    async def _changed(
-        self, number: int, context: ToolContext, change: Callable[[Repositories], PredictionRow | None]
-    ) -> Prediction:
-        def changed(repos: Repositories) -> PredictionRow | None:
+        def change(repos: Repositories) -> PredictionRow | None:
             _check_asked(repos, context)
-            return change(repos)
+            if outcome == "struck":
+                return repos.predictions.strike(conversation, person, number, now=now)
+            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
+            turn = TurnId(context.turn)
+            return repos.predictions.settle(conversation, person, number, verdict, turn=turn, now=now)
 
-        kept = await self._store.transaction(changed)
+        kept = await self._store.transaction(change)
         if kept is None or kept.words is None:
             raise NotFound(f"the person has no prediction {number} here; list_predictions shows those that they have")
         return _loaded(kept, kept.words, _today(context))
+
+    async def all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
+        """Returns the person's predictions in this conversation, of this domain if there is one.
+
+        Open ones come first, by due day, then resolved ones, the newest first.
+        """
+        conversation = await self._conversation(context)
+        rows = await self._store.read(
+            lambda repos: repos.predictions.all(conversation, context.person, now=self._clock.now())
+        )
+        today = _today(context)
+        pairs = [(row, _loaded(row, row.words, today)) for row in rows if row.words is not None]
+        return tuple(
+            shown
+            for _, shown in sorted(pairs, key=lambda pair: _place(*pair))
+            if domain is None or shown.forecast.domain == domain.lower()
+        )
 
     async def _conversation(self, context: ToolContext) -> ConversationId:
         return await self._store.conversation(context.chat, now=self._clock.now())
@@ -230,11 +217,11 @@ def _loaded(kept: PredictionRow, words: bytes, today: date) -> Prediction:
     )
 
 
-def _place(kept: PredictionRow, shown: Prediction) -> tuple[int, float, int]:
+def _place(kept: PredictionRow, shown: Prediction) -> tuple[bool, float, int]:
     """The sort key of a prediction."""
     if kept.settled_at is not None:
-        return 2, -kept.settled_at.timestamp(), -kept.number
-    return 0 if shown.is_overdue else 1, shown.forecast.due.toordinal(), kept.number
+        return True, -kept.settled_at.timestamp(), -kept.number
+    return False, shown.forecast.due.toordinal(), kept.number
 
 
 class PredictArguments(Arguments):
@@ -306,7 +293,7 @@ class ResolveArguments(Arguments):
     """The outcome of a prediction."""
 
     number: int = Field(ge=1, description="The number from predict or list_predictions.")
-    outcome: Literal["came_true", "did_not", "void", "open", "struck"] = Field(
+    outcome: Outcome = Field(
         description=(
             "void: nobody can tell, so it is not scored. open: it was resolved by mistake. struck: the person wants it"
             " off the record."
@@ -337,22 +324,18 @@ class ResolvePrediction(_PredictionTool):
         Raises:
             ToolError: as the service.
         """
-        if arguments.outcome == "struck":
-            struck = await self._predictions.strike(arguments.number, context)
-            return Result(data={"struck": _data(struck)}, origins=(struck.origin,))
-        verdict: Verdict | None = None if arguments.outcome == "open" else arguments.outcome
-        resolved = await self._predictions.resolve(arguments.number, verdict, context)
-        return Result(data=_data(resolved), origins=(resolved.origin,))
+        resolved = await self._predictions.resolve(arguments.number, arguments.outcome, context)
+        data = {"struck": _data(resolved)} if arguments.outcome == "struck" else _data(resolved)
+        return Result(data=data, origins=(resolved.origin,))
 
 
 class ListArguments(Arguments):
     """The predictions to list."""
 
-    status: Literal["open", "overdue", "resolved", "all"] = Field(
+    status: Literal["open", "resolved", "all"] = Field(
         default="open", description="open includes overdue ones, which come first; resolved includes void ones."
     )
     domain: _Domain | None = Field(default=None, description="Only those with this domain.")
-    limit: int = Field(default=20, ge=1, le=_MAX_LISTED, description="The most to list.")
 
 
 class ListPredictions(_PredictionTool):
@@ -377,34 +360,33 @@ class ListPredictions(_PredictionTool):
         Raises:
             ToolError: as the service.
         """
-        every = _of_domain(await self._predictions.all(context), arguments.domain)
-        wanted = [one for one in every if _fits(one, arguments.status)]
-        shown = [_data(one) for one in wanted[: arguments.limit]]
-        data = {"predictions": shown, **_counts(every)}
-        if len(wanted) > len(shown):
-            data["left_out"] = len(wanted) - len(shown)
-        return Result(data=data, origins=tuple(one.origin for one in wanted[: arguments.limit]))
+        every = await self._predictions.all(context, arguments.domain)
+        wanted = [one for one in every if arguments.status in {"all", "open" if one.verdict is None else "resolved"}]
+        shown, left_out = wanted[:_MAX_LISTED], len(wanted[_MAX_LISTED:])
+        data = {
+            "predictions": list(map(_data, shown)),
+            **_counts(every),
+            **({"left_out": left_out} if left_out else {}),
+        }
+        return Result(data=data, origins=tuple(one.origin for one in shown))
 
 
 class StatsArguments(Arguments):
-    """Whose predictions to score."""
+    """The predictions to score."""
 
-    whose: Literal["mine", "everybody"] = Field(
-        default="mine", description="everybody: all people in this conversation together, never one by one."
-    )
-    domain: _Domain | None = Field(default=None, description="Only those with this domain; only with mine.")
+    domain: _Domain | None = Field(default=None, description="Only those with this domain.")
 
 
 class CalibrationStats(_PredictionTool):
-    """Scores the predictions of a person, or of everybody in the conversation."""
+    """Scores the predictions of a person."""
 
     spec = ToolSpec(
         name="calibration_stats",
         seldom="how right they were",
         description=(
-            "Scores the resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always saying"
-            " 50 % gives 0.25, lower is better), and tables by domain and of predicted against actual frequency. Void"
-            " and open ones do not count. With few predictions, say that the figures are mostly chance."
+            "Scores the person's resolved predictions of this conversation: accuracy, Brier score (0 is perfect, always"
+            " saying 50 % gives 0.25, lower is better), and predicted against actual frequency. Void and open ones do"
+            " not count. With few predictions, say that the figures are mostly chance."
         ),
         arguments=StatsArguments,
         intent=lambda _given: Intent("calibration"),
@@ -417,13 +399,9 @@ class CalibrationStats(_PredictionTool):
         Raises:
             ToolError: as the service.
         """
-        if arguments.whose == "everybody":  # there are only figures, so nothing has an origin
-            everybody = await self._predictions.all(context, everybody=True)
-            return Result(data={"whose": "everybody", **_scores([one for one in everybody if one.is_scored])})
-        every = _of_domain(await self._predictions.all(context), arguments.domain)
+        every = await self._predictions.all(context, arguments.domain)
         settled = [one for one in every if one.is_scored]
-        data = {"whose": "mine", **_counts(every), **_scores(settled), **_domains(settled)}
-        return Result(data=data, origins=tuple(one.origin for one in every))
+        return Result(data={**_counts(every), **_scores(settled)}, origins=tuple(one.origin for one in every))
 
 
 def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
@@ -442,13 +420,6 @@ def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:
     return {"count": count, **{name: round(total / count, 4) for name, total in sums.items()}}
 
 
-def _groups(settled: Iterable[Prediction], key: Callable[[Prediction], Any]) -> Mapping[Any, Sequence[Prediction]]:
-    groups: dict[Any, list[Prediction]] = {}
-    for one in settled:
-        groups.setdefault(key(one), []).append(one)
-    return groups
-
-
 def _data(prediction: Prediction) -> Mapping[str, Any]:
     forecast = prediction.forecast
     shown: dict[str, Any] = {
@@ -463,23 +434,6 @@ def _data(prediction: Prediction) -> Mapping[str, Any]:
     return {**shown, **{name: value for name, value in beside.items() if value is not None}}
 
 
-def _of_domain(predictions: Sequence[Prediction], domain: str | None) -> Sequence[Prediction]:
-    wanted = None if domain is None else domain.lower()
-    return [one for one in predictions if wanted is None or one.forecast.domain == wanted]
-
-
-def _fits(prediction: Prediction, status: str) -> bool:
-    match status:
-        case "open":
-            return prediction.verdict is None
-        case "overdue":
-            return prediction.is_overdue
-        case "resolved":
-            return prediction.verdict is not None
-        case _:
-            return True
-
-
 def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
     return {
         "overdue": sum(one.is_overdue for one in predictions),
@@ -492,20 +446,12 @@ def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
 def _scores(settled: Sequence[Prediction]) -> Mapping[str, Any]:
     if not settled:
         return {"resolved": 0, "note": "None is resolved yet, so there is nothing to score."}
-    tenths = _groups(settled, lambda one: min(int(10 * one.forecast.probability), 9))  # only the last has its end
+    tenths: dict[int, list[Prediction]] = {}
+    for one in sorted(settled, key=lambda one: one.forecast.probability):
+        tenths.setdefault(min(int(10 * one.forecast.probability), 9), []).append(one)  # only the last has its end
     tables = [
-        {"from": f"{10 * tenth} %", "to": f"{10 * tenth + 10} %", **_score(group)}
-        for tenth, group in sorted(tenths.items())
+        {"from": f"{10 * tenth} %", "to": f"{10 * tenth + 10} %", **_score(group)} for tenth, group in tenths.items()
     ]
     note = f"Only {len(settled)} resolved: too few to judge by; the figures are mostly chance."
     noted = {"note": note} if len(settled) < _ENOUGH else {}
     return {"resolved": len(settled), **_score(settled), "reliability": tables, **noted}
-
-
-def _domains(settled: Sequence[Prediction]) -> Mapping[str, Any]:
-    groups = _groups(settled, lambda one: one.forecast.domain or "")
-    ranked = sorted(groups.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    rows = [{"domain": domain or "(none)", **_score(group)} for domain, group in ranked]
-    shown, left_out = rows[:_MAX_DOMAINS], len(rows) - _MAX_DOMAINS
-    tables: dict[str, Any] = {"by_domain": shown} if shown else {}
-    return {**tables, "domains_left_out": left_out} if left_out > 0 else tables
