@@ -69,12 +69,7 @@ class Unavailable(ProviderError):
 
 
 class TooSlow(Unavailable):
-    """The model was silent for too long, or did not come to an end: a slow one of somebody's own may need more time.
-
-    `begun` is the `bot.models.base.Completion` with what it had written; None if that is not a word.
-    """
-
-    begun: object | None = None
+    """The model was silent for too long, or did not come to an end: a slow one at home may need more time."""
 
 
 class Unreadable(Unavailable):

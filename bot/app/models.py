@@ -26,7 +26,7 @@ from bot.errors import ConfigError, ProviderError
 from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import LESSON, NOTHING, Capabilities, ModelLessons, told_of
-from bot.models.fallback import Fallback, QuestionsFirst
+from bot.models.fallback import Fallback
 from bot.models.more_tools import MoreTools
 from bot.models.prices import Price, PricedModel, Prices, published_prices, unknown_price
 from bot.money.budgets import limits_anything
@@ -57,14 +57,12 @@ def provider(
     }
     others = [choice for choice in llm.choices if choice not in providers]
     chosen = {choice: _offering(vendor(settings, *choice.split("/", 1), lessons=lessons)) for choice in others}
-    known = known_models(settings, lessons or ModelLessons())
-    fallback = Fallback(
+    return Fallback(
         [*providers.values()],
         choices=providers | chosen,
         on_error=lambda error: [note(error) for note in on_error],
         on_answer=lambda completion: [note(completion) for note in on_answer],
     )
-    return QuestionsFirst(fallback, is_at_home=lambda model: known(model).is_at_home is True)
 
 
 def has_model(settings: Settings) -> bool:

@@ -48,12 +48,6 @@ _SHOWN = re.compile(r"\[(\d{1,3})\]")
 Shield = Callable[[str], str]
 """Removes addresses from words that a model may have written on a stranger's behalf, or to leak something."""
 
-_CUTS = {
-    Stop.LENGTH: (phrases.CUT_OFF, phrases.NO_WORDS_LEFT),
-    Stop.UNFINISHED: (phrases.CUT_BY_TIME, phrases.TOO_SLOW),
-}
-"""What is said below an answer that was cut off, and in place of one without words."""
-
 
 class CitedPages:
     """The pages of a conversation and their numbers, as far as one turn knows them."""
@@ -311,18 +305,18 @@ def words_of(
     """
     if completion.stop is Stop.REFUSAL:
         return say(phrases.REFUSED), None
-    cut, mute = _CUTS.get(completion.stop, (None, phrases.NOTHING_SAID))
+    is_cut = completion.stop is Stop.LENGTH
     message = completion.message
     # Words before a call announce it, and are no answer.
     answer = None if message is None or message.calls else _cited(message.text, pages, read, shielded)
     if answer is not None:
         text = shielded(visible_words(answer))
-        return text if cut is None else f"{text}\n\n{say(cut)}", answer
+        return f"{text}\n\n{say(phrases.CUT_OFF)}" if is_cut else text, answer
     if found := [describe_answer(run.answer) for run in runs if run.answer.ok]:
         # The tools' findings, for a model that found no words for them.
         text = shielded("\n\n".join([say(phrases.FOUND_ALONE), *found]))
         return text, AssistantMessage(parts=(Text(text=text),))
-    return say(mute), None
+    return say(phrases.NO_WORDS_LEFT if is_cut else phrases.NOTHING_SAID), None
 
 
 def _cited(text: str, pages: CitedPages, read: Sequence[Message], shielded: Shield) -> AssistantMessage | None:

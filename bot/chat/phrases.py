@@ -62,7 +62,6 @@ NO_WORDS_LEFT = Sentence(
     "NO_WORDS_LEFT", "The answer was too long for me to send. Please ask for something shorter, or for one part of it."
 )
 CUT_OFF = Sentence("CUT_OFF", "… (cut off here: the answer got too long)")
-CUT_BY_TIME = Sentence("CUT_BY_TIME", "… (cut off here: the language model took too long)")
 SHORTENED_IN_FILE = Sentence("SHORTENED_IN_FILE", "(What is shortened here is in the file in full.)")
 REST_IN_FILE = Sentence("REST_IN_FILE", "… (too long for one message: it's all in the file)")
 GAVE_UP = Sentence(

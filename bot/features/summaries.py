@@ -228,7 +228,6 @@ class Summaries:
             model=model,
             conversation=f"c{turn.conversation}-summary",
             is_one_off=True,
-            may_wait=True,
         )
 
     async def _keep(self, turn: Turn, older: _Older, completion: Completion, reserved: Reservation) -> bool:

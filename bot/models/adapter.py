@@ -1,20 +1,16 @@
-"""Shared by both vendors' adapters: asks a model in time, whole or in pieces, and reads what its refusals mean.
+"""Shared by both vendors' adapters: asks a model in time, and reads what its refusals mean.
 
     refused --> what the server does not take, by its own words (`quirks`) --> asked again without it, and remembered
-    slow    --> the next answers are streamed, so that each piece gives the model time
 
-The pieces of a stream are assembled into the body that the same service returns without streaming, so that one reader
-reads both. A piece that brings nothing (a ping, an empty delta) does not count: a server can send them for ever.
 Left to others: each vendor's formats and SDK (`anthropic`, `openai`), retries and other models (`fallback`).
 """
 
-import asyncio
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 import httpx2
@@ -24,15 +20,13 @@ from bot.errors import (
     ContextTooLong,
     Overloaded,
     ProviderError,
-    TooSlow,
     Unavailable,
     Unreadable,
 )
 from bot.models import media, wire
-from bot.models.base import Completion, Deadline, Request, Stop, Usage
+from bot.models.base import Completion, Deadline, Request
 from bot.models.capabilities import Capabilities, ModelLessons, told_of
 from bot.models.prices import Prices, published_prices
-from bot.models.words import Reader
 from tools import trusted_certificates
 
 _log = logging.getLogger(__name__)
@@ -41,114 +35,16 @@ CONNECT_TIMEOUT_SECONDS = 10.0
 """For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
 
 SLOW_SECONDS = 30.0
-"""A model that took longer for an answer may take too long for the next one to be awaited as a whole: from then on it
-is streamed, so that each piece gives it time. Others are not: it costs more work, and some servers' calls are better
-when whole (vLLM's, by its issue threads, 2026-11-26).
-"""
+"""A model that took longer for an answer may take too long for the next one (see `openai`)."""
 
-MAX_STREAM_BYTES = 64 * 1024 * 1024
-"""The longest answer that can be requested, in the smallest pieces, each wrapped in JSON."""
-MAX_WHOLE_BYTES = 4 * 1024 * 1024
-"""The longest answer that comes whole."""
-MAX_CHARACTERS = 2_000_000
-"""The limit for words, thoughts and calls of an answer: twice the largest output limit. Some never end."""
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+"""The longest answer that can be requested, in the smallest pieces, each wrapped in JSON. Some models never end."""
 
 Quirks = frozenset[str]
 """Names of what a server does not take, or wants otherwise; the kinds of media are among them."""
 
 _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded, Unreadable)
 """Failures that another way of asking cannot fix, whatever their words."""
-
-
-class PartialAnswer(Protocol):
-    """An incomplete answer."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the service has counted so far; None where it counts at the end."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """How much has come so far, of words, thoughts and calls: grows with every piece that brings any."""
-        ...
-
-    def take(self, piece: object) -> None:
-        """Adds a piece: one event.
-
-        Raises:
-            ValueError: it is not what the service sends.
-        """
-        ...
-
-    def body(self, *, is_cut: bool = False) -> bytes:
-        """The complete answer in JSON, as the service returns it without streaming; `is_cut`: what there is of it, as
-        if cut off by the output limit if its end is missing.
-
-        Raises:
-            ValueError: its end is missing.
-        """
-        ...
-
-
-class Listener:
-    """Hears one completion, and knows what there is of it if it does not come to its end."""
-
-    def __init__(self, request: Request, deadline: Deadline) -> None:
-        self._request = request
-        self._deadline = deadline
-        self._so_far: Callable[[], wire.WireAnswer] | None = None
-        self.partial: PartialAnswer | None = None
-        """What has arrived; None if not a piece has: then the service counts nothing."""
-
-    async def listen(
-        self,
-        pieces: AsyncIterable[object],
-        partial: PartialAnswer,
-        reader: Reader,
-        read: Callable[[bytes], wire.WireAnswer],
-    ) -> bytes:
-        """The body of a streamed answer, which `read` can read.
-
-        Raises:
-            ValueError: a piece is unreadable, the end is missing, or the answer is too long.
-        """
-        self._so_far = lambda: reader.read_unfinished(read(partial.body(is_cut=True)))
-        size = 0
-        async for piece in pieces:
-            self.partial = partial
-            # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
-            await asyncio.sleep(0)
-            partial.take(piece)
-            if partial.size == size:
-                continue
-            size = partial.size
-            self._deadline.extend()
-            self._request.on_piece()
-            if size > MAX_CHARACTERS:
-                raise ValueError("the answer does not end")
-        return partial.body()
-
-    def too_slow(self, *, provider: str, model: str, prices: Prices) -> TooSlow:
-        """The error for a missed deadline, with what was written by then."""
-        error, answer = self._deadline.too_slow(provider=provider, model=model), self._unfinished()
-        if answer is not None:
-            seconds = self._deadline.seconds
-            error.begun = answer.completion(provider=provider, model=model, latency_seconds=seconds, prices=prices)
-        return error
-
-    def _unfinished(self) -> wire.WireAnswer | None:
-        """What was written of an answer whose stream does not end; None if that is not a word."""
-        try:
-            answer = None if self._so_far is None else self._so_far()
-        except (ProviderError, ValueError, RecursionError):
-            return None
-        if answer is None or answer.stop in {Stop.REFUSAL, Stop.TOOLS} or not answer.text.strip():
-            return None
-        if answer.stop is Stop.END:
-            return answer  # only the stream has not ended
-        # What it has counted by now is not all that it was paid for.
-        return replace(answer, stop=Stop.UNFINISHED, usage=replace(answer.usage, output_tokens=0))
 
 
 class AnswerTooLarge(httpx2.ReadError):
@@ -164,31 +60,24 @@ async def limit_answer(answer: httpx2.Response) -> None:
     if answer.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.DecodingError("packed, although that was not asked for")
     if isinstance(answer.stream, httpx2.AsyncByteStream):
-        in_events = answer.headers.get("content-type", "").startswith("text/event-stream")
-        answer.stream = _Bounded(answer.stream, MAX_STREAM_BYTES if in_events else MAX_WHOLE_BYTES)
+        answer.stream = _Bounded(answer.stream)
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
         self._inner = inner
-        self._most = most
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._inner:
             size += len(chunk)
-            if size > self._most:
+            if size > MAX_ANSWER_BYTES:
                 raise AnswerTooLarge("more than an answer may hold")
             yield chunk
 
     async def aclose(self) -> None:
         """Closes the stream."""
         await self._inner.aclose()
-
-
-def is_whole(headers: Mapping[str, str]) -> bool:
-    """Whether an answer arrives in one piece after all; a few compatible servers do not stream."""
-    return headers.get("content-type", "").lower().startswith("application/json")
 
 
 class PrivateClient:
@@ -254,27 +143,26 @@ class Adapter(ABC):
         self._never: Quirks = frozenset()
         """Quirks that settings rule out, whatever the server says."""
         self.is_slow = False
-        """Whether answers are streamed, because one of them took long (`SLOW_SECONDS`)."""
+        """Whether an answer took long (`SLOW_SECONDS`)."""
 
     async def complete(self, request: Request) -> Completion:
         """The model's answer.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is what a failed stream had used, None if that
-                is unknown.
+            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None if it began to answer.
         """
         deadline = Deadline(request)
-        listener = Listener(request, deadline)
         try:
             async with deadline:
-                answer = await self._ask(request, listener)
+                answer = await self._ask(request, deadline)
         except TimeoutError:
             self.is_slow = True
-            error = listener.too_slow(provider=self.name, model=self._model, prices=self._prices)
-            raise self._counted(error, listener) from None
+            raise deadline.too_slow(provider=self.name, model=self._model) from None
         except self.failures as error:
+            failure = self._failed(error)
+            failure.cost_usd = None if deadline.has_heard else failure.cost_usd
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
-            raise self._counted(self._failed(error), listener) from None
+            raise failure from None
         latency_seconds = deadline.seconds
         self.is_slow = self.is_slow or latency_seconds > SLOW_SECONDS
         return answer.completion(
@@ -286,8 +174,8 @@ class Adapter(ABC):
         await self._client.close()
 
     @abstractmethod
-    async def _answered(self, request: Request, quirks: Quirks, listener: Listener | None) -> wire.WireAnswer:
-        """The answer of a server with these quirks; with `listener` it is streamed."""
+    async def _answered(self, request: Request, quirks: Quirks, deadline: Deadline) -> wire.WireAnswer:
+        """The answer of a server with these quirks; each piece of one that is streamed extends the deadline."""
 
     @abstractmethod
     def _refusal(self, error: Exception) -> wire.Refusal | None:
@@ -297,18 +185,15 @@ class Adapter(ABC):
     def _learnable(self, request: Request) -> Quirks:
         """Those of `quirks` that would change this request."""
 
-    async def _ask(self, request: Request, listener: Listener) -> wire.WireAnswer:
+    async def _ask(self, request: Request, deadline: Deadline) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
-        known = told_of(self._lessons, self._base_url, self._model)
-        quirks = self._set | (_quirks_of(known) | self._learnt()) - self._never
-        is_streamed = self.is_slow or known.is_at_home is True
+        quirks = self._set | (_quirks_of(self._told) | self._learnt()) - self._never
         while True:
             request = replace(request, max_output_tokens=min(request.max_output_tokens, self._most_output_tokens()))
             try:
-                heard_by = listener if is_streamed and "stream" not in quirks else None
-                return await self._answered(request, quirks, heard_by)
+                return await self._answered(request, quirks, deadline)
             except self.failures as error:
-                is_final = isinstance(error, self.lost) or listener.partial is not None
+                is_final = isinstance(error, self.lost) or deadline.has_heard
                 refusal = None if is_final else self._refusal(error)
                 learnt = None if refusal is None else self._learn(refusal, request, quirks)
                 if learnt is None:
@@ -338,6 +223,11 @@ class Adapter(ABC):
             self._lessons.learn(self._base_url, self._model, quirks=sorted(self._learnt() | lasting))
         return refused or None
 
+    @property
+    def _told(self) -> Capabilities:
+        """What its server has said about the model."""
+        return told_of(self._lessons, self._base_url, self._model)
+
     def _learnt(self) -> Quirks:
         names = self._lessons.read(self._base_url, self._model, "quirks", _known_names)
         return names & (self.quirks.keys() | media.ALL)
@@ -363,13 +253,6 @@ class Adapter(ABC):
         unreadable.cost_usd = None
         return unreadable
 
-    def _counted(self, error: ProviderError, listener: Listener) -> ProviderError:
-        """The error with the cost of what a stream had counted by then."""
-        if listener.partial is not None:
-            usage = listener.partial.usage
-            error.cost_usd = None if usage is None else self._prices.cost(self._model, usage)
-        return error
-
 
 def _quirks_of(known: Capabilities) -> Quirks:
     """What a model does not take, as its server says."""
@@ -378,7 +261,6 @@ def _quirks_of(known: Capabilities) -> Quirks:
         media.DOCUMENT: known.documents,
         "tools": known.tools,
         "effort": known.thinking,
-        "system": known.system,
     }
     return frozenset(name for name, is_so in can.items() if is_so is False)
 

@@ -10,14 +10,11 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 import logging
 import re
 import secrets
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 import anthropic
-from anthropic.lib.streaming import AsyncMessageStream, ParsedMessageStreamEvent
-from anthropic.types import Message as SdkMessage
 from httpx2 import TransportError
 
 from bot.errors import ContextTooLong, ProviderError
@@ -41,19 +38,14 @@ from bot.models import caching, media, wire
 from bot.models.adapter import (
     CONNECT_TIMEOUT_SECONDS,
     Adapter,
-    Listener,
     PrivateClient,
     Quirks,
     http_options,
-    is_whole,
 )
-from bot.models.base import Request, Stop, ToolOffer, Usage
+from bot.models.base import Deadline, Request, Stop, ToolOffer, Usage
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
 from bot.models.words import Reader
-
-# Where a server sends another type than the SDK expects, this quotes it, which may be anyone's words.
-warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -106,53 +98,6 @@ class _Answer(wire.Wire):
     usage: wire.Aside[_Usage] = None
 
 
-class _PartialMessage:
-    """An incomplete answer, put together by the SDK."""
-
-    def __init__(self, stream: AsyncMessageStream[None]) -> None:
-        self._stream = stream
-        self._has_begun = self._has_ended = False
-        self.size = 0
-        """How much has come so far, in characters."""
-
-    @property
-    def usage(self) -> Usage | None:
-        """What the service has counted: the prompt from the first event on, the answer at the end; None: nothing."""
-        usage = self._so_far.get("usage")
-        return _Usage.model_validate(usage).whole if isinstance(usage, dict) else None
-
-    @property
-    def _so_far(self) -> Block:
-        return self._stream.current_message_snapshot.to_dict(warnings=False) if self._has_begun else {}
-
-    def take(self, piece: object) -> None:
-        """Notes an event that the SDK has added."""
-        event = cast("ParsedMessageStreamEvent[None]", piece)
-        match event.type:
-            case "message_start":
-                self._has_begun = True
-            case "text":
-                self.size += len(event.text)
-            case "thinking":
-                self.size += len(event.thinking)
-            case "input_json":
-                self.size += len(event.partial_json)
-            case other:
-                self._has_ended |= other == "message_stop"
-
-    def body(self, *, is_cut: bool = False) -> bytes:
-        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
-
-        Raises:
-            ValueError: its end is missing.
-        """
-        if not (self._has_ended or is_cut) or not self._has_begun:
-            raise ValueError("the stream ended before the answer did")
-        message = self._so_far
-        reason = message.get("stop_reason") or ("max_tokens" if is_cut else None)
-        return wire.encode_json({**message, "stop_reason": reason})
-
-
 class _Client(PrivateClient, anthropic.AsyncAnthropic):
     """The SDK's client."""
 
@@ -203,24 +148,15 @@ class Anthropic(Adapter):
         has_thoughts = any(isinstance(part, Opaque) for message in said for part in message.parts)
         return frozenset(self.quirks) if has_thoughts else frozenset()
 
-    async def _answered(self, request: Request, quirks: Quirks, listener: Listener | None) -> wire.WireAnswer:
+    async def _answered(self, request: Request, quirks: Quirks, deadline: Deadline) -> wire.WireAnswer:  # noqa: ARG002 - whole
         if "thinking" in quirks:
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         messages = self._conversation(request.messages, media.ALL - quirks, plan.marks)
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
-        url, reader = f"{self._base_url}/v1/messages", Reader(request)
-        if listener is None:
-            data = wire.with_messages(body, messages)
-            return reader.read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
-        data = wire.with_messages({**body, "stream": True}, messages)
-        kind = anthropic.AsyncStream[anthropic.types.RawMessageStreamEvent]
-        async with await self._client.post(url, content=data, cast_to=SdkMessage, stream=True, stream_cls=kind) as raw:
-            if is_whole(raw.response.headers):
-                return reader.read(self._read(await raw.response.aread()))
-            stream = AsyncMessageStream[None](raw, output_format=anthropic.not_given)
-            return reader.read(self._read(await listener.listen(stream, _PartialMessage(stream), reader, self._read)))
+        url, data = f"{self._base_url}/v1/messages", wire.with_messages(body, messages)
+        return Reader(request).read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
 
     def _conversation(
         self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
@@ -261,11 +197,8 @@ class Anthropic(Adapter):
         if not isinstance(error, anthropic.APIStatusError):
             return None
         code = str(error.error_code or error.type or "")
-        # An error within a stream has the stream's status, 200.
-        status = wire.status_of(error.type or "") if error.response.is_success else error.status_code
-        return wire.Refusal(
-            status=status, code=code, words=str(error.api_message or ""), headers=error.response.headers
-        )
+        words = str(error.api_message or "")
+        return wire.Refusal(status=error.status_code, code=code, words=words, headers=error.response.headers)
 
 
 # --- what goes out

@@ -69,8 +69,6 @@ class Request:
     """This conversation's addition to the system prompt; may be empty."""
     is_one_off: bool = False
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
-    may_wait: bool = False
-    """Whether no person waits for it, so that it can give way to others (`bot.models.fallback`)."""
     on_piece: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
     """Called with each piece of an answer that brings more of it."""
 
@@ -93,8 +91,6 @@ class Stop(StrEnum):
     LENGTH = "length"
     """Cut off by the output limit: a tool call in it may be incomplete and is not run."""
     REFUSAL = "refusal"
-    UNFINISHED = "unfinished"
-    """Cut off by the clock: it has the words that came in time."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -143,8 +139,7 @@ class Provider(Protocol):
         """The model's answer, in the request's time.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter. A `TooSlow` has
-                what was written by then.
+            ProviderError: one of its kinds, see `bot.errors`; no other exception leaves an adapter.
         """
         ...
 

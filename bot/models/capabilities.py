@@ -81,8 +81,6 @@ class Capabilities(BaseModel):
     tools: Flag = None
     pictures: Flag = None
     documents: Flag = None
-    system: Flag = None
-    """Whether its template supports a system message."""
     thinking: Flag = None
     effort: Flag = None
     """Whether it can be told how much to think."""
@@ -211,7 +209,6 @@ def of_llama_cpp(props: object) -> Capabilities:
         window_tokens=_object(told.get("default_generation_settings")).get("n_ctx"),
         tools=knows.get("supports_tools"),
         pictures=_object(told.get("modalities")).get("vision"),
-        system=knows.get("supports_system_role"),
         is_at_home=True if "default_generation_settings" in told else None,
     )
 

@@ -2,12 +2,10 @@
 
 One request goes through three rounds with a short pause in between, and through more as long as one is merely busy. A
 round asks the providers in order; those that are cooling down are skipped as long as another is ready; the first
-completion ends it. A failed provider cools
-down, so that the next requests skip it. Together they may be silent for `Request.timeout_seconds`, of which each
-may take half of what is left, and the last of a round all of it; the time in which one writes or is busy does not
-count, and `Request.total_seconds` end everything. If none comes to its end, what one of them had written by then is the
-answer.
-A request for one of the selectable models asks that one first; the others stand in for it with their own models.
+completion ends it. A failed provider cools down, so that the next requests skip it. Together they may be silent for
+`Request.timeout_seconds`, of which each may take half of what is left, and the last of a round all of it; the time in
+which one writes or is busy does not count, and `Request.total_seconds` end everything. A request for one of the
+selectable models asks that one first; the others stand in for it with their own models.
 
     Overloaded                 the next provider; asked again until the time is over, after the pause that it wants
     Unavailable                the next provider; asked again in the next two rounds
@@ -26,7 +24,7 @@ import math
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 
 from bot.errors import (
@@ -36,7 +34,6 @@ from bot.errors import (
     Overloaded,
     ProviderError,
     Rejected,
-    TooSlow,
     Unavailable,
     Unreadable,
 )
@@ -92,17 +89,6 @@ class _Run:
     errors: list[ProviderError] = field(default_factory=list[ProviderError])
     attempts: list[Attempt] = field(default_factory=list[Attempt])
 
-    def partial_answer(self) -> Completion | None:
-        """The longest of the answers that did not come to their end, with the other tries attached; None: there is
-        none.
-        """
-        begun = [error.begun if isinstance(error, TooSlow) else None for error in self.errors]
-        answers = [(place, one) for place, one in enumerate(begun) if isinstance(one, Completion)]
-        if not answers:
-            return None
-        place, answer = max(answers, key=lambda found: len(found[1].message.text) if found[1].message else 0)
-        return replace(answer, attempts=(*self.attempts[:place], *self.attempts[place + 1 :]))
-
     def speaking_error(self) -> ProviderError:
         """The error that represents all, with all tries attached: the first if all were rejected, else the last."""
         all_rejected = all(isinstance(error, Rejected) for error in self.errors)
@@ -152,8 +138,7 @@ class Fallback:
         self._fraction = fraction
 
     async def complete(self, request: Request) -> Completion:
-        """The first completion that a provider gives, or else the longest that did not come to its end; its `attempts`
-        lists the tries that failed.
+        """The first completion that a provider gives; its `attempts` lists the tries that failed.
 
         Raises:
             ContextTooLong: at once, from whichever provider says so; `attempts` is set.
@@ -170,8 +155,6 @@ class Fallback:
         while (completion := await self._round(run)) is None:
             wait_seconds = self._wait_seconds(run, run.errors[failed_before:])
             if wait_seconds is None:
-                if (partial := run.partial_answer()) is not None:
-                    return partial
                 raise run.speaking_error()
             failed_before = len(run.errors)
             await self._pause(wait_seconds)
@@ -297,93 +280,3 @@ def _cool_down_seconds(error: ProviderError) -> float:
     if isinstance(error, Unreadable) or not isinstance(error, _TRANSIENT):
         return 0.0
     return min(_asked_pause_seconds(error, COOL_DOWN_SECONDS), MAX_COOL_DOWN_SECONDS)
-
-
-REST_SECONDS = 5.0
-"""How long nobody must have asked: tools run between two requests of one question."""
-MAX_GIVEN_WAY = 2
-"""How often a request gives way before it is asked whoever else asks."""
-_MAX_WAIT_SECONDS = 900.0
-"""How long it waits each time; then it is asked whoever else asks."""
-
-
-class QuestionsFirst:
-    """A provider that lets requests of which `may_wait` is true give way to all others.
-
-    A server at home often answers one request at a time, so that a person would wait for a summary. It gives way only
-    so often, because a conversation that goes on must be summarized all the same; elsewhere nothing waits.
-
-    `is_at_home` says of a model (`Request.model`) whether its server is one that people run on their own machines.
-    """
-
-    def __init__(
-        self,
-        provider: Provider,
-        *,
-        is_at_home: Callable[[str | None], bool],
-        rest_seconds: float = REST_SECONDS,
-    ) -> None:
-        self._provider = provider
-        self._is_at_home = is_at_home
-        self._rest_seconds = rest_seconds
-        self._questions = 0
-        self._is_asked = asyncio.Event()
-        self._is_at_rest = asyncio.Event()
-        self._is_at_rest.set()
-
-    @property
-    def name(self) -> str:
-        """The inner provider's name."""
-        return self._provider.name
-
-    async def complete(self, request: Request) -> Completion:
-        """The inner provider's completion.
-
-        Raises:
-            ProviderError: one of its kinds, see `bot.errors`.
-        """
-        if not self._is_at_home(request.model):
-            return await self._provider.complete(request)
-        if request.may_wait:
-            return await self._complete_later(request)
-        self._questions += 1
-        self._is_at_rest.clear()
-        self._is_asked.set()
-        try:
-            return await self._provider.complete(request)
-        finally:
-            self._questions -= 1
-            if not self._questions:
-                self._is_asked.clear()
-                self._is_at_rest.set()
-
-    async def aclose(self) -> None:
-        """Closes the inner provider."""
-        await self._provider.aclose()
-
-    async def _complete_later(self, request: Request) -> Completion:
-        for _ in range(MAX_GIVEN_WAY):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_MAX_WAIT_SECONDS):
-                    await self._rest()
-            asking = asyncio.create_task(self._provider.complete(request), name="may wait")
-            asked = asyncio.create_task(self._is_asked.wait(), name="asked")
-            try:
-                await asyncio.wait((asking, asked), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                asking.cancel()  # without effect if it is done
-                asked.cancel()
-                await asyncio.wait((asking, asked))
-            if not asking.cancelled():
-                return asking.result()
-        return await self._provider.complete(request)
-
-    async def _rest(self) -> None:
-        """Waits until nobody has asked for a while."""
-        while True:
-            await self._is_at_rest.wait()
-            try:
-                async with asyncio.timeout(self._rest_seconds):
-                    await self._is_asked.wait()
-            except TimeoutError:
-                return

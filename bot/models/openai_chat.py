@@ -203,9 +203,8 @@ def _offer(offer: ToolOffer) -> Json:
 
 def _messages(request: Request, quirks: Quirks) -> list[Json]:
     system = request.whole_system
-    leads = system and "system" not in quirks
-    ready: list[Json] = [{"role": "system", "content": system}] if leads else []
-    asked: list[Content] = [system] if system and not leads else []
+    ready: list[Json] = [{"role": "system", "content": system}] if system else []
+    asked: list[Content] = []
     for message in request.messages:
         if isinstance(message, UserMessage):  # many templates require user and assistant to alternate
             asked.append(_content(message, media.ALL - quirks))
@@ -330,9 +329,6 @@ class CallIds:
 class PartialChat:
     """An incomplete answer, put together from its chunks."""
 
-    usage = None
-    """Comes with the last chunk."""
-
     def __init__(self) -> None:
         self._content = self._refusal = self._thoughts = ""
         self._details: list[Json] = []
@@ -340,30 +336,30 @@ class PartialChat:
         self._reason: str | None = None
         self._place: str | None = None
         self._usage: Json | None = None
-        self.size = 0
-        """How much has come so far, in characters; also of thoughts that do not go back."""
+        self._size = 0
 
-    def take(self, piece: object) -> None:
-        """Adds a chunk.
+    def take(self, piece: object) -> bool:
+        """Adds a chunk; returns whether it brings more of words, thoughts (also those that do not go back) or calls.
 
         Raises:
             ValueError: it is not what the service sends.
         """
-        chunk = _Chunk.model_validate(piece)
+        chunk, before = _Chunk.model_validate(piece), self._size
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices or ():
             self._place = self._place or choice.index
             if choice.index in {None, self._place}:  # not another answer beside the first, which was not asked for
                 self._reason = choice.finish_reason or self._reason
                 self._grow(choice.message or _Message())
+        return self._size > before
 
-    def body(self, *, is_cut: bool = False) -> bytes:
-        """The complete answer in JSON; `is_cut`: what there is of it, cut off by the limit if its end is missing.
+    def body(self) -> bytes:
+        """The complete answer in JSON.
 
         Raises:
             ValueError: its end is missing.
         """
-        if self._reason is None and not is_cut:
+        if self._reason is None:
             raise ValueError("the stream ended before the answer did")
         message: Json = {
             "content": self._content,
@@ -372,7 +368,7 @@ class PartialChat:
             "reasoning_content": self._thoughts,
             "reasoning_details": self._details,
         }
-        choice: Json = {"message": message, "finish_reason": self._reason or "length"}
+        choice: Json = {"message": message, "finish_reason": self._reason}
         return wire.encode_json({"choices": [choice], "usage": self._usage})
 
     def _grow(self, delta: _Message) -> None:
@@ -383,15 +379,15 @@ class PartialChat:
             self._content += words
         thoughts = delta.reasoning_content if isinstance(delta.reasoning_content, str) else ""
         self._thoughts += thoughts
-        self.size += len(words) + len(thoughts or (delta.reasoning if isinstance(delta.reasoning, str) else ""))
+        self._size += len(words) + len(thoughts or (delta.reasoning if isinstance(delta.reasoning, str) else ""))
         for detail in delta.reasoning_details or ():
             self._detail(detail)
         for piece in delta.tool_calls or ():
-            self.size += self._call_of(piece).extend(piece.function)
+            self._size += self._call_of(piece).extend(piece.function)
 
     def _detail(self, piece: Json) -> None:
         """Appends a piece of a thought to the one it continues, else adds it as the next."""
-        self.size += sum(len(str(piece.get(name) or "")) for name in _GROWING)
+        self._size += sum(len(str(piece.get(name) or "")) for name in _GROWING)
         last = self._details[-1] if self._details else None
         if last is None or any(piece.get(name) != last.get(name) for name in ("type", "index")):
             self._details.append(dict(piece))

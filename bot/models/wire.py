@@ -287,19 +287,7 @@ _KINDS: Mapping[int, type[ProviderError]] = {
     **dict.fromkeys((429, 503, 529), Overloaded),
 }
 
-_STATUSES = {
-    "authentication_error": 401,
-    "billing_error": 402,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "slow_down": 429,
-    "timeout_error": 504,
-    "overloaded_error": 529,
-    "server_is_overloaded": 529,
-}
+_BUSY = frozenset({"rate_limit_exceeded", "slow_down", "server_is_overloaded"})
 _OF_THE_REQUEST = re.compile(r"invalid_|unsupported_|empty_|failed_to_download|(?:\w+_)?image_|\w+_policy")
 """Codes that blame the request. Source: `ResponseError` of the package openai 3.54.0, 2026-11-22."""
 
@@ -363,7 +351,7 @@ def status_of(code: str) -> int:
     """The status that an error within an answer would have had, by its code; some servers use a status as one."""
     if re.fullmatch(r"[45][0-9]{2}", code):
         return int(code)
-    return _STATUSES.get(code, 400 if _OF_THE_REQUEST.match(code) else 500)
+    return 429 if code in _BUSY else 400 if _OF_THE_REQUEST.match(code) else 500
 
 
 def window_tokens(words: str) -> int | None:

@@ -37,7 +37,7 @@ from bot.messages import (
     UserMessage,
 )
 from bot.models import wire
-from bot.models.base import Request, Stop, ToolOffer
+from bot.models.base import Request, ToolOffer
 
 _log = logging.getLogger(__name__)
 
@@ -92,12 +92,6 @@ _WRITTEN = re.compile(
     re.MULTILINE,
 )
 """A call as agents of ReAct write it, or as a line of Python does."""
-_MAY_BEGIN = re.compile(
-    r"<(?:[|｜/a-z<]|\Z)|\[(?:T|\Z)|^[ \t]*(?:\{|\[\s*+\{|Action:|```\w{0,12}+\s*+(?:\Z|[\[{])"
-    r"|(?:print\()?[a-z][\w.]{0,99}(?:\Z|\((?=\w{0,50}[ \t]?(?:=|\Z)|\{)))",
-    re.MULTILINE,
-)
-"""Where an unfinished text may turn into a call or a sign."""
 
 
 def in_words(request: Request) -> Request:
@@ -247,15 +241,6 @@ class Reader:
             return answered
         was_cut = answered.is_cut_in_call
         return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
-
-    def read_unfinished(self, answered: wire.WireAnswer) -> wire.WireAnswer:
-        """The same of an answer that may lack its end: then it has only words, up to what may become a call."""
-        if answered.stop is not Stop.LENGTH:
-            return self.read(answered)
-        words = _without_end(_without_thoughts(answered.text))
-        begun = _MAY_BEGIN.search(words) if self._names or "<|" in words else None
-        words = words[: begun.start()].rstrip() if begun else words
-        return wire.wire_answer([Text(text=words)], answered.stop, answered.usage)
 
     def _is_call(self, text: str) -> bool:
         """Whether the words are, or hold, a call in a notation that is not read."""

@@ -278,7 +278,7 @@ class LlmSettings(SettingsGroup):
     """The longest answer in tokens, thinking included."""
     timeout_seconds: float = Field(default=120, ge=1, le=3600)
     """How many seconds models can be silent, retries and other providers included: until an answer begins, and between
-    its pieces. A server that does not send pieces has to send the whole answer in this time."""
+    its pieces. Claude, OpenAI and other servers that send none have this time for the whole answer."""
     system_prompt: str | None = None
     """What the model is told about itself; unset means the built-in text."""
 
@@ -465,7 +465,7 @@ class WorkerSettings(SettingsGroup):
     conversations_at_once: int = Field(default=1000, ge=1, le=10_000)
     """How many conversations are answered side by side, those that only wait for a model or a person included."""
     turn_timeout_seconds: float = Field(default=900, ge=1, le=3600)
-    """How many seconds one answer can take in all, tools included. What a model has written of it by then is sent."""
+    """How many seconds one answer can take in all, tools included."""
     max_attempts: Annotated[int, FIXED] = 3
     """How often a message is tried before the person reads that it failed."""
     shutdown_seconds: float = Field(default=5, ge=0, le=6)

@@ -59,15 +59,15 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
         (ModelHost("vllm"), Capabilities(window_tokens=8192)),
         (
             ModelHost("llama_cpp"),
-            Capabilities(window_tokens=8192, tools=True, pictures=False, system=True, is_at_home=True),
+            Capabilities(window_tokens=8192, tools=True, pictures=False, is_at_home=True),
         ),
         (
-            ModelHost("llama_cpp", sees=True, knows_system=False),
-            Capabilities(window_tokens=8192, tools=True, pictures=True, system=False, is_at_home=True),
+            ModelHost("llama_cpp", sees=True),
+            Capabilities(window_tokens=8192, tools=True, pictures=True, is_at_home=True),
         ),
         (
             ModelHost("llama_cpp", tools=False),
-            Capabilities(window_tokens=8192, tools=False, pictures=False, system=True, is_at_home=True),
+            Capabilities(window_tokens=8192, tools=False, pictures=False, is_at_home=True),
         ),
         (ModelHost("lm_studio"), Capabilities(window_tokens=8192, pictures=False, is_at_home=True)),
         (ModelHost("lm_studio", is_loaded=False), Capabilities(window_tokens=131_072, pictures=False, is_at_home=True)),

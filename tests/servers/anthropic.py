@@ -7,8 +7,7 @@
 The rules are in `tests.servers.anthropic_rules`, the scripted answers in `tests.servers.script`.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +15,7 @@ from aiohttp import web
 
 from tests.servers import anthropic_rules as rules
 from tests.servers.base import Seen
-from tests.servers.script import Call, Heard, Mistake, ModelServer, Scripted, Think, Tokens, event, pieces
+from tests.servers.script import Call, Heard, Mistake, ModelServer, Scripted, Think, Tokens
 
 VERSION = "2026-10-21"
 
@@ -139,24 +138,6 @@ class AnthropicServer(ModelServer):
             content.append({"type": "server_tool_use", "id": self.new_id("srvtoolu"), **search})
         return content
 
-    def events(self, seen: Seen, body: dict[str, Any], answer: dict[str, Any]) -> Iterator[bytes]:
-        usage = answer["usage"]
-        begun = answer | {"content": [], "stop_reason": None, "usage": usage | {"output_tokens": 1}}
-        yield _event({"type": "message_start", "message": begun})
-        yield _event({"type": "ping"})
-        for index, block in enumerate(answer["content"]):
-            empty, deltas = _cut(block)
-            yield _event({"type": "content_block_start", "index": index, "content_block": empty})
-            for delta in deltas:
-                yield _event({"type": "content_block_delta", "index": index, "delta": delta})
-            yield _event({"type": "content_block_stop", "index": index})
-        ended = {name: answer[name] for name in ("stop_reason", "stop_sequence", "stop_details") if name in answer}
-        yield _event({"type": "message_delta", "delta": ended, "usage": {"output_tokens": usage["output_tokens"]}})
-        yield _event({"type": "message_stop"})
-
-    def failure(self, seen: Seen, code: str) -> bytes:
-        return _event(error_body(code, "It failed in the middle."))
-
     def refusal(self, mistake: Mistake) -> web.Response:
         return web.json_response(
             error_body(mistake.kind, mistake.message),
@@ -169,30 +150,6 @@ def error_body(kind: str, message: str, **details: Any) -> dict[str, Any]:
     """An error as this service words it, for faults: `answer_json(error_body("overloaded_error", "..."), 529)`."""
     error = {"type": kind, "message": message}
     return {"type": "error", "error": {**error, "details": details} if details else error, "request_id": "req_0"}
-
-
-def _event(data: dict[str, Any]) -> bytes:
-    return event(data, data["type"])
-
-
-def _cut(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The block as it begins, and what is added to it."""
-    match block["type"]:
-        case "text":
-            return block | {"text": ""}, [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
-        case "thinking":
-            words = [{"type": "thinking_delta", "thinking": piece} for piece in pieces(block["thinking"])]
-            return block | {"thinking": "", "signature": ""}, [
-                *words,
-                {"type": "signature_delta", "signature": block["signature"]},
-            ]
-        case "tool_use" | "server_tool_use":
-            given = block["input"]
-            written = given if isinstance(given, str) else json.dumps(given) if given else ""
-            parts = ["", *pieces(written)]
-            return block | {"input": {}}, [{"type": "input_json_delta", "partial_json": part} for part in parts]
-        case _:
-            return block, []
 
 
 def _thought(body: dict[str, Any], before: list[dict[str, Any]], part: Think) -> dict[str, Any]:

@@ -28,7 +28,6 @@ class ModelHost:
     trained_tokens: int = 131_072
     """What the model was made for."""
     tools: bool = True
-    knows_system: bool = True
     sees: bool = False
     is_loaded: bool = True
     num_ctx: int | None = None
@@ -79,7 +78,6 @@ class ModelHost:
                     "chat_template_caps": {
                         "supports_tools": self.tools,
                         "supports_tool_calls": self.tools,
-                        "supports_system_role": self.knows_system,
                         "supports_parallel_tool_calls": self.tools,
                     },
                 }

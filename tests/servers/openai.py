@@ -8,7 +8,6 @@
 The rules are in `tests.servers.openai_rules`, the scripted answers in `tests.servers.script`.
 """
 
-import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -35,18 +34,12 @@ class OpenAIServer(ModelServer):
     """Parameters of chat completions that this server does not know, as `unsupported_parameter`."""
     sees: bool = False
     """Whether the model of a local server takes more than words."""
-    is_verified: bool = True
-    """Whether the organization has shown who it is, without which OpenAI streams no answer of its newest models."""
-    streams_tools: bool = True
-    """Whether the server answers in pieces if tools are offered."""
     takes_tools: bool = True
     """Whether the server takes tools; where not it refuses them with `tool_refusal`."""
     tool_refusal: rules.ToolRefusal = "ollama"
     """Whose words it has for that."""
     writes_calls: bool = False
     """Whether its model writes the calls of the script into its words, as one that was told of tools in its prompt."""
-    knows_system: bool = True
-    """Whether the template of its model knows a system message."""
     thinks: bool = True
     """Whether its model thinks; where not, a request that says how much is refused as by Ollama (0.17.4, seen on
     2026-11-24).
@@ -105,25 +98,13 @@ class OpenAIServer(ModelServer):
         if seen.method != "POST" or seen.path not in {CHAT, RESPONSES}:
             raise Mistake(f"Invalid URL ({seen.method} {seen.path})", status=404)
         self._check_model(body)
-        if body.get("stream") and not self.is_verified:
-            raise rules.wrong(
-                "Your organization must be verified to stream this model. Please go to: "
-                "https://platform.openai.com/settings/organization/general and click on Verify Organization.",
-                "stream",
-                "unsupported_value",
-            )
         if seen.path == RESPONSES:
             rules.check_responses(body, reasoning_follows=self.reasoning_follows)
         else:
             rules.check_chat(body, refuses=self.refuses, is_local=self.local, sees=self.sees, carries=self.carries)
-            if not self.knows_system and body["messages"][0]["role"] == "system":
-                raise Mistake("System role not supported", kind="BadRequestError", code=400)
             rules.check_carried(self.carries, body["messages"], self.carried)
             if "reasoning_effort" in body and not self.thinks:
                 raise Mistake(f'"{body["model"]}" does not support thinking', kind="api_error")
-            if body.get("tools") and body.get("stream") and not self.streams_tools:
-                # llama.cpp's server until May 2025, as issue threads quote it (2026-11-26).
-                raise Mistake("Cannot use tools with stream", status=500, kind="server_error", code=500)
             if body.get("tools") and not self.takes_tools:
                 raise rules.tools_refused(self.tool_refusal, body["model"])
             if self.local:
@@ -269,13 +250,7 @@ class OpenAIServer(ModelServer):
         content = {"role": "assistant", "content": [words]}
         return {"id": self.new_id("msg"), "type": "message", "status": "completed", **content}
 
-    def events(self, seen: Seen, body: Json, answer: Json) -> Iterator[bytes]:
-        if seen.path == RESPONSES:
-            numbered = zip(_response_events(answer), itertools.count(), strict=False)
-            return (event(item | {"sequence_number": number}, item["type"]) for item, number in numbered)
-        return self._chunks(body, answer)
-
-    def _chunks(self, body: Json, answer: Json) -> Iterator[bytes]:
+    def events(self, body: Json, answer: Json) -> Iterator[bytes]:
         counts = (body.get("stream_options") or {}).get("include_usage") and "usage" in answer
         head = {name: answer[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
         head |= {"usage": None} if counts else {}
@@ -287,10 +262,7 @@ class OpenAIServer(ModelServer):
             yield event(head | {"choices": [], "usage": answer["usage"]})
         yield b"data: [DONE]\n\n"
 
-    def failure(self, seen: Seen, code: str) -> bytes:
-        if seen.path == RESPONSES:
-            told = {"type": "error", "code": code, "message": "It failed.", "param": None, "sequence_number": 9}
-            return event(told, "error")
+    def failure(self, code: str) -> bytes:
         return event(error_body("It failed in the middle.", kind="server_error", code=code))
 
     def refusal(self, mistake: Mistake) -> web.Response:
@@ -315,36 +287,6 @@ def _deltas(message: Json) -> Iterator[Json]:
         yield {"tool_calls": [begun]}
         for piece in pieces(call["function"]["arguments"]):
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
-
-
-def _response_events(answer: Json) -> Iterator[Json]:
-    begun = answer | {"status": "in_progress", "output": [], "usage": None, "incomplete_details": None}
-    yield {"type": "response.created", "response": begun}
-    yield {"type": "response.in_progress", "response": begun}
-    for index, item in enumerate(answer["output"]):
-        place = {"output_index": index, "item_id": item["id"]}
-        empty = {"message": {"content": []}, "function_call": {"arguments": ""}}.get(item["type"], {})
-        yield {"type": "response.output_item.added", "output_index": index, "item": item | empty}
-        if item["type"] == "message":
-            yield from _message_events(item, place)
-        if item["type"] == "function_call":
-            name = "response.function_call_arguments"
-            yield from ({"type": f"{name}.delta", "delta": piece, **place} for piece in pieces(item["arguments"]))
-            yield {"type": f"{name}.done", "arguments": item["arguments"], **place}
-        yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    yield {"type": f"response.{answer['status']}", "response": answer}
-
-
-def _message_events(item: Json, place: Json) -> Iterator[Json]:
-    for index, part in enumerate(item["content"]):
-        where = place | {"content_index": index}
-        key = "refusal" if part["type"] == "refusal" else "text"
-        name = "response.refusal" if key == "refusal" else "response.output_text"
-        yield {"type": "response.content_part.added", "part": part | {key: ""}, **where}
-        where |= {} if key == "refusal" else {"logprobs": []}
-        yield from ({"type": f"{name}.delta", "delta": piece, **where} for piece in pieces(part[key]))
-        yield {"type": f"{name}.done", key: part[key], **where}
-        yield {"type": "response.content_part.done", "part": part, **where}
 
 
 def _named(name: str) -> Json:

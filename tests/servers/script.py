@@ -252,18 +252,16 @@ class ModelServer(Server, ABC):
             return fault if isinstance(fault, web.StreamResponse) else await fault
         answer = self.answer(seen, body, scripted)
         if body.get("stream") and self.streams:
-            return await self._streamed(seen, request, body, answer)
+            return await self._streamed(request, body, answer)
         response = web.json_response(answer, headers={"request-id": self.new_id("req")})
         await response.prepare(request)
         await response.write_eof()
         self.completed.append(answer["id"])
         return response
 
-    async def _streamed(
-        self, seen: Seen, request: web.Request, body: dict[str, Any], answer: dict[str, Any]
-    ) -> web.StreamResponse:
+    async def _streamed(self, request: web.Request, body: dict[str, Any], answer: dict[str, Any]) -> web.StreamResponse:
         response = await self._opened(request)
-        for event in self.events(seen, body, answer):
+        for event in self.events(body, answer):
             await response.write(event)
         await response.write_eof()
         self.completed.append(answer["id"])
@@ -278,7 +276,7 @@ class ModelServer(Server, ABC):
     async def _break(self, seen: Seen, request: web.Request, body: dict[str, Any], fault: Broken) -> web.StreamResponse:
         assert body.get("stream"), "only a stream can break off"
         response = await self._opened(request)
-        for event in itertools.islice(self.events(seen, body, self.answer(seen, body, fault.said)), fault.events):
+        for event in itertools.islice(self.events(body, self.answer(seen, body, fault.said)), fault.events):
             await response.write(event)
         self.broken.set()
         if fault.how == "stall":
@@ -289,18 +287,18 @@ class ModelServer(Server, ABC):
         if fault.how == "garbage":
             await response.write(b"event: message_delta\ndata: {not json\n\n")
         if fault.how == "error":
-            await response.write(self.failure(seen, fault.error))
+            await response.write(self.failure(fault.error))
         if fault.how != "cut":
             await response.write_eof()
         return response
 
-    @abstractmethod
-    def events(self, seen: Seen, body: dict[str, Any], answer: dict[str, Any]) -> Iterator[bytes]:
-        """The answer as the service streams it."""
+    def events(self, body: dict[str, Any], answer: dict[str, Any]) -> Iterator[bytes]:
+        """The answer as the service streams it; those that are never asked for a stream have none."""
+        raise NotImplementedError
 
-    @abstractmethod
-    def failure(self, seen: Seen, code: str) -> bytes:
+    def failure(self, code: str) -> bytes:
         """The event by which the service says in the middle of a stream that it failed."""
+        raise NotImplementedError
 
     @abstractmethod
     def check_key(self, seen: Seen) -> None: ...

@@ -207,8 +207,6 @@ async def test_a_failed_model_is_told_in_a_sentence(
         (completion(stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
         (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF.text}", True),
         (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
-        (says("Half an ans", Stop.UNFINISHED), f"Half an ans\n\n{phrases.CUT_BY_TIME.text}", True),
-        (says("\u200b", Stop.UNFINISHED), phrases.TOO_SLOW.text, False),
     ],
     ids=[
         *("empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"),

@@ -458,15 +458,6 @@ async def test_what_a_server_never_can_read_is_asked_for_twice_only() -> None:
     assert phrases.for_error(raised.value) == phrases.UNREADABLE.text
 
 
-async def test_a_template_without_a_system_message() -> None:
-    """Its words stand before the first question then, after one refusal."""
-    server = OpenAIServer(local=True, knows_system=False)
-    await _asked(server, model="gemma2:9b", times=2)
-    assert len(server.refused) == 1
-    first, *_ = server.requests[-1].json()["messages"]
-    assert first == {"role": "user", "content": "You are Aldis.\n\nWhat is the weather in Oslo?"}
-
-
 async def test_a_template_with_one_call_alone() -> None:
     """Tools are described in its prompt then, after one refusal."""
     server = OpenAIServer(local=True, knows_parallel_calls=False)

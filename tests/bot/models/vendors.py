@@ -1,18 +1,14 @@
 """The real providers with their doubles, so that one suite can tell the same story to all of them."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.messages import AssistantMessage, Message, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
-from bot.models.adapter import Listener
 from bot.models.anthropic import Anthropic
-from bot.models.base import Completion, Deadline, Request, Stop, ToolOffer, Usage
+from bot.models.base import Completion, Request, ToolOffer
 from bot.models.openai import OpenAI
-from bot.models.openai_chat import PartialChat
-from bot.models.wire import WireAnswer, wire_answer
-from bot.models.words import Reader
 from tests.servers import anthropic as anthropic_server
 from tests.servers import openai as openai_server
 from tests.servers.anthropic import AnthropicServer
@@ -80,15 +76,6 @@ class Vendor:
     def sent(self) -> dict[str, Any]:
         """The body of the newest request."""
         return self.server.requests[-1].json()
-
-
-async def listened(pieces: AsyncIterator[object]) -> bytes:
-    """The body of an answer to the question that comes in these pieces."""
-
-    def read(_: bytes) -> WireAnswer:
-        return wire_answer([], Stop.END, Usage())
-
-    return await Listener(QUESTION, Deadline(QUESTION)).listen(pieces, PartialChat(), Reader(QUESTION), read)
 
 
 def server_of(kind: str) -> AnthropicServer | OpenAIServer:
