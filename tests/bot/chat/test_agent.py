@@ -208,10 +208,7 @@ async def test_a_failed_model_is_told_in_a_sentence(
         (says("Half an ans", Stop.LENGTH), f"Half an ans\n\n{phrases.CUT_OFF.text}", True),
         (calls(("echo", {"word": "a"}), stop=Stop.LENGTH), phrases.NO_WORDS_LEFT.text, False),
     ],
-    ids=[
-        *("empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"),
-        *("too slow", "too slow for a sign"),
-    ],
+    ids=["empty", "bare refusal", "refusal with words", "all thought", "cut off", "cut off in a call"],
 )
 async def test_odd_ends_have_an_outcome(store: Store, clock: SetClock, last: Completion, text: str, ok: bool) -> None:
     """Refused, empty and cut-off answers: a sentence for the person, nothing empty in the history, no half call run."""
