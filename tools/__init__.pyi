@@ -78,4 +78,4 @@ from .web.papers import PageLink as PageLink
 from .web.papers import PageText as PageText
 from .web.papers import Paper as Paper
 from .web.papers import Papers as Papers
-from .x.options import TwitterOptions as TwitterOptions
+from .x import TwitterOptions as TwitterOptions

@@ -13,13 +13,13 @@ from typing import Any
 
 from tools.base import Options, Tool, ToolSource, switch
 from tools.databases.options import DbQueryOptions
-from tools.evidence.options import VerifyNewsOptions
+from tools.evidence.sources import VerifyNewsOptions
 from tools.images.options import ImagesOptions
 from tools.mcp.options import McpOptions
 from tools.news import NewsOptions
 from tools.search.options import SearchOptions
-from tools.weather.options import WeatherOptions
-from tools.x.options import TwitterOptions
+from tools.weather.open_meteo import WeatherOptions
+from tools.x import TwitterOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
     ),
     "twitter": CatalogEntry(
         TwitterOptions,
-        "tools.x.tool:twitter_tools",
+        "tools.x:twitter_tools",
         ("options", "http", "search", "quotas"),
         has_stand_in=True,
         example={"bearer_token": "token"},

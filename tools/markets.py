@@ -11,21 +11,19 @@ out the answers of questions with several.
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import zip_longest
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AfterValidator, BaseModel, Field, Json, ValidationError, WrapValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Json
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, NotFound, TooLarge, ToolError
 from tools.http import Http, JsonAnswer
 from tools.text import clean_line, clean_text, shorten
-
-Status = Literal["open", "closed", "resolved"]
-"""Whether people can still trade, wait for the outcome, or know it."""
 
 _MAX_OUTCOMES = 12
 _MISSING = frozenset({400, 404, 422})  # how exchanges answer if there is no such market
@@ -33,6 +31,20 @@ _MAX_LINE_CHARS = 200
 _MAX_TEXT_CHARS = 1500
 _WON = 0.999
 _RESOLUTIONS = {"YES": "Yes", "NO": "No", "MKT": "in parts", "CANCEL": "called off"}
+
+
+def _line(text: str) -> str:
+    return shorten(clean_line(text), _MAX_LINE_CHARS)
+
+
+def _in_utc(read: datetime | None) -> datetime | None:
+    return read.replace(tzinfo=UTC) if read is not None and read.tzinfo is None else read
+
+
+_BlankIsNone = BeforeValidator(lambda given: None if given == "" else given)
+_Number = Annotated[float | None, _BlankIsNone]
+_Texts = Annotated[tuple[str, ...] | Json[tuple[str, ...]] | None, _BlankIsNone]
+_Instant = Annotated[datetime | None, AfterValidator(_in_utc), _BlankIsNone]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,48 +55,24 @@ class Market:
     """The id for `market_get`: the name of the source and its own id, separated by a colon."""
     question: str
     url: str
-    status: Status
+    status: str
+    """`open`, `closed` (people wait for the outcome) or `resolved`."""
     outcomes: Sequence[tuple[str, float | None]]
     """Each possible outcome with its probability by the traders, 0 to 1; None if there is no price. The most likely
     first if there are more than two."""
-    resolution: str = ""
+    resolution: str
     """The outcome; empty until it is known."""
-    ends_at: datetime | None = None
-    volume: float | None = None
+    ends_at: datetime | None
+    volume: float | None
     """The total volume in the money of the source, like the amounts below."""
-    volume_24h: float | None = None
-    liquidity: float | None = None
-    description: str = ""
+    volume_24h: float | None
+    liquidity: float | None
+    rules: str
     """The rules of the decision; empty in lists."""
 
 
-def _line(text: str) -> str:
-    return shorten(clean_line(text), _MAX_LINE_CHARS)
-
-
-def _paragraph(text: str | None) -> str:
-    return shorten(clean_text(text or "").strip(), _MAX_TEXT_CHARS)
-
-
-def _or_nothing(given: Any, read: Callable[[Any], Any]) -> Any:
-    """Reads a value; one that cannot be read counts as missing."""
-    try:
-        return read(given)
-    except ValidationError:
-        return read(None)
-
-
-def _in_utc(read: datetime | None) -> datetime | None:
-    return read.replace(tzinfo=UTC) if read is not None and read.tzinfo is None else read
-
-
-_Number = Annotated[float | None, Field(allow_inf_nan=False), WrapValidator(_or_nothing)]
-_Texts = Annotated[tuple[str, ...] | Json[tuple[str, ...]] | None, WrapValidator(_or_nothing)]
-_Instant = Annotated[datetime | None, AfterValidator(_in_utc), WrapValidator(_or_nothing)]
-
-
-class Exchange:
-    """Base class of exchanges where people trade on questions."""
+class Exchange(ABC):
+    """An exchange where people trade on questions."""
 
     name: ClassVar[str]
     money: ClassVar[str]
@@ -95,38 +83,22 @@ class Exchange:
         self._base_url = base_url
         self._timeout_seconds = timeout_seconds
 
+    @abstractmethod
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
-        """Returns at most `count` matching markets, best first.
+        """Returns at most `count` matching markets, best first; raises a `ToolError` if there is no readable answer."""
 
-        Raises:
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
-        """
-        raise NotImplementedError
-
+    @abstractmethod
     async def market(self, key: str) -> Market:
-        """Returns the market with that id, the part after the colon, with its rules.
-
-        Raises:
-            NotFound: there is none.
-            ToolError: as `search`.
+        """Returns the market with that id, the part after the colon, with its rules; raises `NotFound` if there is
+        none, or as `search`.
         """
-        answer = await self._ask(self._path(key), {})
-        if answer.status in _MISSING:
-            raise NotFound(f"{self.name} has no market {key!r}; find it with market_search.")
-        return self._market(self._success(answer))
-
-    def _path(self, key: str) -> str:
-        raise NotImplementedError
-
-    def _market(self, answer: JsonAnswer) -> Market:
-        raise NotImplementedError
 
     async def _ask(self, path: str, params: Mapping[str, str]) -> JsonAnswer:
-        return await self._http.get_json(
+        answer = await self._http.get_json(
             f"{self._base_url}{path}", service=self.name, params=params, timeout_seconds=self._timeout_seconds
         )
-
-    def _success(self, answer: JsonAnswer) -> JsonAnswer:
+        if not params and answer.status in _MISSING:
+            raise NotFound(f"{self.name} has no such market; find it with market_search.")
         if not answer.ok:
             raise answer.refusal(self.name)
         return answer
@@ -145,7 +117,9 @@ class _Traded(BaseModel):
     def priced(self) -> Sequence[tuple[str, float | None]]:
         """Each outcome with its price."""
         names, prices = self.outcomes or (), self.outcomePrices or ()
-        return [(_line(name), _probability(price)) for name, price in zip_longest(names, prices[: len(names)])]
+        return [
+            (_line(name), float(price) if price else None) for name, price in zip_longest(names, prices[: len(names)])
+        ]
 
 
 class _Event(BaseModel):
@@ -204,25 +178,21 @@ class Polymarket(Exchange):
             answer = await self._ask("/public-search", params | {"limit_per_type": str(count)})
         except TooLarge:
             answer = await self._ask("/public-search", params | {"limit_per_type": "1"})
-        events = self._success(answer).parse(_Found, self.name).events or ()
-        return [_of_event(event) for event in events[:count]]
+        return [_of_event(event) for event in (answer.parse(_Found, self.name).events or ())[:count]]
 
-    def _path(self, key: str) -> str:
-        """The key is the slug of the event, as in its address, or the number of one of its markets."""
-        return f"/markets/{key}" if key.isdigit() else f"/events/slug/{key}"
-
-    def _market(self, answer: JsonAnswer) -> Market:
-        match answer.body:
-            case {"question": str(), "outcomes": _}:  # a market, told like an event of its own
-                single = answer.parse(_Single, self.name)
-                slug = next((str(parent.get("slug", "")) for parent in single.events), single.slug)
-                event = single.model_copy(update={"slug": slug, "markets": (single,)})
-            case _:
-                event = answer.parse(_Event, self.name)
-        return _of_event(event, _paragraph(event.description))
+    async def market(self, key: str) -> Market:
+        """See `Exchange`. The key is the slug of the event, as in its address, or the number of one of its markets."""
+        if not key.isdigit():
+            answer = await self._ask(f"/events/slug/{key}", {})
+            event = answer.parse(_Event, self.name)
+        else:  # a market, told like an event of its own
+            single = (await self._ask(f"/markets/{key}", {})).parse(_Single, self.name)
+            slug = next((str(parent.get("slug", "")) for parent in single.events), single.slug)
+            event = single.model_copy(update={"slug": slug, "markets": (single,)})
+        return _of_event(event, event.description or "")
 
 
-def _of_event(event: _Event, description: str = "") -> Market:
+def _of_event(event: _Event, rules: str = "") -> Market:
     winner = ", ".join(name for name, price in event.likelihoods if (price or 0) >= _WON) if event.closed else ""
     return Market(
         id=f"polymarket:{_line(event.slug)}",
@@ -235,17 +205,8 @@ def _of_event(event: _Event, description: str = "") -> Market:
         volume=event.volume,
         volume_24h=event.volume24hr,
         liquidity=event.liquidity,
-        description=description,
+        rules=rules,
     )
-
-
-def _probability(price: str | None) -> float | None:
-    """Parses a price between 0 and 1; None for anything else."""
-    try:
-        value = float(price or "")
-    except ValueError:
-        return None
-    return value if 0 <= value <= 1 else None
 
 
 class _Answer(BaseModel):
@@ -282,24 +243,22 @@ class Manifold(Exchange):
     async def search(self, query: str, count: int, *, also_closed: bool) -> Sequence[Market]:
         """See `Exchange`."""
         params = {"term": query, "filter": "all" if also_closed else "open", "sort": "score", "limit": str(count)}
-        answer = self._success(await self._ask("/v0/search-markets", params))
+        answer = await self._ask("/v0/search-markets", params)
         return [_of_contract(contract) for contract in answer.parse(tuple[_Contract, ...], self.name)[:count]]
 
-    def _path(self, key: str) -> str:
-        """The key is the id, or `slug/` and the last part of the address."""
-        return f"/v0/{key}" if key.startswith("slug/") else f"/v0/market/{key}"
-
-    def _market(self, answer: JsonAnswer) -> Market:
+    async def market(self, key: str) -> Market:
+        """See `Exchange`. The key is the id, or `slug/` and the last part of the address."""
+        answer = await self._ask(f"/v0/{key}" if key.startswith("slug/") else f"/v0/market/{key}", {})
         contract = answer.parse(_Contract, self.name)
-        return _of_contract(contract, _paragraph(contract.textDescription))
+        return _of_contract(contract, contract.textDescription or "")
 
 
-def _of_contract(contract: _Contract, description: str = "") -> Market:
+def _of_contract(contract: _Contract, rules: str = "") -> Market:
     # The outcome is a word of Manifold's own or the id of an answer.
     said = contract.resolution or "" if contract.isResolved else ""
     texts = {answer.id: answer.text for answer in contract.answers} | _RESOLUTIONS
     answers = sorted(contract.answers, key=lambda answer: -(answer.probability or 0))[:_MAX_OUTCOMES]
-    chance = None if contract.probability is None else min(max(contract.probability, 0), 1)
+    chance = contract.probability
     return Market(
         id=f"manifold:{_line(contract.id)}",
         question=_line(contract.question),
@@ -313,7 +272,7 @@ def _of_contract(contract: _Contract, description: str = "") -> Market:
         volume=contract.volume,
         volume_24h=contract.volume24Hours,
         liquidity=contract.totalLiquidity,
-        description=description,
+        rules=rules,
     )
 
 
@@ -388,23 +347,17 @@ class MarketSearch:
         if not query:
             raise BadArguments("The query is empty.")
         count, note = fit(arguments.count, 1, _MAX_RESULTS, "markets per source")
-        failures: list[ToolError] = []
-
-        async def search(exchange: Exchange) -> Sequence[Market]:
-            try:
-                return await exchange.search(query, count, also_closed=arguments.also_closed)
-            except ToolError as error:
-                failures.append(error)
-                return ()
-
         exchanges = self._exchanges.values()
-        answers = await asyncio.gather(*map(search, exchanges))
-        if len(failures) == len(exchanges):
+        searches = (exchange.search(query, count, also_closed=arguments.also_closed) for exchange in exchanges)
+        answers = await asyncio.gather(*map(_or_error, searches))
+        failures = [answer for answer in answers if isinstance(answer, ToolError)]
+        if len(failures) == len(answers):
             raise type(failures[0])(" ".join(map(str, failures))) from failures[0]
         found = [
             _row(exchange, market, context.now)
-            for exchange, markets in zip(exchanges, answers, strict=True)
-            for market in markets
+            for exchange, answer in zip(exchanges, answers, strict=True)
+            if not isinstance(answer, ToolError)
+            for market in answer
         ]
         data: dict[str, Any] = {"query": query, **note}
         if failures:
@@ -412,6 +365,13 @@ class MarketSearch:
         if not found:
             data["message"] = "No market was found; try fewer or other words, in English."
         return Result(data={**data, "markets": found})
+
+
+async def _or_error(search: Awaitable[Sequence[Market]]) -> Sequence[Market] | ToolError:
+    try:
+        return await search
+    except ToolError as error:
+        return error
 
 
 class MarketGet:
@@ -440,10 +400,13 @@ class MarketGet:
             NotFound: there is no such market.
             RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there is no readable answer.
         """
-        source, key = _split(arguments.market)
-        exchange = self._exchanges[source]
-        market = await exchange.market(key)
-        return Result(data={**_row(exchange, market, context.now), "rules": market.description or "(none)"})
+        for source, form, key in _IDS:
+            if match := form.fullmatch(arguments.market):
+                exchange = self._exchanges[source]
+                market = await exchange.market(key.format(match["key"]))
+                rules = shorten(clean_text(market.rules).strip(), _MAX_TEXT_CHARS)
+                return Result(data={**_row(exchange, market, context.now), "rules": rules or "(none)"})
+        raise BadArguments("Give the id from market_search, such as polymarket:some-words, or the market's address.")
 
 
 def market_tools(
@@ -459,14 +422,6 @@ def market_tools(
         "manifold": Manifold(http=http, base_url=manifold_url, timeout_seconds=timeout_seconds),
     }
     return MarketSearch(exchanges), MarketGet(exchanges)
-
-
-def _split(given: str) -> tuple[str, str]:
-    """Splits a reference into the source and its own id."""
-    for source, form, key in _IDS:
-        if match := form.fullmatch(given):
-            return source, key.format(match["key"])
-    raise BadArguments("Give the id from market_search, such as polymarket:some-words, or the market's address.")
 
 
 def _row(exchange: Exchange, market: Market, now: datetime) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; writes its process id into FILE
 python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
-python mcp_bad_server.py parts   FILE    like plain, but answers calls with 30,000 parts
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
 python mcp_bad_server.py fails   FILE    like plain, but answers calls with an error of its own
 python mcp_bad_server.py half    FILE    like plain, but answers calls with half an emoji
-python mcp_bad_server.py parent  FILE    like plain, but has started a process that holds on to its input and output
 python mcp_bad_server.py old     FILE    like plain, but ends when anything comes before `initialize`, as rmcp 1.7 does
 python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
 python mcp_bad_server.py asks    FILE    like modern, but answers calls by asking for something
@@ -27,9 +25,6 @@ from typing import Any
 
 CACHED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "public"}
 OBJECT = {"type": "object", "properties": {"text": {"type": "string", "title": "Text"}}, "required": ["text"]}
-NESTED: dict[str, Any] = {"type": "string"}
-for _ in range(30):
-    NESTED = {"type": "array", "items": NESTED}
 
 
 def tool(name: str, schema: Any = None, **more: Any) -> dict[str, Any]:
@@ -49,7 +44,6 @@ HOSTILE = [
     tool("same-name", {"type": "object"}),
     tool("l" * 200),
     tool("n" * 300),
-    tool("deep", {"type": "object", "properties": {"x": NESTED}}),
     tool("huge", {"type": "object", "properties": {"x": {"enum": ["y" * 9000]}}}),
     tool("far", {"type": "object", "properties": {"x": {"$ref": "http://127.0.0.1:9/schema"}}}),
     tool("nowhere", {"type": "object", "properties": {"x": {"$ref": "#/$defs/none"}}}),
@@ -101,8 +95,6 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             }
         case "tools/call" if HOW == "half":
             return {"content": [{"type": "text", "text": "lit \ud83d"}]}
-        case "tools/call" if HOW == "parts":
-            return {"content": [{"type": "text", "text": "x"}] * 30_000}
         case "tools/call" if HOW == "stuck":
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
             Path(f"{WHERE}.held").touch()
@@ -160,9 +152,6 @@ if __name__ == "__main__":
         child = subprocess.Popen(["sleep", "3600"])
         Path(WHERE).write_text(f"{os.getpid()} {child.pid}")
         signal.pause()
-    if HOW == "parent":
-        child = subprocess.Popen(["sleep", "3600"])
-        Path(f"{WHERE}.child").write_text(str(child.pid))
     Path(WHERE).write_text(str(os.getpid()))
     if HOW == "mute":
         sys.stdin.read()

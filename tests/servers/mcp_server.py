@@ -48,7 +48,7 @@ def environment() -> dict[str, str]:
 @server.tool(annotations=READS, structured_output=False)
 def picture() -> list[Any]:
     """A lamp, drawn."""
-    return ["Here it is.", Image(data=PNG, format="jpeg"), Image(data=b"<svg>", format="png")]
+    return ["Here it is.", Image(data=PNG, format="png"), Image(data=b"<svg>", format="svg+xml")]
 
 
 @server.tool(annotations=READS)

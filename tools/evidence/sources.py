@@ -20,14 +20,14 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from ipaddress import ip_address
-from typing import Literal, Protocol
+from typing import Annotated, Literal, Protocol
 
 from dateutil import parser
+from pydantic import Field
 
-from tools.base import ToolContext
-from tools.evidence.options import VerifyNewsOptions
+from tools.base import CommaList, Options, ToolContext
 from tools.search.base import Hit, lies_in
+from tools.web.addresses import Site
 
 Stance = Literal["agrees", "contradicts", "mentions"]
 """What a report says about a claim: the same, the opposite, or neither."""
@@ -53,9 +53,7 @@ _RUN_WORDS = 3
 _MIN_RUNS = 6  # shorter texts can match by chance
 _MIN_TITLE_WORDS = 5
 _MAX_TERMS = 24
-_MIN_STEM = 4  # characters; shorter words have to match exactly
-_LONG = 7  # characters; from here on an ending may change two of them: collapsed, collapses
-_MAX_ENDING = 3
+_STEM_CHARS = 5
 
 _STANCES: tuple[Stance | None, ...] = ("contradicts", "agrees", "mentions", None)
 _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "platform")
@@ -101,51 +99,64 @@ _STATE_LABELS = {
     "gv": "at",
 }
 _STATES = frozenset((label, country) for label, countries in _STATE_LABELS.items() for country in countries.split())
-_BY_SITE: tuple[tuple[Kind, frozenset[str]], ...] = (
-    (
-        "fact_check",
-        frozenset(
-            str.split("""
+_HOSTS: Mapping[Kind, frozenset[str]] = {
+    "fact_check": frozenset(
+        str.split("""
 snopes.com politifact.com factcheck.org fullfact.org leadstories.com checkyourfact.com science.feedback.org
-factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org dpa-factchecking.com
-maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in altnews.in pesacheck.org
-euvsdisinfo.eu hoaxbuster.com
+factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org
+dpa-factchecking.com maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in altnews.in
+pesacheck.org euvsdisinfo.eu hoaxbuster.com
 """)
-        ),
     ),
-    (
-        "reference",
-        frozenset(str.split("wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com")),
+    "reference": frozenset(
+        str.split("""
+wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com
+""")
     ),
-    (
-        "platform",
-        frozenset(
-            str.split("""
+    "platform": frozenset(
+        str.split("""
 x.com twitter.com facebook.com instagram.com threads.net threads.com tiktok.com youtube.com youtu.be reddit.com
 linkedin.com pinterest.com quora.com medium.com substack.com tumblr.com blogspot.com wordpress.com t.me telegram.org
 telegram.me vk.com bsky.app mastodon.social gab.com truthsocial.com rumble.com bitchute.com odysee.com 4chan.org
 weebly.com wixsite.com livejournal.com github.io discord.com twitch.tv
 """)
-        ),
     ),
-    (
-        "official",
-        frozenset(
-            str.split("""
-europa.eu un.org imf.org worldbank.org icrc.org
-bund.de bundestag.de bundesregierung.de bundeskanzler.de bundespraesident.de bundesbank.de auswaertiges-amt.de
-bundesverfassungsgericht.de bka.de rki.de destatis.de dwd.de polizei.de polizei.nrw
-admin.ch parlament.ch snb.ch meteoschweiz.ch oenb.at
-elysee.fr senat.fr assemblee-nationale.fr service-public.fr conseil-constitutionnel.fr insee.fr meteofrance.fr
-banque-france.fr boe.es congreso.es senado.es policia.es guardiacivil.es bde.es casareal.es aemet.es
-police.uk parliament.uk nhs.uk royal.uk bankofengland.co.uk canada.ca gc.ca
-rijksoverheid.nl overheid.nl politie.nl knmi.nl regeringen.se regjeringen.no
-gov int mil
+    "official": frozenset(
+        str.split("""
+europa.eu un.org imf.org worldbank.org icrc.org bund.de bundestag.de bundesregierung.de bundeskanzler.de
+bundespraesident.de bundesbank.de auswaertiges-amt.de bundesverfassungsgericht.de bka.de rki.de destatis.de dwd.de
+polizei.de polizei.nrw admin.ch parlament.ch snb.ch meteoschweiz.ch oenb.at elysee.fr senat.fr
+assemblee-nationale.fr service-public.fr conseil-constitutionnel.fr insee.fr meteofrance.fr banque-france.fr boe.es
+congreso.es senado.es policia.es guardiacivil.es bde.es casareal.es aemet.es police.uk parliament.uk nhs.uk royal.uk
+bankofengland.co.uk canada.ca gc.ca rijksoverheid.nl overheid.nl politie.nl knmi.nl regeringen.se regjeringen.no gov
+int mil
 """)
-        ),
     ),
-)
+}
 """Hosts and endings that are not ordinary sites; the tables are short and our own."""
+
+
+_MAX_SITES = 30
+Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=_MAX_SITES)]
+
+
+class VerifyNewsOptions(Options):
+    """The settings `TOOLS__VERIFY_NEWS__<FIELD>`. Searches use the services of `TOOLS__WEB_SEARCH__`."""
+
+    max_rounds: int = Field(default=3, ge=1, le=3)
+    """The largest number of search rounds for one claim."""
+    max_searches: int = Field(default=7, ge=1, le=9)
+    """The largest number of searches for one claim, in all rounds; each may cost what the search service charges."""
+    preferred_sites: Sites = ()
+    """Sites that are searched separately if none of their pages was found, and listed first: a comma-separated list."""
+    official_sites: Sites = ()
+    """Further authorities whose statements count as official, besides those of known states: a comma-separated list."""
+    timeout_seconds: float = Field(default=24, gt=0, le=300)
+    """The time limit for all searches of one claim; after that it answers with what it has."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("those who see web_search: searches about the claim",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -314,22 +325,18 @@ def significant(text: str) -> tuple[str, ...]:
 
 def is_about(wordings: Sequence[str], title: str, snippet: str) -> bool:
     """Whether a page is about the claim in one of its wordings, whatever it says about it."""
-    said = frozenset(_pieces(f"{title} {snippet}"))
+    said = set(map(_stem, _pieces(f"{title} {snippet}")))
     every = filter(None, map(significant, wordings))
-    return any(sum(_stands(term, said) for term in terms) >= ABOUT * len(terms) for terms in every)
+    return any(sum(_stem(term) in said for term in terms) >= ABOUT * len(terms) for terms in every)
+
+
+def _stem(word: str) -> str:
+    """Returns the beginning of a word, as its ending may differ: collapsed, collapses."""
+    return word if word[0].isdigit() else word[:_STEM_CHARS]
 
 
 def _fold(text: str) -> str:
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_SPELLINGS).casefold()))
-
-
-def _stands(term: str, said: frozenset[str]) -> bool:
-    if term in said:
-        return True
-    if len(term) < _MIN_STEM or term[0].isdigit():
-        return False
-    stem = term[: max(_MIN_STEM, len(term) - (1 if len(term) < _LONG else 2))]
-    return any(word.startswith(stem) and len(word) <= len(term) + _MAX_ENDING for word in said)
 
 
 def _pieces(text: str) -> Iterator[str]:
@@ -393,14 +400,11 @@ def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
 
 def publisher(host: str) -> str:
     """Returns the registered name without its ending, as one publisher can have several: `bbc.com` and
-    `news.bbc.co.uk` are both `bbc`. An IP address is itself.
+    `news.bbc.co.uk` are both `bbc`.
     """
     labels = _labels(host)
     is_shared = len(labels) > 2 and len(labels[-1]) == 2 and labels[-2] in _SHARED  # noqa: PLR2004 - a.b.cc
-    try:
-        return str(ip_address(host))
-    except ValueError:
-        return labels[-3 if is_shared else -2] if len(labels) > 1 else host
+    return labels[-3 if is_shared else -2] if len(labels) > 1 else host
 
 
 def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
@@ -409,8 +413,8 @@ def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     if lies_in(host, official_sites) or tuple(labels[-2:]) in _STATES:
         return "official"
     itself_and_above = {".".join(labels[at:]) for at in range(len(labels))}
-    for named, sites in _BY_SITE:
-        if not sites.isdisjoint(itself_and_above):
+    for named, hosts in _HOSTS.items():
+        if hosts & itself_and_above:
             return named
     return "site"
 

@@ -23,13 +23,13 @@ from pydantic import Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
 from tools.errors import RateLimited, ToolError
-from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.sources import (
     Evidence,
     EvidenceSource,
     Excerpt,
     Judge,
     Judgement,
+    VerifyNewsOptions,
     confidence,
     is_about,
     significant,

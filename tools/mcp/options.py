@@ -28,8 +28,6 @@ from pydantic import (
 
 from tools.base import BaseUrl, Options
 
-MAX_SERVERS = 16
-
 Approve = Literal["writes", "all", "never"]
 """Which calls a person has to approve: those of tools not marked read-only; all; none."""
 
@@ -68,14 +66,6 @@ class ServerOptions(BaseModel):
         query = urlencode([(name, value.get_secret_value()) for name, value in self.query], quote_via=quote)
         return "?".join(filter(None, (self.url, query)))
 
-    @field_validator("headers")
-    @classmethod
-    def _one_line_each(cls, headers: Mapping[str, SecretStr]) -> Mapping[str, SecretStr]:
-        values = [value.get_secret_value() for value in headers.values()]
-        if not all(text.isascii() and text.isprintable() for text in (*headers, *values)):
-            raise ValueError("must be printable ASCII characters on one line each")
-        return headers
-
     @model_validator(mode="after")
     def _either(self) -> Self:
         if (self.command is None) == (self.url is None):
@@ -97,8 +87,6 @@ def _servers(given: Any) -> Any:
         raise ValueError(
             'must be JSON like {"files": {"command": "mcp-files"}}, or the path of a file with it that can be read'
         ) from error
-    if len(named) > MAX_SERVERS:
-        raise ValueError(f"must name at most {MAX_SERVERS} servers")
     return tuple(_server(name, server) for name, server in named)
 
 

@@ -24,8 +24,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Literal, Protocol
+from functools import cached_property, partial
+from typing import Any, Literal, Protocol, cast
 
 import anyio
 
@@ -91,28 +91,15 @@ class ConnectionState:
 
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once the server has gone or is no longer read."""
-    why: str | None = None
-    """Why it is no longer read."""
+    why: str = ""
+    """Why it is no longer read, for the operator."""
     status: int | None = None
     """The status of the last HTTP answer, if it is an error."""
 
     def end(self, why: str) -> None:
         """Stops reading."""
-        self.why = why
+        self.why = self.why or why
         self.ended.set()
-
-    @property
-    def complaint(self) -> str | None:
-        """Known problems with it, for the operator."""
-        return self.why or (f"HTTP {self.status}" if self.status else None)
-
-
-class SessionFailed(Exception):
-    """A connection could not be opened, or broke; the message names the kinds of error and quotes nothing."""
-
-
-class AnswerLost(Exception):
-    """A call has no readable answer, so whether it happened is unknown. The message is suitable for a model."""
 
 
 class McpSession(Protocol):
@@ -128,7 +115,7 @@ class McpSession(Protocol):
         """Returns the result of a call; `shown_as` is the tool's name here. The caller limits the time.
 
         Raises:
-            AnswerLost: the connection ended before or in the call, or the answer cannot be read.
+            UnknownOutcome: the connection ended before or in the call, or the answer cannot be read.
             ToolError: the server refuses the call, or says that it failed.
         """
         ...
@@ -140,21 +127,26 @@ _Open = Callable[[ServerOptions, ConnectionState, Greeting], AbstractAsyncContex
 class McpServer:
     """A server; nothing runs before `start`."""
 
-    def __init__(self, options: ServerOptions, timeouts: ServerTimeouts) -> None:
+    def __init__(
+        self, options: ServerOptions, timeouts: ServerTimeouts, names: Callable[[Sequence[str]], Mapping[str, str]]
+    ) -> None:
+        """`names` returns the server's own names of its tools, by those they have here."""
         self.options = options
-        self.tools: tuple[ListedTool, ...] = ()
+        self.tools: tuple[McpTool, ...] = ()
         """The tools it offered when it was last up; empty if it was never up."""
         self.why_down = "it has not come up yet"
         """Why it is down, for the operator."""
         self.unfit: tuple[str, ...] = ()
         """The names of tools that cannot be offered, for the operator."""
+        self.settled = asyncio.Event()
+        """Set while nothing is under way: it is up, or the last start has failed."""
         self._timeouts = timeouts
+        self._names = names
+        self._listed: tuple[ListedTool, ...] = ()
         self._greeting: Greeting = "auto" if options.command is None else "legacy"
         self._session: McpSession | None = None
-        self._settled = asyncio.Event()  # nothing is under way: it is up, or the last start has failed
         self._scope = anyio.CancelScope()
         self._owner: asyncio.Task[None] | None = None
-        self._is_logged_down = False
 
     @property
     def is_up(self) -> bool:
@@ -166,16 +158,12 @@ class McpServer:
         if self._owner is None and not self._scope.cancel_called:
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
-    async def wait_settled(self) -> None:
-        """Waits until it is up or cannot be started for now."""
-        await self._settled.wait()
-
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
         """Returns the result of a call, see `McpSession`; raises `Unavailable` also where the server is down."""
         if not self._scope.cancel_called:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
             with anyio.move_on_after(self._timeouts.wait_seconds):
-                await self._settled.wait()
+                await self.settled.wait()
         if self._session is None:
             raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")
         return await self._session.call(tool, arguments, shown_as=shown_as)
@@ -202,25 +190,35 @@ class McpServer:
         now = asyncio.get_running_loop().time
         up_at: float | None = None
         state = ConnectionState()
+        why = "it did not come up in time"
         try:
             open_session = await import_sdk()
             with anyio.CancelScope(deadline=now() + self._timeouts.start_seconds) as start:
                 async with open_session(self.options, state, self._greeting) as session:
                     await self._take_up(session)
-                    up_at, start.deadline = now(), math.inf
+                    up_at, start.deadline, why = now(), math.inf, "it went away"
                     await self._until_gone(session, state)
                     # Who calls it now waits for the next start, not for what it takes to end it.
-                    self._session, self.why_down = None, state.complaint or "it went away"
-                    self._settled.clear()
-            why = "it did not come up in time" if up_at is None else "it went away"
-        except SessionFailed as error:
-            why = str(error)
+                    self._session, self.why_down = None, state.why or why
+                    self.settled.clear()
+        except Exception as error:  # noqa: BLE001 - no list of what a server, or a damaged SDK, can cause exists
+            why = ", ".join(dict.fromkeys(_kinds(error)))
         finally:
             self._session = None
-        self._on_gone(was_up=up_at is not None, why=state.complaint or why)
-        return 0.0 if up_at is None else now() - up_at
+        self.why_down = state.why or (f"HTTP {state.status}" if state.status else why)
+        _log.warning("the MCP server %s is down (%s); it is started again", self.options.name, self.why_down)
+        if up_at is not None:
+            # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
+            self.settled.clear()
+            return now() - up_at
+        self.tools = self._listed = ()
+        self.settled.set()
+        # It may not know how it was greeted.
+        self._greeting = "auto" if self._greeting == "legacy" else "legacy"
+        return 0.0
 
     async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
+        """Waits for its end, and reads its tools again now and then."""
         while not state.ended.is_set():
             with anyio.move_on_after(self._timeouts.relist_seconds):
                 await state.ended.wait()
@@ -230,44 +228,33 @@ class McpServer:
             if patience.cancelled_caught:
                 state.end("it answers no more")
 
-    def _on_gone(self, *, was_up: bool, why: str) -> None:
-        self.why_down = why
-        if was_up:
-            # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
-            self._settled.clear()
-        else:
-            self.tools = ()
-            self._settled.set()
-            # It may not know how it was greeted.
-            self._greeting = "auto" if self._greeting == "legacy" else "legacy"
-        level = logging.INFO if self._is_logged_down and not was_up else logging.WARNING
-        _log.log(level, "the MCP server %s is down (%s); it is started again", self.options.name, why)
-        self._is_logged_down = True
-
     async def _take_up(self, session: McpSession) -> None:
-        tools, raw_unfit = await session.listing(self.options.tools)
+        listed, raw_unfit = await session.listing(self.options.tools)
         unfit = tuple(map(spell_name, raw_unfit))
         if unfit and unfit != self.unfit:
             _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, ", ".join(unfit))
         if self._session is None:
-            _log.info("the MCP server %s is up with %d tools", self.options.name, len(tools))
-        self._session, self._is_logged_down, self.unfit = session, False, unfit
-        # The same ones stay the same objects: a list that changes costs every prompt's cache.
-        if tools != self.tools:
-            self.tools = tools
-        self._settled.set()
+            _log.info("the MCP server %s is up with %d tools", self.options.name, len(listed))
+        self._session, self.unfit = session, unfit
+        if listed != self._listed:
+            by_name = {tool.name: tool for tool in reversed(listed)}
+            names = self._names([tool.name for tool in listed])
+            self.tools = tuple(McpTool(name=here, server=self, listed=by_name[raw]) for here, raw in names.items())
+            self._listed = listed
+        self.settled.set()
+
+
+def _kinds(error: BaseException) -> list[str]:
+    """Returns the kinds of error, which quote nothing of what a server said."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return [kind for part in group.exceptions for kind in _kinds(part)]
+    return [type(error).__name__]
 
 
 async def import_sdk() -> _Open:
-    """Returns the function that opens connections; imports the SDK off the event loop.
-
-    Raises:
-        SessionFailed: the SDK is damaged, or an unknown version.
-    """
-    try:
-        return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session
-    except Exception as error:  # a damaged file, or packages that do not fit each other, fail in any way
-        raise SessionFailed(f"the SDK cannot be loaded: {type(error).__name__}") from error
+    """Returns the function that opens connections; imports the SDK off the event loop."""
+    return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -286,20 +273,20 @@ class McpTool:
 
     @cached_property
     def _spec(self) -> ToolSpec:
-        options = self.server.options
-        writes = self.listed.effects != "none"
+        options, listed = self.server.options, self.listed
+        writes = listed.effects != "none"
         # What a server that is not public is asked stays with it, unless it says otherwise.
-        label = "public" if not options.private else "private_open" if writes or self.listed.reaches_out else "private"
-        said = self.listed.description.replace("“", '"').replace("”", '"')
+        label = "public" if not options.private else "private_open" if writes or listed.reaches_out else "private"
+        said = listed.description.replace("“", '"').replace("”", '"')
         return ToolSpec(
             name=self.name,
             # A stranger's words: quoted, and attributed to the server.
             description=f"A tool of the server {options.name}, which says of it: “{said}”",
-            arguments=self.listed.arguments,
+            arguments=listed.arguments,
             server=options.name,
-            effects=self.listed.effects,
+            effects=listed.effects,
             label=label,
-            approval=_approval(options.approve, self.listed),
+            approval=_approval(options.approve, listed),
             timeout_seconds=options.timeout,
         )
 
@@ -307,7 +294,7 @@ class McpTool:
         """Returns the server's result. `arguments` has the JSON object of the call as `given`."""
         try:
             return await self.server.call(self.listed.name, arguments.given, shown_as=self.name)
-        except AnswerLost as error:
+        except UnknownOutcome as error:
             if self.listed.effects == "once":
                 raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
             raise Unavailable(f"{error}; try once more") from error
@@ -330,18 +317,30 @@ class McpServers:
     ) -> None:
         """`taken` are the names of the tools that are always there."""
         self._timeouts = timeouts or ServerTimeouts()
-        self._servers = [McpServer(server, self._timeouts) for server in options.servers if not server.disabled]
-        self._taken = frozenset(taken)
+        on = [server for server in options.servers if not server.disabled]
+        every = [server.name for server in on]
+        self._servers = [
+            McpServer(server, self._timeouts, partial(names_of, server.name, servers=every, taken=taken))
+            for server in on
+        ]
         self._patient_until: float | None = None
-        self._made: dict[str, tuple[object, tuple[McpTool, ...]]] = {}
 
     async def tools(self) -> Sequence[Tool]:
-        """Returns the tools of the servers that are up or being restarted, in the order of the settings."""
+        """Returns the tools of the servers that are up or being restarted, in the order of the settings.
+
+        Waits for the servers, but only once for slow ones: later questions do not wait for them.
+        """
         for server in self._servers:
             server.start()
-        await self._first_start()
-        tools = [tool for server in self._servers for tool in self._tools_of(server)]
-        return tools[:MAX_TOOLS]
+        if self._servers and self._patient_until is None:
+            # On a small machine the SDK takes several seconds, for which no server is to blame.
+            with suppress(Exception):  # each server says so
+                await import_sdk()
+            self._patient_until = anyio.current_time() + self._timeouts.wait_seconds
+        with anyio.CancelScope(deadline=self._patient_until or 0):
+            for server in self._servers:
+                await server.settled.wait()
+        return [tool for server in self._servers for tool in server.tools][:MAX_TOOLS]
 
     @property
     def absent(self) -> Mapping[str, str]:
@@ -356,31 +355,6 @@ class McpServers:
     async def aclose(self) -> None:
         """Ends all servers."""
         await asyncio.gather(*(server.aclose() for server in self._servers))
-
-    async def _first_start(self) -> None:
-        """Waits for the servers, but only once for slow ones: later questions do not wait for them."""
-        if not self._servers:
-            return
-        if self._patient_until is None:
-            # On a small machine the SDK takes several seconds, for which no server is to blame.
-            with suppress(SessionFailed):  # each server says so
-                await import_sdk()
-            self._patient_until = anyio.current_time() + self._timeouts.wait_seconds
-        with anyio.CancelScope(deadline=self._patient_until):
-            for server in self._servers:
-                await server.wait_settled()
-
-    def _tools_of(self, server: McpServer) -> tuple[McpTool, ...]:
-        """Returns the server's tools; the same objects as long as its listing does not change."""
-        name = server.options.name
-        listing, made = self._made.get(name, (None, ()))
-        if listing is not server.tools:
-            by_name = {listed.name: listed for listed in reversed(server.tools)}
-            servers = [other.options.name for other in self._servers]
-            names = names_of(name, [listed.name for listed in server.tools], servers=servers, taken=self._taken)
-            made = tuple(McpTool(name=here, server=server, listed=by_name[raw]) for here, raw in names.items())
-            self._made[name] = (server.tools, made)
-        return made
 
 
 def spell_name(name: str) -> str:

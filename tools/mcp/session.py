@@ -1,21 +1,17 @@
 """The home of the MCP SDK: a connection to a server, and what servers send in the forms that models take.
 
-    schema --known keywords, cleaned texts--> a class of arguments: what models see, and what calls are checked by
-    answer --> text, structured data, pictures
-
-A schema that a vendor's API refuses makes every question fail. So only known keywords are kept (no patterns, which the
-server checks anyway), and references stay inside the schema. A schema that cannot be adapted is refused as a whole.
-
 Imported only when the first server is started (`tools.mcp.servers`). A connection is opened and closed in the same
 task; calls may come from any. A message has at most `MAX_ANSWER_BYTES`. A command sees PATH, HOME, LANG and TZ and what
 the operator gives it, none of our settings; its standard error is discarded, and it is ended with everything it
-started. Requests to an address use no proxy of the environment and follow no redirect to another host.
+started.
 
-Source: JSON Schema 2020-12; jsonschema 4.26.0; the rules for tools of the APIs of Anthropic and OpenAI; Model Context
-Protocol 2026-07-28, "Tools"; read 2026-11-21. mcp 2.3.0: `call_tool` checks answers against the server's own schema,
-which can take forever; the level below does not. Its client for commands has no bound for a line, and its time grows
-with the square of the length: 12 MB took 1.2 s of the event loop, 60 MB more than a minute (measured 2026-11-27), so
-the lines of commands are read here.
+A schema that a vendor's API refuses makes every question fail, so what one of them is known to refuse is left out, and
+a tool whose schema cannot be mended is not offered.
+
+Source: the rules for tools of the APIs of Anthropic and OpenAI; Model Context Protocol 2026-07-28, "Tools"; read
+2026-11-21. mcp 2.3.0: `call_tool` checks answers against the server's own schema, which can take forever; the level
+below does not. Its client for commands has no bound for a line, and its time grows with the square of the length: 60 MB
+took more than a minute of the event loop (measured 2026-11-27), so the lines of commands are read here.
 """
 
 import asyncio
@@ -46,10 +42,10 @@ from referencing import Registry
 
 from tools.base import Arguments, Result, ResultFile
 from tools.connections import trusted_certificates
-from tools.errors import BadArguments, Unavailable
+from tools.errors import BadArguments, Unavailable, UnknownOutcome
 from tools.mcp.options import ServerOptions
-from tools.mcp.servers import AnswerLost, ConnectionState, Greeting, ListedTool, McpSession, SessionFailed
-from tools.text import clean_line, clean_text, shorten
+from tools.mcp.servers import ConnectionState, Greeting, ListedTool, McpSession
+from tools.text import clean_line, shorten
 
 MAX_ANSWER_BYTES = 12_000_000
 """Per answer: the largest picture, in base64."""
@@ -59,9 +55,7 @@ MAX_SCHEMA_BYTES = 8_000
 MAX_TEXT_CHARS = 200_000
 """Far more than models are shown, and still quick to shorten."""
 MAX_PICTURES = 4
-MAX_PICTURE_BYTES = 8_000_000
 _MAX_NAMED = 10
-_MAX_LEVELS = 20
 _MAX_DESCRIPTION_CHARS = 800
 _MAX_ARGUMENT_CHARS = 400
 _MAX_QUOTED_CHARS = 500
@@ -80,28 +74,14 @@ _SDK_SAYS_CLOSED = ("Connection closed", "SSE stream")
 """The beginning of the SDK's message when it gives up a call; many servers use the same code for any failure."""
 _REFUSALS = frozenset({401, 403, 429})
 """HTTP statuses that mean that the call did not happen."""
-_KINDS = (
-    (re.compile(rb"\x89PNG\r\n\x1a\n"), "png", "image/png"),
-    (re.compile(rb"\xff\xd8\xff"), "jpg", "image/jpeg"),
-    (re.compile(rb"GIF8"), "gif", "image/gif"),
-    (re.compile(rb"RIFF....WEBP", re.DOTALL), "webp", "image/webp"),
-)
-"""Pictures by their first bytes, whatever the server says."""
+_PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp"}
 
 _PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 """The argument names that Anthropic's API accepts."""
-_REFERENCE = re.compile(r"#|#/(\$defs|definitions|properties)/([^/]+)")
-"""The references that are followed: to the whole schema, a definition, an argument."""
-_ONE_SCHEMA = frozenset({"items", "additionalProperties", "not"})
-_SCHEMAS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _NAMED_SCHEMAS = frozenset({"properties", "$defs", "definitions"})
-_VALUES = frozenset(
-    {
-        *("type", "required", "enum", "const", "default", "format", "uniqueItems"),
-        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-        *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"),
-    }
-)
+_VALUES = frozenset({"enum", "const", "default"})
+_DROPPED = frozenset({"title", "$schema", "$id", "$comment", "examples", "pattern"})
+"""What costs tokens and says nothing, or is understood differently by each; the server checks patterns anyway."""
 _NOT_AT_THE_TOP = frozenset({"anyOf", "oneOf", "allOf", "not", "enum", "const"})
 """Keywords that both vendors refuse at the top level of a tool's schema; calls are checked by them all the same."""
 
@@ -121,24 +101,18 @@ for _name in ("mcp", "client", "httpx2", "httpcore2"):
 async def open_session(server: ServerOptions, state: ConnectionState, greeting: Greeting) -> AsyncGenerator[McpSession]:
     """Opens a connection to the server, and closes it at the end; a command is ended with everything it started.
 
-    Enter and leave it in the same task, inside a cancel scope that bounds the opening.
-
-    Raises:
-        SessionFailed: it could not be opened, or broke.
+    Enter and leave it in the same task, inside a cancel scope that bounds the opening. Any error may come out of it.
     """
-    try:
-        async with AsyncExitStack() as stack:
-            if server.url is None:
-                transport = _command(server, state)
-            else:
-                web = await stack.enter_async_context(_http_client(server, state))
-                transport = streamable_http_client(
-                    server.address, http_client=web, max_sse_event_size=MAX_ANSWER_BYTES, terminate_on_close=False
-                )
-            client = await stack.enter_async_context(Client(transport, cache=None, mode=greeting))
-            yield _Session(client, state)
-    except Exception as error:  # no list of what a server can cause in the SDK exists
-        raise SessionFailed(", ".join(dict.fromkeys(_kinds(error)))) from error
+    async with AsyncExitStack() as stack:
+        if server.url is None:
+            transport = _command(server, state)
+        else:
+            web = await stack.enter_async_context(_http_client(server, state))
+            transport = streamable_http_client(
+                server.address, http_client=web, max_sse_event_size=MAX_ANSWER_BYTES, terminate_on_close=False
+            )
+        client = await stack.enter_async_context(Client(transport, cache=None, mode=greeting))
+        yield _Session(client, state)
 
 
 class _Session:
@@ -149,23 +123,21 @@ class _Session:
         self._state = state
 
     async def listing(self, wanted: tuple[str, ...] | None) -> tuple[tuple[ListedTool, ...], list[str]]:
-        """See `McpSession`; exceptions of the SDK become `SessionFailed` where the session is left."""
-        fit: list[ListedTool] = []
-        unfit: list[str] = []
+        """See `McpSession`."""
         page = await self._client.list_tools()
         found = page.tools
         while page.next_cursor is not None:
             page = await self._client.list_tools(cursor=page.next_cursor)
             found += page.tools
+        fit: list[ListedTool] = []
+        unfit: list[str] = []
         for tool in found:
             if wanted is not None and tool.name not in wanted:
                 continue
             try:
-                listed = _listed(tool)
+                fit.append(_listed(tool))
             except UnfitSchema:
                 unfit.append(tool.name)
-            else:
-                fit.append(listed)
         unfit += [tool.name for tool in fit[MAX_TOOLS:]]
         return tuple(fit[:MAX_TOOLS]), unfit[:_MAX_NAMED]
 
@@ -177,11 +149,12 @@ class _Session:
         except MCPError as error:
             raise self._translate(error) from error
         except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            raise AnswerLost("the server's answer cannot be read") from error
+            raise UnknownOutcome("the server's answer cannot be read") from error
         if isinstance(answer, types.InputRequiredResult):
             raise Unavailable("it wants to ask something, which is not possible here; nothing happened")
         if answer.is_error:
-            raise Unavailable("the tool says that it failed; what it says is quoted", quoted=quote_failure(answer))
+            said = " ".join(filter(None, map(_words, answer.content)))
+            raise Unavailable("the tool says that it failed; what it says is quoted", quoted=_quoted(said))
         return result_of(answer, tool=shown_as)
 
     def _translate(self, error: MCPError) -> Exception:
@@ -190,21 +163,13 @@ class _Session:
         is_closed = code == types.CONNECTION_CLOSED and message.startswith(_SDK_SAYS_CLOSED)
         if is_closed or message in _SESSION_IS_OVER:
             self._state.ended.set()
-            return AnswerLost("the server went away meanwhile")
+            return UnknownOutcome("the server went away meanwhile")
         if code == types.INTERNAL_ERROR and self._state.status in _REFUSALS:
             return Unavailable(f"the server refuses the call (HTTP {self._state.status})")
         if code in {types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED}:
-            return AnswerLost("the server failed meanwhile")
+            return UnknownOutcome("the server failed meanwhile")
         refused = BadArguments if code == types.INVALID_PARAMS else Unavailable
-        return refused("the server refuses the call", quoted=_short(message, _MAX_QUOTED_CHARS))
-
-
-def _kinds(error: BaseException) -> list[str]:
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        return [kind for part in group.exceptions for kind in _kinds(part)]
-    is_closed = isinstance(error, MCPError) and error.error.code == types.CONNECTION_CLOSED
-    return ["it ended" if is_closed else type(error).__name__]
+        return refused("the server refuses the call", quoted=_quoted(message))
 
 
 def _http_client(server: ServerOptions, state: ConnectionState) -> httpx2.AsyncClient:
@@ -235,7 +200,7 @@ class _Bounded(httpx2.AsyncByteStream):
             size += len(chunk)
             if size > MAX_ANSWER_BYTES:
                 self._state.end(_TOO_LONG)
-                raise httpx2.ReadError("more than an answer may hold")
+                raise httpx2.ReadError(_TOO_LONG)
             yield chunk
 
     async def aclose(self) -> None:
@@ -276,15 +241,15 @@ async def _command(
 
 
 async def _hear(process: Process, heard: MemoryObjectSendStream[_Read], state: ConnectionState) -> None:
-    stdout = cast("asyncio.StreamReader", process.stdout)
+    why = "it ended"
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with heard:
             try:
-                while line := await stdout.readline():
+                while line := await cast("asyncio.StreamReader", process.stdout).readline():
                     await heard.send(_message(line))
             except ValueError:  # longer than the limit
-                state.why = _TOO_LONG
-    state.ended.set()
+                why = _TOO_LONG
+    state.end(why)
 
 
 async def _say(process: Process, said: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -322,7 +287,7 @@ async def _end(process: Process) -> None:
 
 
 class UnfitSchema(ValueError):
-    """The schema is invalid, too large, too deep or too odd to be shown; the tool cannot be offered."""
+    """The schema is invalid or too large; the tool cannot be offered."""
 
 
 class GivenArguments(Arguments):
@@ -342,24 +307,20 @@ class GivenArguments(Arguments):
     @model_validator(mode="before")
     @classmethod
     def _fitting(cls, given: Any) -> Any:
-        if problems := "; ".join(_problems(cls.validator, given)):
+        if problems := "; ".join(_problems(cast("Validator", cls.validator), given)):
             raise PydanticCustomError("json_schema", "{problems}", {"problems": problems})
         return {"given": given}
 
 
 def arguments_of(schema: Mapping[str, Any]) -> type[GivenArguments]:
-    """Returns the class of arguments that the schema describes.
-
-    Raises:
-        UnfitSchema: it cannot be shown to a model; leave the tool out.
-    """
-    fit: dict[str, Any] = {"properties": {}, **_fit_schema(dict(schema), schema, _MAX_LEVELS), "type": "object"}
+    """Returns a class of arguments for the schema; raises `UnfitSchema`."""
     try:
-        # JSON knows no NaN, and UTF-8 no half surrogate pairs: a request with them would be refused, whatever it asks.
+        fit: dict[str, Any] = {"properties": {}, **_fit_schema(schema, schema), "type": "object"}
+        # With infinities and halves of characters a request would be refused, whatever it asks.
         size = len(json.dumps(fit, allow_nan=False, ensure_ascii=False).encode())
         Draft202012Validator.check_schema(fit)
     except (SchemaError, ValueError, RecursionError) as error:
-        raise UnfitSchema("no schema") from error
+        raise UnfitSchema("no schema that models can be offered") from error
     if size > MAX_SCHEMA_BYTES:
         raise UnfitSchema("too large")
     shown = {key: value for key, value in fit.items() if key not in _NOT_AT_THE_TOP}
@@ -371,9 +332,10 @@ def _listed(tool: types.Tool) -> ListedTool:
     """Returns the tool as it is offered; raises `UnfitSchema` if that is impossible."""
     arguments = arguments_of(tool.input_schema)
     hints = tool.annotations or types.ToolAnnotations()
+    said = shorten(clean_line(tool.description or ""), _MAX_DESCRIPTION_CHARS)
     return ListedTool(
         name=tool.name,
-        description=_short(tool.description or "", _MAX_DESCRIPTION_CHARS) or "Says nothing of itself.",
+        description=said or "Says nothing of itself.",
         schema=arguments.shown,
         arguments=arguments,
         # If the server says nothing, assume the worst.
@@ -384,8 +346,8 @@ def _listed(tool: types.Tool) -> ListedTool:
     )
 
 
-def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
-    if validator is None or not isinstance(given, dict):
+def _problems(validator: Validator, given: Any) -> Iterator[str]:
+    if not isinstance(given, dict):
         yield "must be an object"
         return
     try:
@@ -397,41 +359,36 @@ def _problems(validator: Validator | None, given: Any) -> Iterator[str]:
         yield "nested too deeply, or with too large a number, to be checked"
 
 
-def _fit_schema(schema: Any, whole: Mapping[str, Any], levels: int) -> Any:
-    """Returns the schema with known keywords only, its texts cleaned and shortened."""
-    if isinstance(schema, bool):
+def _fit_schema(schema: Any, whole: Mapping[str, Any], *, is_named: bool = False) -> Any:
+    """Returns the schema as vendors take it. `is_named`: the keys are names of arguments, or of definitions."""
+    if isinstance(schema, list):
+        return [_fit_schema(item, whole) for item in cast("list[Any]", schema)]
+    if not isinstance(schema, dict):
         return schema
-    if not isinstance(schema, dict) or levels == 0:
-        raise UnfitSchema("no schema, or too deep")
     fit: dict[str, Any] = {}
     for key, value in cast("dict[str, Any]", schema).items():
-        if (kept := _keyword(key, value, whole, levels - 1)) is not None:
-            fit[key] = kept
-    if fit.get("type") == "array":
+        if is_named and not _PROPERTY.fullmatch(key):
+            raise UnfitSchema("the name of an argument that no model may use")
+        if is_named or key not in _DROPPED | _VALUES | {"$ref", "description"}:
+            fit[key] = _fit_schema(value, whole, is_named=key in _NAMED_SCHEMAS and not is_named)
+        elif key == "description":
+            fit[key] = shorten(str(value), _MAX_ARGUMENT_CHARS)
+        elif key in _VALUES or (key == "$ref" and _leads_to_a_schema(str(value), whole)):
+            fit[key] = value
+    if not is_named and fit.get("type") == "array":
         fit.setdefault("items", {})  # OpenAI's API refuses lists of nothing in particular
     return fit
 
 
-def _keyword(key: str, value: Any, whole: Mapping[str, Any], levels: int) -> Any:
-    """Returns what is kept of a keyword; None: nothing."""
-    if key in _ONE_SCHEMA:
-        return _fit_schema(value, whole, levels)
-    if key in _SCHEMAS and isinstance(value, list):
-        return [_fit_schema(item, whole, levels) for item in cast("list[Any]", value)]
-    if key in _NAMED_SCHEMAS and isinstance(value, dict):
-        named = cast("dict[str, Any]", value)
-        if not all(map(_PROPERTY.fullmatch, named)):
-            raise UnfitSchema("the name of an argument that no model may use")
-        return {name: _fit_schema(item, whole, levels) for name, item in named.items()}
-    if key == "description" and isinstance(value, str):
-        return shorten(clean_text(value[:MAX_SCHEMA_BYTES]), _MAX_ARGUMENT_CHARS)
-    if key == "$ref" and isinstance(value, str) and value.startswith("#"):
-        match = _REFERENCE.fullmatch(value)
-        if match is None or (match[1] and match[2] not in whole.get(match[1], {})):
-            raise UnfitSchema("a reference leads to no schema")
-        return value
-    value = clean_text(value) if isinstance(value, str) else value
-    return value if key in _VALUES else None
+def _leads_to_a_schema(reference: str, whole: Any) -> bool:
+    """Whether a reference stays in the schema, where it must lead somewhere; what is elsewhere is left out."""
+    if not reference.startswith("#"):
+        return False
+    for part in filter(None, reference[1:].split("/")):
+        if not isinstance(whole, dict) or part not in whole:
+            raise UnfitSchema("a reference leads nowhere")
+        whole = cast("dict[str, Any]", whole)[part]
+    return True
 
 
 def result_of(answer: types.CallToolResult, *, tool: str) -> Result:
@@ -449,14 +406,9 @@ def result_of(answer: types.CallToolResult, *, tool: str) -> Result:
     return Result(data=data or {"text": ""}, files=pictures)
 
 
-def quote_failure(answer: types.CallToolResult) -> str:
-    """Returns a server's message about a failure, cleaned and shortened."""
-    return _short(" ".join(filter(None, map(_words, answer.content))), _MAX_QUOTED_CHARS)
-
-
-def _short(text: str, max_chars: int) -> str:
-    """Returns a server's text on one line, cleaned and shortened."""
-    return shorten(clean_line(text[: 20 * max_chars]), max_chars)
+def _quoted(text: str) -> str:
+    """Returns a server's words about a failure on one line, cleaned and shortened."""
+    return shorten(clean_line(text), _MAX_QUOTED_CHARS)
 
 
 def _words(block: types.ContentBlock) -> str | None:
@@ -472,15 +424,11 @@ def _words(block: types.ContentBlock) -> str | None:
 
 
 def _pictures(blocks: Iterable[types.ContentBlock], tool: str) -> Iterator[ResultFile]:
-    images = [block for block in blocks if isinstance(block, types.ImageContent)]
+    images = [block for block in blocks if isinstance(block, types.ImageContent) and block.mime_type in _PICTURES]
     for number, image in enumerate(images[:MAX_PICTURES], start=1):
-        try:
-            data = base64.b64decode(image.data, validate=True)
-        except ValueError:
-            continue
-        kind = next((kind for kind in _KINDS if kind[0].match(data)), None)
-        if kind is not None and len(data) <= MAX_PICTURE_BYTES:
-            yield ResultFile(name=f"{tool}-{number}.{kind[1]}", content_type=kind[2], data=data)
+        with suppress(ValueError):
+            name = f"{tool}-{number}.{_PICTURES[image.mime_type]}"
+            yield ResultFile(name=name, content_type=image.mime_type, data=base64.b64decode(image.data, validate=True))
 
 
 def _says(text: str, structured: Any) -> bool:
@@ -494,5 +442,5 @@ def _says(text: str, structured: Any) -> bool:
             same = (structured,)
     try:
         return text in same or json.loads(text) in same
-    except (ValueError, RecursionError):
+    except ValueError:
         return False

@@ -1,6 +1,5 @@
 """The settings of the search services: which are queried, in which order, how often, and at which address."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal, get_args
 
@@ -22,21 +21,6 @@ _NEEDS: Mapping[Provider, tuple[str, str]] = {
     "perplexity": ("Perplexity", "PERPLEXITY_API_KEY"),
 }
 """The name of each service, and the setting it needs; a service that is not listed needs nothing."""
-
-
-_SITE = re.compile(r"(?=.{3,80}\Z)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+")
-
-
-def _as_site(given: str) -> str:
-    """Returns the host of what people write for a site: with a scheme, `www.` or a path."""
-    host = given.lower().rpartition("://")[2].partition("/")[0].removeprefix("www.").removeprefix("*.")
-    if not _SITE.fullmatch(host):
-        raise ValueError("must be the host of a site, such as example.org")
-    return host
-
-
-Site = Annotated[str, AfterValidator(_as_site)]
-"""A host in lower case, without `www.`; it includes its subdomains."""
 
 
 def _each_once(names: tuple[Provider, ...]) -> tuple[Provider, ...]:

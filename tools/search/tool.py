@@ -9,8 +9,9 @@ from pydantic import Field, StringConstraints, model_validator
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.search.base import Freshness, Query, trim_query
-from tools.search.options import MAX_RESULTS, SearchOptions, Site
+from tools.search.options import MAX_RESULTS, SearchOptions
 from tools.search.service import CachedHits, SearchService, clean_query, row
+from tools.web.addresses import Site
 
 MAX_QUERY_CHARS = 500
 

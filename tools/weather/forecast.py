@@ -77,8 +77,6 @@ _AIR_WORDS = {20: "good", 40: "fair", 60: "moderate", 80: "poor", 100: "very poo
 _COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
 _A_DAY = timedelta(days=1)
 _LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
-_MAX_VALUE = 1e6  # no weather is beyond it, in any unit
-_YEARS = range(1900, 9000)  # the day before or after also exists
 _OVER = "That is over at this place, or further ahead than the forecast reaches."
 
 
@@ -139,13 +137,9 @@ CHART_WORDS: Mapping[str, ChartWords] = {
 """By ISO code of the language."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ForecastSpan:
-    """A range of hours at a place, local and without a zone, like Open-Meteo's times."""
-
-    start: datetime
-    end: datetime
-    """The end of the last hour; not after `start` if all of it is past."""
+ForecastSpan = tuple[datetime, datetime]
+"""A range of hours at a place, local and without a zone, like Open-Meteo's times: the first, and the end of the last,
+which is not after the first if all of it is past."""
 
 
 def span(forecast: WeatherForecast, part: Part | None, day: date | None, count: int) -> ForecastSpan:
@@ -155,12 +149,12 @@ def span(forecast: WeatherForecast, part: Part | None, day: date | None, count: 
     now = _time(forecast.current.get("time")) or _time(next(iter(forecast.hourly.get("time", ())), None))
     this_hour = (now or datetime.min).replace(minute=0)  # noqa: DTZ901 - local times of the place, all without a zone
     if part == "next_24" and day is None:
-        return ForecastSpan(start=this_hour, end=this_hour + _A_DAY)
+        return this_hour, this_hour + _A_DAY
     midnight = datetime.combine(day or this_hour.date(), time.min)
     if part is None:
-        return ForecastSpan(start=midnight, end=midnight + count * _A_DAY)
+        return midnight, midnight + count * _A_DAY
     first, last = (midnight + timedelta(hours=hour) for hour in _PARTS["all_day" if part == "next_24" else part])
-    return ForecastSpan(start=max(first, this_hour), end=last)
+    return max(first, this_hour), last
 
 
 def now(forecast: WeatherForecast) -> Mapping[str, str]:
@@ -259,19 +253,10 @@ def panels(
     )
 
 
-def present_step(forecast: WeatherForecast, steps: Sequence[datetime]) -> float | None:
-    """Returns how many hours after the first of these the present is; None if it is not among them."""
-    present = _time(forecast.current.get("time"))
-    if present is None or not steps:
-        return None
-    step = (present - steps[0]) / timedelta(hours=1)
-    return step if 0 <= step <= len(steps) - 1 else None
-
-
 def _within(forecast: WeatherForecast, wanted: ForecastSpan) -> Iterator[tuple[datetime, Mapping[str, Value]]]:
     for said, values in _rows(forecast.hourly):
         at = _time(said)
-        if at is not None and wanted.start <= at < wanted.end:
+        if at is not None and wanted[0] <= at < wanted[1]:
             yield at, values
 
 
@@ -297,16 +282,15 @@ def _in_short(rows: Sequence[Mapping[str, Value]], units: Mapping[str, str]) -> 
 
 def _number(value: Value) -> float | None:
     """Returns a number that can be drawn and added up; None for anything else."""
-    return value if isinstance(value, float) and abs(value) < _MAX_VALUE else None
+    return value if isinstance(value, float) else None
 
 
 def _time(said: Value) -> datetime | None:
     """Parses a local time without a zone; None if unreadable."""
     try:
-        read = datetime.fromisoformat(str(said))
+        return datetime.fromisoformat(str(said))
     except ValueError:
         return None
-    return read if read.tzinfo is None and read.year in _YEARS else None
 
 
 def _with_units(

@@ -10,15 +10,15 @@ regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attri
 import asyncio
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator
 
+from tools.base import BaseUrl, Key, Options
 from tools.cities import fold_name, regions_named
 from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, usual_pause
 from tools.text import clean_text, shorten
-from tools.weather.options import WeatherOptions
 
 ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
 
@@ -32,8 +32,26 @@ _SHOWN_REGIONS = 8
 _MAX_REASON_CHARS = 200
 _ENGLISH = "en"
 
+Units = Literal["metric", "imperial"]
 Value = float | str | None
 _Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
+
+
+class WeatherOptions(Options):
+    """The settings `TOOLS__WEATHER__<FIELD>`."""
+
+    base_url: BaseUrl = "https://api.open-meteo.com"
+    """The address for forecasts; with a key https://customer-api.open-meteo.com."""
+    geocoding_base_url: BaseUrl = "https://geocoding-api.open-meteo.com"
+    """The address for looking up places; with a key https://customer-geocoding-api.open-meteo.com."""
+    api_key: Key | None = None
+    """The key for Open-Meteo's customer hosts, which commercial use requires; private use needs none."""
+    units: Units = "metric"
+    """The units of answers, unless the question names some."""
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return ("Open-Meteo: the place",)
 
 
 class WeatherPlace(BaseModel):

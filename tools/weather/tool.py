@@ -32,11 +32,16 @@ from tools.weather.forecast import (
     hours,
     now,
     panels,
-    present_step,
     span,
 )
-from tools.weather.open_meteo import ATTRIBUTION, MAX_NAME_CHARS, OpenMeteo, WeatherPlace
-from tools.weather.options import Units, WeatherOptions
+from tools.weather.open_meteo import (
+    ATTRIBUTION,
+    MAX_NAME_CHARS,
+    OpenMeteo,
+    Units,
+    WeatherOptions,
+    WeatherPlace,
+)
 
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _SHOWN_OTHERS = 5
@@ -176,9 +181,8 @@ class Weather:
         if arguments.chart:
             words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
             steps, curves = panels(forecast, hourly, words)
-            mark = present_step(forecast, steps)
             title = arguments.place or f"{label['latitude']}, {label['longitude']}"
-            files = await asyncio.to_thread(_chart, title, steps, curves, mark, words)
+            files = await asyncio.to_thread(_chart, title, steps, curves, words)
             if not files:
                 data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
@@ -213,19 +217,11 @@ def _note(arguments: WeatherArguments, shown: Sequence[Mapping[str, str]]) -> st
     return f"The forecast reaches {_MAX_DAYS} days, today included; past days and later ones are left out."
 
 
-def _chart(
-    name: str,
-    steps: Sequence[datetime],
-    curves: Sequence[Panel],
-    mark: float | None,
-    words: ChartWords,
-) -> tuple[ResultFile, ...]:
+def _chart(name: str, steps: Sequence[datetime], curves: Sequence[Panel], words: ChartWords) -> tuple[ResultFile, ...]:
     """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
-    place = drawable(name)
     period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
-    title = f"{place}: {period}" if place else period
-    now_mark = None if mark is None else (mark, words.now)
-    picture = line_chart(title, _labels(steps, words), curves, mark=now_mark, decimal_point=words.decimal_point)
+    title = ": ".join(filter(None, (drawable(name), period)))
+    picture = line_chart(title, _labels(steps, words), curves, decimal_point=words.decimal_point)
     return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
 
 

@@ -16,9 +16,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Annotated
 from urllib.parse import urljoin
 
-import httpx
+from pydantic import AfterValidator
 
 from tools.errors import BadArguments, Denied, ToolError, Unavailable
 
@@ -105,6 +106,8 @@ def web_address(text: str) -> WebAddress:
         BadArguments: it is no complete web address; the model has to give another.
         Denied: it contains a user name or password, which Aldis never sends.
     """
+    import httpx  # noqa: PLC0415 - it takes long, and every start reads this module
+
     if len(text) > MAX_CHARS:
         raise BadArguments(f"The address is longer than {MAX_CHARS:,} characters.")
     if _DISPUTED.search(text):
@@ -189,3 +192,18 @@ def _host(host: str) -> str:
     if not _NAME.match(name):
         raise BadArguments("The host in the address is not valid.")
     return name
+
+
+_SITE = re.compile(r"(?=.{3,80}\Z)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})+")
+
+
+def _as_site(given: str) -> str:
+    """Returns the host of what people write for a site: with a scheme, `www.` or a path."""
+    host = given.lower().rpartition("://")[2].partition("/")[0].removeprefix("www.").removeprefix("*.")
+    if not _SITE.fullmatch(host):
+        raise ValueError("must be the host of a site, such as example.org")
+    return host
+
+
+Site = Annotated[str, AfterValidator(_as_site)]
+"""A host in lower case, without `www.`; it includes its subdomains."""

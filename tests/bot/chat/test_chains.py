@@ -42,7 +42,7 @@ from tools.images.tool import ImageGenerate
 from tools.markets import market_tools
 from tools.search.service import SearchService
 from tools.wikipedia import Wikipedia
-from tools.x.tool import TwitterSearch
+from tools.x import TwitterSearch
 
 SETTINGS = turn_settings(max_rounds=12, max_calls_per_round=64)
 SECRET = "words of the service"

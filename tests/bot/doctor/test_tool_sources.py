@@ -36,6 +36,6 @@ async def test_tools_that_cannot_be_offered_are_named(tmp_path: Path) -> None:
     rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "hostile", str(tmp_path / "pid")]}
     [count, found] = await check_tool_sources(given({"club": rough}))
     assert count.what.startswith("tools: the MCP servers offer ")
-    names = ("deep", "huge", "nowhere", "odd", "names", "number")
+    names = ("huge", "nowhere", "odd", "names", "number")
     assert found.what.startswith("tools: tools of the MCP server club that cannot be offered: " + ", ".join(names))
     assert (found.level, found.advice) == ("warning", "the server has to describe them differently")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tools.evidence.options import VerifyNewsOptions
 from tools.evidence.sources import (
     Evidence,
     Judgement,
     Stance,
+    VerifyNewsOptions,
     confidence,
     is_about,
     kind,
@@ -40,7 +40,6 @@ def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hi
         ("lamps.com.au", "lamps"),
         ("co.uk", "co"),
         ("A.Lamps.Example.", "lamps"),
-        ("203.0.113.7", "203.0.113.7"),
         ("localhost", "localhost"),
     ],
 )

@@ -27,7 +27,7 @@ from tools import (
     ToolError,
     Unavailable,
 )
-from tools.evidence.options import VerifyNewsOptions
+from tools.evidence.sources import VerifyNewsOptions
 from tools.evidence.tool import NOTE_UNREAD, VerifyNews, VerifyNewsArguments
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService

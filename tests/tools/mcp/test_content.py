@@ -7,7 +7,7 @@ import pytest
 from mcp_types import CallToolResult
 
 from tests.servers.mcp_server import PNG
-from tools.mcp.session import MAX_PICTURES, MAX_TEXT_CHARS, quote_failure, result_of
+from tools.mcp.session import MAX_PICTURES, MAX_TEXT_CHARS, result_of
 
 
 def answer(*content: dict[str, Any], **more: Any) -> CallToolResult:
@@ -18,9 +18,9 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def image(data: bytes | str) -> dict[str, Any]:
+def image(data: bytes | str, kind: str = "image/png") -> dict[str, Any]:
     encoded = data if isinstance(data, str) else base64.b64encode(data).decode()
-    return {"type": "image", "data": encoded, "mimeType": "image/png"}
+    return {"type": "image", "data": encoded, "mimeType": kind}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def image(data: bytes | str) -> dict[str, Any]:
             answer({"type": "audio", "data": "", "mimeType": "audio/wav"}, text("heard")),
             {"text": "heard", "left_out": "1 parts that cannot be passed on"},
         ),
-        (answer(image("!"), image(b"GIF, it says")), {"left_out": "2 parts that cannot be passed on"}),
+        (answer(image("!"), image(b"<svg>", "image/svg+xml")), {"left_out": "2 parts that cannot be passed on"}),
     ],
 )
 def test_answers_become_data(given: CallToolResult, data: dict[str, Any]) -> None:
@@ -51,24 +51,13 @@ def test_answers_become_data(given: CallToolResult, data: dict[str, Any]) -> Non
     assert result_of(given, tool="t").data == data
 
 
-def test_pictures_are_what_their_bytes_say() -> None:
-    """Whatever the server calls them; a few, named after the tool."""
-    webp = b"RIFF\0\0\0\0WEBPVP8 "
-    result = result_of(answer(image(PNG), image(b"\xff\xd8\xff\xe0"), image(webp), image(b"GIF89a")), tool="lamps_draw")
+def test_pictures_are_sent_on() -> None:
+    """A few, named after the tool."""
+    result = result_of(answer(image(PNG), image(b"GIF89a", "image/gif")), tool="lamps_draw")
     assert [(file.name, file.content_type) for file in result.files] == [
         ("lamps_draw-1.png", "image/png"),
-        ("lamps_draw-2.jpg", "image/jpeg"),
-        ("lamps_draw-3.webp", "image/webp"),
-        ("lamps_draw-4.gif", "image/gif"),
+        ("lamps_draw-2.gif", "image/gif"),
     ]
     many = result_of(answer(*[image(PNG)] * 9), tool="t")
     assert len(many.files) == MAX_PICTURES
     assert many.data["left_out"].startswith("5 ")
-    assert result_of(answer(image("A" * 12_000_000)), tool="t").files == ()
-
-
-def test_what_a_server_says_of_its_failure_is_short_and_clean() -> None:
-    """One line of bounded length."""
-    said = quote_failure(answer(text("no\u202e such\n\nlamp " + "x" * 9000), isError=True))
-    assert said.startswith("no such lamp xxx")
-    assert len(said) <= 500

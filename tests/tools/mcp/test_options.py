@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from bot.app import wiring
 from bot.errors import ConfigError
 from bot.settings import load_settings
-from tools.mcp.options import MAX_SERVERS, McpOptions
+from tools.mcp.options import McpOptions
 
 FILES = {"command": "mcp-files", "args": ["/srv"], "env": {"TOKEN": "canary"}}
 CRM = {"type": "streamable-http", "url": "https://crm.example/mcp/", "headers": {"Authorization": "Bearer canary"}}
@@ -78,9 +78,7 @@ def test_what_follows_an_address_is_a_secret() -> None:
         ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
         ({"crm": CRM | {"url": "file:///canary"}}, "url"),
         ({"crm": CRM | {"url": "https://crm.example/mcp?key=canary#part"}}, "url"),
-        ({"crm": CRM | {"headers": {"A": "canary\nB: c"}}}, "one line"),
         ({"": FILES}, "name"),
-        ({f"s{number}": FILES for number in range(MAX_SERVERS + 1)}, "at most 16"),
     ],
 )
 def test_what_is_wrong_is_said_and_not_shown(servers: Any, words: str) -> None:

@@ -232,13 +232,13 @@ async def test_hostile_tools_are_made_fit_or_left_out(
     assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
-    assert not tools.keys() & {"h_deep", "h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
+    assert not tools.keys() & {"h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
     assert tools["h_far"].spec.parameters["properties"] == {"x": {}}
     slow = tools["h_slow"].spec
     assert not slow.parameters.keys() & {"anyOf"}
     assert "pattern" not in str(slow.parameters)
     assert slow.arguments.model_validate({"x": "a" * 50 + "!"})
-    assert "tools that cannot be offered: deep, huge, nowhere, odd, names, number, more2" in caplog.text
+    assert "tools that cannot be offered: huge, nowhere, odd, names, number, more2" in caplog.text
     assert "rm -rf" not in caplog.text
 
 
@@ -263,6 +263,13 @@ async def test_what_a_server_babbles_is_in_no_log(
         assert (await called(tools["loud_echo"], context, text="hi")).data == {"text": '{"text": "hi"}'}
     written = capfd.readouterr()
     assert "Alice" not in caplog.text + written.out + written.err
+
+
+async def test_half_an_emoji_costs_no_answer(tmp_path: Path, context: ToolContext) -> None:
+    """Servers cut texts within one."""
+    async with running({"rough": command(ROUGH, "half", str(tmp_path / "pid"))}) as source:
+        posted = await called((await by_name(source))["rough_post"], context, text="")
+        assert posted.data == {"text": "lit ?"}
 
 
 async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: ToolContext) -> None:
@@ -368,7 +375,7 @@ async def test_an_sdk_that_cannot_be_loaded_is_told(
     async with running({"lamps": command(LAMPS)}) as source:
         monkeypatch.setitem(sys.modules, "tools.mcp.session", None)  # as where an import of it fails
         assert await source.tools() == []
-    assert "lamps is down (the SDK cannot be loaded: ModuleNotFoundError)" in caplog.text
+    assert "lamps is down (ModuleNotFoundError)" in caplog.text
 
 
 def test_nothing_is_loaded_or_started_before_the_first_question(tmp_path: Path) -> None:

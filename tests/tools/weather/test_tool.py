@@ -29,8 +29,7 @@ from tools import (
 )
 from tools.chart import Panel, line_chart
 from tools.weather.forecast import CHART_WORDS, panels, span
-from tools.weather.open_meteo import WeatherForecast
-from tools.weather.options import WeatherOptions
+from tools.weather.open_meteo import WeatherForecast, WeatherOptions
 from tools.weather.tool import ATTRIBUTION, Weather, WeatherArguments
 
 KEY = "om-key-4711"

@@ -22,14 +22,14 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from tools.base import Arguments, Intent, Quotas, Result, ToolContext, ToolSpec, fit
+from tools.base import Arguments, Intent, Key, Options, Quotas, Result, ToolContext, ToolSpec, fit
 from tools.errors import BadArguments, Disabled, RateLimited, ToolError
 from tools.http import Http, JsonAnswer, bearer, no_pause
-from tools.search.base import Hit, Query, SearchRow, hit
+from tools.search.base import Query, SearchRow, hit
 from tools.search.service import SearchService, clean_query, row
 from tools.text import clean_line, shorten
-from tools.x.options import SITE, TwitterOptions
 
+SITE = "x.com"
 KEPT_HOURS = 168
 """How far back X's search goes."""
 
@@ -45,8 +45,7 @@ _MAX_TEXT_CHARS = 600
 _HOURS_OF_A_DAY = 24
 _EDGE = timedelta(minutes=1)  # while a request is on its way, the limit moves on
 
-_ID = re.compile(r"[0-9]{1,19}")
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d{1,9})?Z", re.ASCII)
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):")
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
 _FINDING = frozenset({"", "from", "to", "url", "conversation_id"})
 """The operators whose values are words to search for; empty: none."""
@@ -64,6 +63,28 @@ _COUNTS = {
     "quotes": ("quote_count",),
     "views": ("impression_count",),
 }
+
+
+class TwitterOptions(Options):
+    """The settings `TOOLS__TWITTER__<FIELD>` of twitter_search; without a token it searches the web for posts on X."""
+
+    bearer_token: Key | None = None
+    """The bearer token of your X app (app-only); every post read with it costs money."""
+    posts_per_day: int = Field(default=100, ge=0, le=1_000_000)
+    """The limit of posts read per day (UTC); one search reads at least ten. Beyond it the web is searched instead."""
+
+    def missing_settings(self) -> str | None:
+        """See `Options`: a token, unless a search service can search the web for posts on X."""
+        return None if self.bearer_token else "BEARER_TOKEN"
+
+    def idle_services(self) -> Mapping[str, str]:
+        """See `Options`."""
+        return {} if self.bearer_token else {"X": "BEARER_TOKEN"}
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        others = "whoever sees what is asked of web_search"
+        return ("X", f"in its stead {others}") if self.bearer_token else (others,)
 
 
 class TwitterArguments(Arguments):
@@ -159,11 +180,7 @@ class TwitterSearch:
         authors = users.keys() & {post.author_id for post in found.data}
         cost_usd = _POST_COST_USD * len(found.data) + _USER_COST_USD * len(authors)
         data: dict[str, Any] = {"query": query, "source": _SERVICE}
-        results = [
-            {**row(page), **_details(post, users.get(post.author_id))}
-            for post in found.data
-            if (page := _page(post, users.get(post.author_id)))
-        ]
+        results = [described for post in found.data if (described := _row(post, users.get(post.author_id)))]
         if not results:
             data["message"] = "Nothing was found in the last seven days; try fewer or other words."
         return Result(data=data | {"results": results}, cost_usd=cost_usd)
@@ -244,50 +261,44 @@ def _params(query: str, arguments: TwitterArguments, now: datetime) -> dict[str,
     return params | {"start_time": f"{since:%Y-%m-%dT%H:%M:%SZ}"}
 
 
-def _page(post: _Post, user: _User | None) -> Hit | None:
-    """Describes a post as a page; its address contains nobody's words. None if it has no address."""
-    if not _ID.fullmatch(post.id):
-        return None
-    posted = _TIME.fullmatch(post.created_at)
-    name = user.username if user and _USERNAME.fullmatch(user.username) else "i"
-    told = SearchRow(
-        title=f"{user.name} on X" if user and user.name else "A post on X",
-        url=f"https://{SITE}/{name}/status/{post.id}",
-        snippet=post.note.text if post.note and post.note.text else post.text,
-        age=f"{posted[1]} {posted[2]} UTC" if posted else None,
+def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
+    """Describes a post as a page, with what it has beyond other pages as far as X tells it; empty without an address.
+
+    Its address contains nobody's words.
+    """
+    if not post.id.isdigit():
+        return {}
+    posted = _TIME.match(post.created_at)
+    is_named = user is not None and _USERNAME.fullmatch(user.username)
+    name = user.username if user and is_named else "i"
+    page = hit(
+        SearchRow(
+            title=f"{user.name} on X" if user and user.name else "A post on X",
+            url=f"https://{SITE}/{name}/status/{post.id}",
+            snippet=post.note.text if post.note and post.note.text else post.text,
+            age=f"{posted[1]} {posted[2]} UTC" if posted else None,
+        ),
+        max_snippet_chars=_MAX_TEXT_CHARS,
     )
-    return hit(told, max_snippet_chars=_MAX_TEXT_CHARS)
-
-
-def _details(post: _Post, user: _User | None) -> Mapping[str, Any]:
-    """Returns what a post has beyond other pages, as far as X tells it."""
-    details: dict[str, Any] = {}
-    if user and _USERNAME.fullmatch(user.username):
-        details |= {"author": f"@{user.username}", "verified": bool(user.verified)}
+    details: dict[str, Any] = {"author": f"@{name}", "verified": bool(user.verified)} if user and is_named else {}
     if re.fullmatch("[a-z]{2,3}", post.lang) and post.lang != "und":
         details["language"] = post.lang
-    for name, spellings in _COUNTS.items():
+    for ours, spellings in _COUNTS.items():
         counts = [count for spelling in spellings if type(count := post.public_metrics.get(spelling)) is int]
-        details |= {name: counts[0]} if counts else {}
-    return details
-
-
-def _reason(answer: JsonAnswer) -> str | None:
-    """Returns why X refuses, in its words; None if it does not say."""
-    match answer.body:
-        case {"errors": [{"message": str(reason)}, *_]} | {"detail": str(reason)}:
-            return shorten(clean_line(reason), _MAX_TEXT_CHARS)
-        case _:
-            return None
+        details |= {ours: counts[0]} if counts else {}
+    return {**row(page), **details} if page else {}
 
 
 def _refusal(answer: JsonAnswer) -> ToolError:
-    match answer.status:
-        case HTTPStatus.BAD_REQUEST:
-            return BadArguments("X does not accept this query; what it says is quoted.", quoted=_reason(answer))
-        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+    match answer.status, answer.body:
+        case HTTPStatus.BAD_REQUEST, {"errors": [{"message": str(reason)}, *_]} | {"detail": str(reason)}:
+            quoted = shorten(clean_line(reason), _MAX_TEXT_CHARS)
+            return BadArguments("X does not accept this query; what it says is quoted.", quoted=quoted)
+        case HTTPStatus.BAD_REQUEST, _:
+            return BadArguments("X does not accept this query.")
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN, _:
             return Disabled("X refuses the token: the operator has to check TOOLS__TWITTER__BEARER_TOKEN.")
-        case HTTPStatus.PAYMENT_REQUIRED:
+        case HTTPStatus.PAYMENT_REQUIRED, _:
             return Disabled("X's credits are used up: the operator has to buy some.")
         case _:
             return answer.refusal(_SERVICE)

@@ -20,8 +20,7 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import BadArguments, Http, Result, ToolContext
 from tools.search.options import SearchOptions
 from tools.search.service import SearchService
-from tools.x.options import TwitterOptions
-from tools.x.tool import TwitterArguments, TwitterSearch, in_words
+from tools.x import TwitterArguments, TwitterOptions, TwitterSearch, in_words
 
 AT_X = page("A lamp on X", "https://x.com/keeper/status/7", "It is lit.")
 ELSEWHERE = page("A lamp", "https://lamps.example/x.com", "Elsewhere.")
