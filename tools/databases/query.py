@@ -94,8 +94,6 @@ class Condition(Arguments):
             raise ValueError(f"{self.op} {problem}")
         if any(isinstance(each, int) and abs(each) > _MAX_INTEGER for each in values):
             raise ValueError("a value is a number that no column can hold")
-        if any(isinstance(each, str) and "\x00" in each for each in values):
-            raise ValueError("a value contains characters that no text in a database has")
         return self
 
 

@@ -85,42 +85,32 @@ class Sqlite:
         self._threads = ThreadPoolExecutor(_QUESTIONS_AT_ONCE, thread_name_prefix="database")
 
     async def ask(self, question: TableQuery) -> Rows:
-        """See `ReadableDatabase.ask`."""
-        opened: list[sqlite3.Connection] = []
+        """See `ReadableDatabase.ask`. Who no longer waits is read for until the time limit at most."""
         seconds = self._access.timeout_seconds
         try:
             async with asyncio.timeout(seconds), self._places:
                 run = asyncio.get_running_loop().run_in_executor
-                return await run(self._threads, self._read, question, opened, time.monotonic() + seconds)
+                return await run(self._threads, self._read, question, time.monotonic() + seconds)
         except TimeoutError as error:
             raise TimedOut(_TOO_SLOW) from error
-        finally:
-            for connection in opened:
-                with suppress(sqlite3.ProgrammingError):  # it is closed already
-                    connection.interrupt()
 
-    def _read(self, question: TableQuery, opened: list[sqlite3.Connection], ends_at: float) -> Rows:
-        if not _is_file(self._path):  # a pipe or terminal would block the thread for good
+    def _read(self, question: TableQuery, ends_at: float) -> Rows:
+        if not self._path.is_file():  # a pipe or terminal would block the thread for good
             raise Disabled("The database does not exist: the operator has to check its address.")
-        rest = _rest(self._path)
-        address = f"file:{quote(str(self._path))}?mode=ro{'&immutable=1' if rest else ''}"
+        address = f"file:{quote(str(self._path))}?mode=ro{'&immutable=1' if _rests(self._path) else ''}"
         lock_seconds = min(_MAX_LOCK_SECONDS, self._access.timeout_seconds / 2)
         try:
             with closing(sqlite3.connect(address, uri=True, timeout=lock_seconds, isolation_level=None)) as connection:
-                opened.append(connection)
                 connection.set_progress_handler(lambda: time.monotonic() > ends_at, _STEPS_BETWEEN_LOOKS)
                 _restrain(connection)
                 found = connection.execute(*statement(question, quote_identifier(question.table), _DIALECT))
-                rows = [tuple(map(_cell, row)) for row in found]
+                return [tuple(map(_cell, row)) for row in found]
         except sqlite3.Error as error:
             if str(error).startswith("no such "):
                 raise Disabled(NOT_THERE) from error
             code = getattr(error, "sqlite_errorcode", None) or 0
             kind, text = _TRANSLATIONS.get(code & 0xFF, _OTHERWISE)
             raise kind(text) from error
-        if rest is not None and rest != _rest(self._path):  # the data read may be half old and half new
-            raise Unavailable("Another program is writing to the database; try again.")
-        return rows
 
 
 def _fold(cell: bytes | None) -> str | None:
@@ -128,23 +118,12 @@ def _fold(cell: bytes | None) -> str | None:
     return None if cell is None else cell.decode(errors="replace").casefold()
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # no permission to look
-        return False
-
-
-def _rest(path: Path) -> tuple[int, int, int] | None:
-    """Identifies the state of a file in write-ahead mode that no program has open; None for any other file."""
+def _rests(path: Path) -> bool:
+    """Whether the file is in write-ahead mode and no program has it open."""
     log = Path(f"{os.path.realpath(path)}-wal")  # beside the file itself, not beside a link to it
-    try:
-        with path.open("rb") as file:
-            header, state = file.read(_FORMATS.stop), os.fstat(file.fileno())
-        is_at_rest = header[_FORMATS] == _WITH_LOG and not log.exists()
-    except OSError:  # SQLite will say why
-        return None
-    return (state.st_ino, state.st_size, state.st_mtime_ns) if is_at_rest else None
+    with suppress(OSError), path.open("rb") as file:  # SQLite will say why
+        return file.read(_FORMATS.stop)[_FORMATS] == _WITH_LOG and not log.exists()
+    return False
 
 
 def _restrain(connection: sqlite3.Connection) -> None:

@@ -1,6 +1,5 @@
 """SQLite files as they are in the world: locked, broken, endless, hostile. None is ever written, none is waited for."""
 
-import asyncio
 import os
 import sqlite3
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.tools.databases.samples import Asked, where
-from tests.waiting import DEADLINE_SECONDS, eventually
+from tests.waiting import eventually
 from tools import BadArguments, Disabled, TimedOut, TooLarge, ToolError, Unavailable
 from tools.databases import sqlite
 
@@ -118,20 +117,6 @@ async def test_what_never_ends_is_stopped(tmp_path: Path, arguments: dict[str, A
     await nobody_reads(path)
 
 
-async def test_who_stops_waiting_stops_the_database(tmp_path: Path) -> None:
-    """However long the question might have taken."""
-    path = made(
-        tmp_path / "shop.db", f"CREATE VIEW endless AS {ENDLESS} UNION ALL SELECT a FROM t; CREATE TABLE t (a);"
-    )
-    asked = shop(path, "x", table="endless", timeout_seconds=DEADLINE_SECONDS)
-    question = asyncio.create_task(asked.query("endless", compute=["count"]))
-    await somebody_reads(path)
-    question.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await question
-    await nobody_reads(path)
-
-
 async def test_a_view_reads_what_it_is_made_of_and_shows_what_is_listed(tmp_path: Path) -> None:
     """The operator names it; other views are as closed as other tables, even those that it is made of."""
     path = made(
@@ -213,7 +198,7 @@ async def test_what_is_too_large_is_told(tmp_path: Path) -> None:
 
 
 async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read-only twice: by the way it is opened, and by a pragma; and a file that is read as it rests must rest.
+    """Read-only twice: by the way it is opened, and by a pragma.
 
     No question can write by itself, so the statement is exchanged to reach the first guard, and the pragmas to reach
     the second.
@@ -228,20 +213,6 @@ async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pyte
     monkeypatch.setattr(sqlite, "_PRAGMAS", ())
     with pytest.raises(ToolError):
         await shop(path).query("t")
-    made(path, "PRAGMA journal_mode = WAL")
-
-    def interrupted(*_: object) -> tuple[str, tuple[()]]:
-        made(path, "INSERT INTO t VALUES (3, 'z')")
-        return "SELECT a FROM t", ()
-
-    monkeypatch.setattr(sqlite, "statement", interrupted)
-    with pytest.raises(Unavailable, match="is writing"):
-        await shop(path).query("t")
-
-
-async def somebody_reads(path: Path) -> None:
-    """Wait until a reader holds the file: nobody else can have it alone."""
-    await eventually(lambda: not _is_free(path))
 
 
 async def nobody_reads(path: Path) -> None:

@@ -204,7 +204,6 @@ async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
         ({"where": where("id", "=", [1])}, "= takes one value"),
         ({"where": where("id", "is_null", 1)}, "is_null takes no value"),
         ({"where": where("customer", "contains", "")}, "contains needs a word"),
-        ({"where": where("customer", "=", "a\x00b")}, "characters that no text"),
         ({"where": where("id", "=", 2**63)}, "a number that no column can hold"),
         ({"where": where("id", "=", -(10**400))}, "a number that no column can hold"),
     ],
