@@ -36,7 +36,7 @@ ROOMS = {
     "bot/web": (3132, 2300),
     "bot/doctor": (1639, 900),
     "store": (6472, 3900),
-    "tools": (10381, 7000),
+    "tools": (10066, 7000),
 }
 """Lines of Python: a room's number today, and its budget."""
 
@@ -47,8 +47,8 @@ PARTS = {
 }
 """Folders that are counted as a part of another room."""
 
-MODULES = (278, 280)
-TEST_LINES = (76276, 50000)
+MODULES = (274, 280)
+TEST_LINES = (76215, 50000)
 SENTENCES = (377, 550)
 DOCS_WORDS = (17296, 18000)
 SETTINGS = (119, 120)
