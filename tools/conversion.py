@@ -190,23 +190,21 @@ class Convert:
             return await self._convert_currency(amount, arguments, context)
         async with self._measuring:  # the first conversion builds pint's table, which takes half a second
             source, target, carried_amount = await asyncio.to_thread(_convert_units, amount, arguments)
-        return Result(
-            data={"from": _spell_amount(amount, source.name), "to": _spell_amount(carried_amount, target.name)}
-        )
+        return Result(data={"from": f"{_plain(amount)} {source.name}", "to": f"{_plain(carried_amount)} {target.name}"})
 
     async def _convert_currency(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
-        rate = await self._rates.rate(arguments.unit, arguments.to, context.now)
-        exchanged = amount * rate.value
+        rate, day = await self._rates.rate(arguments.unit, arguments.to, context.now)
+        exchanged = amount * rate
         try:
             rounded = exchanged.quantize(_DECIMALS if abs(exchanged) >= 1 else _MANY_DECIMALS)
         except ArithmeticError as error:
             raise BadArguments("The amount is too large for a currency.") from error
         return Result(
             data={
-                "from": _spell_amount(amount, arguments.unit),
-                "to": _spell_amount(rounded, arguments.to),
-                "rate": f"1 {arguments.unit} = {_plain(_MEASURED.plus(rate.value))} {arguments.to}",
-                "rate_date": rate.day.isoformat(),
+                "from": f"{_plain(amount)} {arguments.unit}",
+                "to": f"{_plain(rounded)} {arguments.to}",
+                "rate": f"1 {arguments.unit} = {_plain(_MEASURED.plus(rate))} {arguments.to}",
+                "rate_date": day.isoformat(),
                 "note": "A reference rate: banks and cards charge more.",
                 "attribution": ATTRIBUTION,
             }
@@ -216,10 +214,6 @@ class Convert:
 def _convert_units(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
     source, target = unit(arguments.unit), unit(arguments.to)
     return source, target, _MEASURED.plus(convert_amount(amount, source, target))
-
-
-def _spell_amount(amount: Decimal, name: str) -> str:
-    return f"{_plain(amount)} {name}"
 
 
 def _plain(number: Decimal) -> str:
@@ -245,18 +239,8 @@ class _Row(BaseModel):
     """The value of one euro in a currency on a day."""
 
     date: date
-    base: str
-    quote: str = Field(min_length=1, max_length=10)
+    quote: str
     rate: _Written = Field(gt=0)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExchangeRate:
-    """The value of one unit of a currency in another."""
-
-    value: Decimal
-    day: date
-    """The day it is valid for; the earlier of the two currencies' days."""
 
 
 class ExchangeRates:
@@ -270,8 +254,8 @@ class ExchangeRates:
         """All rates, and when they were fetched."""
         self._asking = asyncio.Lock()
 
-    async def rate(self, source: str, target: str, now: datetime) -> ExchangeRate:
-        """Returns the newest rate between two ISO 4217 codes in capital letters.
+    async def rate(self, source: str, target: str, now: datetime) -> tuple[Decimal, date]:
+        """Returns the newest rate between two ISO 4217 codes in capital letters, and the earlier of their days.
 
         While Frankfurter does not answer, returns earlier rates; their day tells how old they are. It is asked again
         after a minute.
@@ -294,7 +278,7 @@ class ExchangeRates:
             if code not in rows:
                 raise NotFound(f"There is no rate for {code!r}: give the currency's ISO 4217 code, such as EUR.")
         first, second = rows[source], rows[target]
-        return ExchangeRate(value=second.rate / first.rate, day=min(first.date, second.date))
+        return second.rate / first.rate, min(first.date, second.date)
 
     async def _fetch(self) -> Mapping[str, _Row]:
         answer = await self._http.get_json(
@@ -303,10 +287,10 @@ class ExchangeRates:
         if not answer.ok:
             raise answer.refusal(_SERVICE)
         rows = answer.parse(tuple[_Row, ...], _SERVICE)
-        if not rows or any(row.base != _BASE for row in rows):
-            raise Unavailable(f"{_SERVICE} answers without rates against {_BASE}.")
+        if not rows:
+            raise Unavailable(f"{_SERVICE} answers without rates.")
         newest = max(row.date for row in rows)
-        return {_BASE: _Row(date=newest, base=_BASE, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
+        return {_BASE: _Row(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
 
 
 def unit(text: str) -> Unit:

@@ -9,8 +9,8 @@ The confidence says how well the findings support the claim. It is not the proba
     confidence  = support x (1 - opposition), at most 0.5 while data are incomplete; to two places
 
 `agreeing` and `contradicting` count reports, not pages. Pages belong to one report if they have the same publisher,
-or nearly the same title or snippet; a text that was rewritten or translated looks
-independent, and so do two publishers of one company. A report with a contradicting page contradicts. Platforms and
+the same title, or snippets that begin alike; a text that was rewritten or translated looks independent, and so do two
+publishers of one company. A report with a contradicting page contradicts. Platforms and
 encyclopaedias are shown but not counted. Words do not tell what a page says about a claim; a model does (`Judge`).
 """
 
@@ -47,11 +47,8 @@ MAX_INCOMPLETE = 0.5
 
 ABOUT = 0.6
 """The minimum share of the claim's significant words in a page about it."""
-SAME = 0.6
-"""The minimum share of the shorter snippet's three-word runs in the other for both to count as the same."""
-_RUN_WORDS = 3
-_MIN_RUNS = 6  # shorter texts can match by chance
 _MIN_TITLE_WORDS = 5
+_MIN_TEXT_WORDS = 8  # that begin alike; fewer can do so by chance
 _MAX_TERMS = 24
 _STEM_CHARS = 5
 
@@ -214,30 +211,23 @@ class EvidenceSource:
 class Evidence:
     """The sources' statements together."""
 
-    agreeing: int
-    """Independent reports that agree with the claim."""
-    contradicting: int
-    mentioning: int
-    official_confirms: bool
-    """Whether an official site agrees."""
-    official_is_cited: bool
-    """Whether an agreeing report says that an authority confirmed it."""
-    official_contradicts: bool
-    fact_check_contradicts: bool
-    official_denial_is_cited: bool
-    """Whether a contradicting report says that an authority denies it."""
-    tones: tuple[tuple[Tone, int], ...]
-    """The tones of the pages with their counts, the most frequent first."""
+    reports: Counter[Stance | None]
+    """Independent reports about the claim by what they say; None: not read."""
+    says: frozenset[tuple[Stance | None, Kind]]
+    """What sites of each kind say, platforms and encyclopaedias left out."""
+    cites: frozenset[Stance | None]
+    """What reports say that cite an authority for it."""
+    tones: Counter[Tone]
+    """The tones of the pages."""
     days: tuple[date, ...]
     """The known dates of pages that do not contradict, in order."""
-    has_official: bool
-    """Whether the pages include an official site, whatever it says."""
-    has_fact_check: bool
+    kinds: frozenset[Kind]
+    """The kinds of the pages, whatever they say."""
 
     @property
     def independent(self) -> int:
         """The number of independent reports about the claim, whatever they say."""
-        return self.agreeing + self.contradicting + self.mentioning
+        return self.reports.total()
 
 
 def sources(
@@ -278,31 +268,22 @@ def weigh(found: Sequence[EvidenceSource]) -> Evidence:
     stance_by_report: dict[int, Stance | None] = {}
     for source in witnesses:
         stance_by_report.setdefault(source.report, source.stance)
-    stances = Counter(stance_by_report.values())
-    tones: Counter[Tone] = Counter(source.judgement.tone for source in found if source.judgement is not None)
-    says = {(source.stance, source.kind) for source in witnesses}
-    cites = {source.stance for source in witnesses if source.judgement is not None and source.judgement.cites_official}
     return Evidence(
-        agreeing=stances["agrees"],
-        contradicting=stances["contradicts"],
-        mentioning=stances["mentions"] + stances[None],
-        official_confirms=("agrees", "official") in says,
-        official_is_cited="agrees" in cites,
-        official_contradicts=("contradicts", "official") in says,
-        fact_check_contradicts=("contradicts", "fact_check") in says,
-        official_denial_is_cited="contradicts" in cites,
-        tones=tuple(tones.most_common()),
-        has_official=any(source.kind == "official" for source in found),
-        has_fact_check=any(source.kind == "fact_check" for source in found),
+        reports=Counter(stance_by_report.values()),
+        says=frozenset((source.stance, source.kind) for source in witnesses),
+        cites=frozenset(one.stance for one in witnesses if one.judgement is not None and one.judgement.cites_official),
+        tones=Counter(source.judgement.tone for source in found if source.judgement is not None),
         days=tuple(sorted(s.day for s in found if s.day is not None and s.stance != "contradicts")),
+        kinds=frozenset(source.kind for source in found),
     )
 
 
 def confidence(evidence: Evidence, *, needed: int, is_incomplete: bool) -> float:
     """Returns how well the findings support the claim, 0 to 1, by the formula at the head of this module."""
-    is_denied = evidence.official_contradicts or evidence.fact_check_contradicts
-    support = _weight(evidence.agreeing, needed, itself=evidence.official_confirms, cited=evidence.official_is_cited)
-    opposition = _weight(evidence.contradicting, needed, itself=is_denied, cited=evidence.official_denial_is_cited)
+    reports, says, cites = evidence.reports, evidence.says, evidence.cites
+    is_denied = ("contradicts", "official") in says or ("contradicts", "fact_check") in says
+    support = _weight(reports["agrees"], needed, itself=("agrees", "official") in says, cited="agrees" in cites)
+    opposition = _weight(reports["contradicts"], needed, itself=is_denied, cited="contradicts" in cites)
     carried = support * (1 - opposition)
     return round(min(carried, MAX_INCOMPLETE) if is_incomplete else carried, 2)
 
@@ -369,26 +350,13 @@ def parse_age(age: str | None, now: datetime) -> date | None:
 def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
     """Returns the number of each page's report, counted from 1 in order of first appearance."""
     leaders = list(range(len(hits)))
-    for one, other in _same_reports(hits):
-        joined, kept = sorted((leaders[one], leaders[other]), reverse=True)
-        leaders = [kept if leader == joined else leader for leader in leaders]
-    numbers: dict[int, int] = {}
-    return tuple(numbers.setdefault(leader, len(numbers) + 1) for leader in leaders)
-
-
-def _same_reports(hits: Sequence[Hit]) -> Iterator[tuple[int, int]]:
-    """Yields pairs of pages, by index, that tell the same report."""
     first_of: dict[Hashable, int] = {}
     for at, hit in enumerate(hits):
         for mark in _marks(hit):
-            yield first_of.setdefault(mark, at), at
-    snippets = [words(hit.snippet) for hit in hits]
-    runs = [frozenset(said[at : at + _RUN_WORDS] for at in range(len(said) - _RUN_WORDS + 1)) for said in snippets]
-    for at, text in enumerate(runs):
-        for before in range(at):
-            fewest = min(len(runs[before]), len(text))
-            if fewest >= _MIN_RUNS and len(runs[before] & text) >= SAME * fewest:
-                yield before, at
+            joined, kept = sorted((leaders[at], leaders[first_of.setdefault(mark, at)]), reverse=True)
+            leaders = [kept if leader == joined else leader for leader in leaders]
+    numbers: dict[int, int] = {}
+    return tuple(numbers.setdefault(leader, len(numbers) + 1) for leader in leaders)
 
 
 def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
@@ -396,6 +364,8 @@ def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
     yield "publisher", publisher(hit.site)
     if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
         yield "title", title
+    if len(text := words(hit.snippet)) >= _MIN_TEXT_WORDS:
+        yield "text", text[:_MIN_TEXT_WORDS]
 
 
 def publisher(host: str) -> str:

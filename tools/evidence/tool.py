@@ -128,7 +128,7 @@ def plan(
     key = " ".join([word for word in wordings[0].split() if said & set(significant(word))][:_MAX_KEY_WORDS])
     wanted = [step("denials", f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}")]
     evidence = weigh(found)
-    if not evidence.has_official:
+    if "official" not in evidence.kinds:
         wanted.append(step("official word", f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}"))
     if options.preferred_sites and not any(source.is_preferred for source in found):
         wanted.append(step("preferred sites", key, sites=options.preferred_sites))
@@ -305,22 +305,23 @@ def _evidence_data(case: _Case, evidence: Evidence, needed: int, *, is_incomplet
         return {
             "independent_reports": evidence.independent,
             "independent_needed": needed,
-            "official_site_found": evidence.has_official,
-            "fact_check_found": evidence.has_fact_check,
+            "official_site_found": "official" in evidence.kinds,
+            "fact_check_found": "fact_check" in evidence.kinds,
             **dates,
         }
+    reports, says, cites = evidence.reports, evidence.says, evidence.cites
     return {
-        "independent_agreeing": evidence.agreeing,
-        "independent_contradicting": evidence.contradicting,
-        "independent_mentioning": evidence.mentioning,
+        "independent_agreeing": reports["agrees"],
+        "independent_contradicting": reports["contradicts"],
+        "independent_mentioning": reports["mentions"],
         "independent_needed": needed,
-        "several_agree": evidence.agreeing >= needed,
-        "official_confirms": evidence.official_confirms,
-        "official_confirmation_is_cited": evidence.official_is_cited,
-        "official_contradicts": evidence.official_contradicts,
-        "official_denial_is_cited": evidence.official_denial_is_cited,
-        "fact_check_contradicts": evidence.fact_check_contradicts,
-        "tone": dict(evidence.tones),
+        "several_agree": reports["agrees"] >= needed,
+        "official_confirms": ("agrees", "official") in says,
+        "official_confirmation_is_cited": "agrees" in cites,
+        "official_contradicts": ("contradicts", "official") in says,
+        "official_denial_is_cited": "contradicts" in cites,
+        "fact_check_contradicts": ("contradicts", "fact_check") in says,
+        "tone": dict(evidence.tones.most_common()),
         **dates,
         "confidence": confidence(evidence, needed=needed, is_incomplete=is_incomplete),
     }
