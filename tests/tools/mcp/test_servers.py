@@ -337,20 +337,6 @@ async def test_a_server_that_hears_nothing_any_more_is_started_again(
         assert "the MCP server rough is down (it answers no more)" in caplog.text
 
 
-async def test_a_server_that_was_only_late_goes_on(tmp_path: Path, context: ToolContext) -> None:
-    """A call that is given up costs nobody else theirs."""
-    where = tmp_path / "pid"
-    async with running({"rough": command(ROUGH, "plain", str(where))}) as source:
-        tools = await by_name(source)
-        pid = where.read_text()
-        call = asyncio.create_task(called(tools["rough_hold"], context, text=""))
-        await eventually(Path(f"{where}.held").exists)
-        call.cancel()
-        [echo] = [tool for name, tool in tools.items() if name.startswith("rough_echo_")]
-        assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
-        assert (where.read_text(), source.absent) == (pid, {})
-
-
 async def test_servers_that_cannot_be_started_keep_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
     """No such command, nobody at the address: told without what was set, and left out."""
     caplog.set_level(logging.WARNING)

@@ -130,7 +130,7 @@ class Backend:
     server: Server
 
     async def search(self, query: Query) -> tuple[Hit, ...]:
-        return await self.within(5.0).search(query)
+        return await self.within(DEADLINE_SECONDS).search(query)
 
 
 @pytest.fixture(params=["brave", "searxng", "wikipedia", "tavily", "serpapi", "perplexity"])
