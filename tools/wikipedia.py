@@ -11,7 +11,6 @@ requests at once; errors have status 200. The text is CC BY-SA 4.0: the article 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated, Any
 
@@ -90,19 +89,6 @@ class _Answer(BaseModel):
     """Missing if nothing matches."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Section:
-    """A heading, and the position of its section in the article."""
-
-    heading: str
-    top: int
-    """Start of the line of the heading."""
-    start: int
-    """Start of its text."""
-    end: int
-    """End of its text, including subsections."""
-
-
 class Wikipedia:
     """Reads a Wikipedia article, or one of its sections."""
 
@@ -141,7 +127,9 @@ class Wikipedia:
         page, others = await self._page(title, language)
         if not page.is_a_list_of_others:
             return _answer(page, language, arguments.section, others)
-        meanings = [shorten(clean_text(one), _MAX_TITLE_CHARS) for one in await self._meanings(page.title, language)]
+        listed = {"prop": "links", "titles": page.title, "plnamespace": "0", "pllimit": str(_CANDIDATES)}
+        links = [link for meant in await self._query(listed, language) for link in meant.links]
+        meanings = [shorten(clean_text(link.title), _MAX_TITLE_CHARS) for link in links]
         message = f"{title!r} has several meanings: choose an article."
         return Result(data={"ambiguous": True, "message": message, "candidates": meanings})
 
@@ -162,13 +150,6 @@ class Wikipedia:
             raise Unavailable("Wikipedia's search found an article that does not exist.")
         return pages[0], others
 
-    async def _meanings(self, title: str, language: str) -> Sequence[str]:
-        """Returns the articles that a disambiguation page lists, in alphabetical order."""
-        pages = await self._query(
-            {"prop": "links", "titles": title, "plnamespace": "0", "pllimit": str(_CANDIDATES)}, language
-        )
-        return [link.title for page in pages for link in page.links]
-
     async def _query(self, params: Mapping[str, str], language: str) -> tuple[_Page, ...]:
         url = f"{self._base_url.replace('{language}', language)}/w/api.php"
         usual = {"action": "query", "format": "json", "formatversion": "2", "redirects": "1"}
@@ -188,48 +169,35 @@ class Wikipedia:
 
 def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:
     text = clean_text(page.extract)
-    sections = _sections(text)
-    words = text[: sections[0].top if sections else len(text)].strip() or "(none)"
-    headings = [section.heading for section in sections]
-    introduction = {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": headings}
+    headings = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
+    names = [shorten(heading[2], _MAX_TITLE_CHARS) for heading in headings]
+    words = text[: headings[0].start() if headings else len(text)].strip() or "(none)"
+    introduction = {"introduction": shorten(words, _MAX_TEXT_CHARS), "sections": names}
     data: dict[str, Any] = {
         "title": shorten(clean_text(page.title), _MAX_TITLE_CHARS),
         "language": language,
         "url": clean_text(page.fullurl),
-        **(_section(text, sections, wanted) if wanted else introduction),
+        **(_section(text, headings, names, wanted) if wanted else introduction),
         "other_matches": [shorten(clean_text(other), _MAX_TITLE_CHARS) for other in others],
         "licence": LICENCE,
     }
     return Result(data={name: item for name, item in data.items() if item})
 
 
-def _section(text: str, sections: Sequence[_Section], wanted: str) -> Mapping[str, Any]:
-    name = _fold(wanted)
-    exact = [section for section in sections if _fold(section.heading) == name]
-    near = [section for section in sections if name in _fold(section.heading)]
-    for section in (exact or near)[:1]:
-        words = text[section.start : section.end].strip() or "(none)"
-        return {"section": section.heading, "text": shorten(words, _MAX_TEXT_CHARS)}
-    headings = "; ".join(section.heading for section in sections)
+def _section(text: str, headings: Sequence[re.Match[str]], names: Sequence[str], wanted: str) -> Mapping[str, Any]:
+    """Returns the section of that name, or the first with it in its heading, with its subsections."""
+    folded, name = [_fold(heading) for heading in names], _fold(wanted)
+    near = [at for at, heading in enumerate(folded) if name in heading]
+    if near:
+        at = folded.index(name) if name in folded else near[0]
+        level = len(headings[at][1])
+        end = next((later.start() for later in headings[at + 1 :] if len(later[1]) <= level), len(text))
+        words = text[headings[at].end() : end].strip() or "(none)"
+        return {"section": names[at], "text": shorten(words, _MAX_TEXT_CHARS)}
     told = f"The article has no section {clean_text(wanted)!r}"
     # Anybody can write a heading: they are data like the article.
-    raise NotFound(
-        f"{told}; its sections are quoted below." if headings else f"{told}, nor any other.", quoted=headings
-    )
-
-
-def _sections(text: str) -> Sequence[_Section]:
-    """Returns the sections of a text with headings between equals signs, in order, up to a limit."""
-    found = list(islice(_HEADING.finditer(text), _MAX_SECTIONS))
-    return [
-        _Section(
-            heading=shorten(heading[2], _MAX_TITLE_CHARS),
-            top=heading.start(),
-            start=heading.end(),
-            end=next((later.start() for later in found[following:] if len(later[1]) <= len(heading[1])), len(text)),
-        )
-        for following, heading in enumerate(found, start=1)
-    ]
+    quoted = "; ".join(names)
+    raise NotFound(f"{told}; its sections are quoted below." if quoted else f"{told}, nor any other.", quoted=quoted)
 
 
 def _fold(heading: str) -> str:

@@ -13,9 +13,9 @@ Source: postgresql.org/docs/18, "Client Connection Defaults", "System Catalogs";
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, cast
+from typing import Any
 
 import asyncpg  # pyright: ignore[reportMissingTypeStubs]  (it has none)
 
@@ -86,19 +86,9 @@ _TRANSLATIONS: tuple[tuple[type[BaseException], type[ToolError], str], ...] = (
 _FAILURES: tuple[type[BaseException], ...] = tuple(foreign for foreign, _, _ in _TRANSLATIONS)
 
 
-class _Connection(Protocol):
-    """The used part of asyncpg's connection, with the types that it lacks."""
-
-    async def execute(self, query: str) -> str: ...
-
-    async def fetch(self, query: str, *args: str) -> Sequence[Sequence[Any]]: ...
-
-    async def close(self, *, timeout: float) -> None: ...  # noqa: ASYNC109  (its own name)
-
-    def terminate(self) -> None: ...
-
-
-_connect = cast("Callable[..., Awaitable[_Connection]]", asyncpg.connect)
+_Connection = Any
+"""asyncpg's connection, which has no types."""
+_connect: Any = asyncpg.connect  # pyright: ignore[reportUnknownMemberType]
 _Columns = Mapping[str, Sequence[Any]]
 """The rows of the catalogue by the name of the column."""
 
@@ -113,7 +103,9 @@ class Postgres:
     async def ask(self, question: TableQuery) -> Rows:
         """See `ReadableDatabase.ask`."""
         async with self._reading() as connection:
-            columns = await _columns(connection, question.table, question.columns)
+            columns = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(question.table))}
+            if not columns.keys() >= question.columns:
+                raise Disabled(NOT_THERE)
             source = ".".join(map(quote_identifier, _split(question.table)))
             sql, values = statement(question, source, _dialect(columns))
             rows = await connection.fetch(sql, *map(_spell_value, values))
@@ -176,18 +168,6 @@ def _dialect(columns: _Columns) -> Dialect:
         folded="lower(({x})::text)",
         position="strpos",
     )
-
-
-async def _columns(connection: _Connection, table: str, wanted: frozenset[str]) -> _Columns:
-    """Returns the columns of the table.
-
-    Raises:
-        Disabled: the database has no such table or column.
-    """
-    found = {row[0]: row for row in await connection.fetch(_CATALOGUE, *_split(table))}
-    if not found.keys() >= wanted:
-        raise Disabled(NOT_THERE)
-    return found
 
 
 def _split(name: str) -> tuple[str, str]:

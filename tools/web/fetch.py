@@ -210,12 +210,12 @@ class _Fetch:
                 step = await self._step(address)
             if isinstance(step, FetchedPage):
                 return step if moved_to is None else replace(step, moved_to=str(moved_to))
-            address, is_permanent = step.target, is_permanent and step.is_permanent
+            address, is_permanent = step[0], is_permanent and step[1]
             moved_to = address if is_permanent else moved_to
         raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")
 
-    async def _step(self, address: WebAddress) -> "FetchedPage | _Redirect":
-        """Returns the page, or where it redirects to."""
+    async def _step(self, address: WebAddress) -> FetchedPage | tuple[WebAddress, bool]:
+        """Returns the page, or where it redirects to and whether for good."""
         headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
         try:
             async with self._pool.stream("GET", _wire_url(address), headers=headers) as response:
@@ -223,11 +223,12 @@ class _Fetch:
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached: {why_unreachable(error)}.") from error
 
-    async def _read_answer(self, address: WebAddress, response: httpcore.Response) -> "FetchedPage | _Redirect":
+    async def _read_answer(
+        self, address: WebAddress, response: httpcore.Response
+    ) -> FetchedPage | tuple[WebAddress, bool]:
         headers = _join_headers(response.headers)
         if response.status in _REDIRECTS:
-            target = resolve_redirect(address, headers.get("location", ""))
-            return _Redirect(target, is_permanent=response.status in _PERMANENT)
+            return resolve_redirect(address, headers.get("location", "")), response.status in _PERMANENT
         named = headers.get("content-type", "")
         charset = _CHARSET.search(named)
         page = FetchedPage(
@@ -254,14 +255,6 @@ class _Fetch:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Redirect:
-    """The target of a redirect, and whether it is permanent."""
-
-    target: WebAddress
-    is_permanent: bool
-
-
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections only to addresses that it has checked itself."""
 
@@ -285,15 +278,6 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
             raise Denied(f"Only the ports of the web are fetched from ({ports}).")
         return await self._connect(await self._admitted_addresses(host, port), port)
 
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109 - httpcore's signature
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        del path, timeout, socket_options
-        raise Denied("Nothing is fetched from a socket of this machine.")
-
     async def _admitted_addresses(self, host: str, port: int) -> Sequence[IpAddress]:
         """Returns all addresses of the host, at least one, all of them allowed."""
         try:
@@ -310,17 +294,13 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         return addresses
 
     async def _connect(self, addresses: Sequence[IpAddress], port: int) -> httpcore.AsyncNetworkStream:
-        *others, last = addresses[:_MAX_ATTEMPTS]
+        *others, last = map(str, addresses[:_MAX_ATTEMPTS])
         for address in others:
             try:
-                return await self._open(address, port, seconds=_ATTEMPT_SECONDS)
+                return _SmallReads(await self._network.connect_tcp(address, port, timeout=_ATTEMPT_SECONDS))
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 continue
-        return await self._open(last, port, seconds=None)
-
-    async def _open(self, address: IpAddress, port: int, *, seconds: float | None) -> httpcore.AsyncNetworkStream:
-        """Opens a connection to this address; `seconds` None leaves all the time that the caller has."""
-        return _SmallReads(await self._network.connect_tcp(str(address), port, timeout=seconds))
+        return _SmallReads(await self._network.connect_tcp(last, port))  # all the time that the caller has left
 
 
 class _SmallReads(httpcore.AsyncNetworkStream):

@@ -18,7 +18,6 @@ import asyncio
 import math
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Iterator
 from http import HTTPStatus
 from itertools import accumulate
@@ -216,21 +215,15 @@ def _paper_piece(page: FetchedPage, paper: Paper, offset: int, most: int) -> Ite
     if offset > 0 and offset >= len(text):
         raise BadArguments(f"There is nothing to read in this PDF from {offset:,} on.")
     yield from (("url", page.url), ("pages", paper.pages))
-    if note := _paper_note(paper):
+    if not text and paper.pages_read == paper.pages:
+        note = "The PDF contains no text; a scan has only pictures. The person can send it as a file to have it seen."
         yield "note", note
+    elif paper.pages_read < paper.pages and not paper.is_cut:
+        yield "note", f"Only {paper.pages_read} of the {paper.pages} pages could be read; the others take too long."
     end = _end(text, offset, most)
     yield "text", text[offset:end]
     if end < len(text):
         yield "next_offset", end
-
-
-def _paper_note(paper: Paper) -> str:
-    """Returns what a model should know about a PDF besides its words, or ""."""
-    if not paper.text and paper.pages_read == paper.pages:
-        return "The PDF contains no text; a scan has only pictures. The person can send it as a file to have it seen."
-    if paper.pages_read < paper.pages and not paper.is_cut:
-        return f"Only {paper.pages_read} of the {paper.pages} pages could be read; the others take too long."
-    return ""
 
 
 def _piece(page: FetchedPage, reading: PageText, offset: int, most: int) -> Iterator[tuple[str, object]]:
@@ -311,7 +304,7 @@ class Robots:
     def __init__(self, fetcher: Fetcher, *, timeout_seconds: float) -> None:
         self._fetcher = fetcher
         self._timeout_seconds = timeout_seconds
-        self._remembered: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._remembered: dict[str, tuple[float, str]] = {}
 
     async def consent(self, address: WebAddress) -> None:
         """Returns if the address can be read.
@@ -327,14 +320,11 @@ class Robots:
 
     async def _text(self, address: WebAddress) -> str:
         site, now = f"{address.scheme}://{address.authority}", time.monotonic()
-        until, text = self._remembered.get(site, (now, ""))
+        until, text = self._remembered.pop(site, (now, ""))
         if now >= until:
             text = await self._fetch(f"{site}/robots.txt")
             until = now + REMEMBERED_SECONDS
-        self._remembered[site] = until, text
-        self._remembered.move_to_end(site)
-        if len(self._remembered) > MAX_SITES:
-            self._remembered.popitem(last=False)
+        self._remembered = dict([*self._remembered.items(), (site, (until, text))][-MAX_SITES:])
         return text
 
     async def _fetch(self, url: str) -> str:
