@@ -4,14 +4,16 @@ Every row of the outbox names the message that went out for it by that message's
 it went out without telling which of several it was. What went out, still stands in the chat, and is named by no row is
 a repetition: a send of unknown outcome was sent again. That is allowed only where Aldis had not read a receipt of the
 first copy when it began the second: where two sends could be meant, both are sent again, and what may be a copy is
-taken out of the chat. A receipt was surely read when a letter after it in the same stream stands in the inbox, for
-intake takes one frame after the other; that letter's `received_at` is then later than the reading.
+taken out of the chat. A revision that is sent again is none: people see one message, whichever of the two they get.
+A receipt was surely read when a letter after it in the same stream stands in the inbox, for intake takes one frame
+after the other; that letter's `received_at` is then later than the reading.
 """
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from textwrap import indent
 
 from tests.campaigns.chaos.evidence import Evidence, Finding
@@ -155,16 +157,25 @@ def _written(row: OutboxRow) -> tuple[int, bool, int]:
 def _copies(evidence: Evidence) -> Iterator[tuple[Sent, OutboxRow | None]]:
     """What went out, stands there, and is named by no row, with the row of its other copy in the same conversation."""
     rows = {row.sent_at: row for row in evidence.store.outbox}
-    others: dict[tuple[str, str], list[int]] = defaultdict(list)
+    others: dict[tuple[str, str], list[Sent]] = defaultdict(list)
     for sent in evidence.sent:
         if sent.timestamp in rows:
-            others[sent.chat, sent.text].append(sent.timestamp)
+            others[sent.chat, sent.text].append(sent)
     for sent in evidence.standing:
         if sent.timestamp not in rows:
-            times = others[sent.chat, sent.text]
+            named = others[sent.chat, sent.text]
             # The next of the same words: notices have the same words again and again.
-            place = min(bisect_right(times, sent.timestamp), len(times) - 1)
-            yield sent, rows[times[place]] if times else None
+            place = min(bisect_right(named, sent.timestamp, key=attrgetter("timestamp")), len(named) - 1)
+            if not named or not are_one_message(sent, named[place]):
+                yield sent, rows[named[place].timestamp] if named else None
+
+
+def are_one_message(first: Sent, second: Sent) -> bool:
+    """Whether two sends of the same words stand in the chat as one message, because both revise the same one.
+
+    Phones take the first of them and drop the second, which does not revise the newest.
+    """
+    return first.edits is not None and first.edits == second.edits
 
 
 @dataclass(frozen=True, kw_only=True)
