@@ -1,16 +1,13 @@
-"""What several flows share: a way to Signal, once over each of the two bridges."""
+"""What several flows share: a way to Signal. `tests/bot/signal/test_seam.py` holds the other bridge to the same."""
 
 from collections.abc import AsyncGenerator
 
 import pytest
 
 from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_rest_api import SignalRestApi
-
-Signal = SignalCli | SignalRestApi
 
 
-@pytest.fixture(params=[SignalCli, SignalRestApi])
-async def signal(request: pytest.FixtureRequest) -> AsyncGenerator[Signal]:
-    async with request.param() as server:
+@pytest.fixture
+async def signal() -> AsyncGenerator[SignalCli]:
+    async with SignalCli() as server:
         yield server

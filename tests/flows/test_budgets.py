@@ -13,8 +13,8 @@ from bot.chat import phrases
 from tests.flows.outside import Outside
 from tests.flows.processes import Ended, started
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.envelopes import ALICE, BOB, GROUP, Person, delete, message
-from tests.servers.script import Heard, Scripted, Tokens, cut_off, say
+from tests.servers.envelopes import ALICE, BOB, GROUP, Person, message
+from tests.servers.script import Heard, Scripted, Tokens, say
 from tests.servers.signal_cli import SignalCli
 from tests.waiting import WAIT_SECONDS, eventually
 
@@ -68,15 +68,6 @@ async def running(world: World, **settings: str) -> AsyncGenerator[None]:
     async with world.running(**settings) as process:
         yield
     world.ended.append(await process.ended())
-
-
-async def test_with_nothing_to_spend_nobody_costs_anything(world: World) -> None:
-    """0 means 0: people hear so, in a group and alone, and not one request reaches the model."""
-    async with running(world, **ITS_PRICE, BUDGET__ALL_DAY_USD="0", BUDGET__PERSON_DAY_USD="5"):
-        assert await world.asked(ALICE) == phrases.BUDGET_NONE.text
-        assert await world.asked(BOB) == phrases.BUDGET_NONE.text
-        assert await world.asked(BOB, "Aldis, well?", group=GROUP) == phrases.BUDGET_NONE.text
-    assert world.model.requests == []
 
 
 async def test_a_used_up_budget_survives_a_restart(world: World) -> None:
@@ -133,42 +124,6 @@ async def test_a_server_that_does_not_count_uses_a_budget_up(world: World) -> No
         assert await world.asked(ALICE, "Two?") == USED_UP
         assert "\nEstimated: the cost of 1 answer here." in await world.asked(ALICE, "/usage")
     assert "its cost is counted by an estimate" in world.ended[-1].stderr
-
-
-@pytest.mark.parametrize("how", ["stopped", "taken back"])
-async def test_what_was_broken_off_is_paid(world: World, how: str) -> None:
-    """Who asks and wants no answer any more uses their budget up like everybody: the model has read it all."""
-    world.model.latency_seconds = 10 * WAIT_SECONDS
-    async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.001"):
-        for number in range(1, 11):
-            asked = message(f"Well {number}?")
-            await world.signal.deliver(asked)
-            await eventually(lambda number=number: len(world.model.requests) == number or is_refused(world))
-            if is_refused(world):
-                break
-            taken_back = delete(asked["envelope"]["timestamp"])
-            await world.signal.deliver(message("/stop") if how == "stopped" else taken_back)
-    assert is_refused(world)
-    assert 1 < len(world.model.requests) < 10
-
-
-@pytest.mark.parametrize("how", ["stopped", "forgotten"])
-async def test_an_answer_of_no_use_is_paid_whatever_becomes_of_the_next(world: World, how: str) -> None:
-    """A model that was cut off before it said anything is asked once more: who wants no answer then has paid for it."""
-
-    def silent(heard: Heard) -> Scripted:
-        world.model.latency_seconds = 10 * WAIT_SECONDS
-        return a_cent(heard)
-
-    world.model.scripted(cut_off().using(Tokens(fresh=1, output=20_000))).reply = silent
-    async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.0101"):
-        await world.signal.deliver(message("Write a long one."))
-        await eventually(lambda: len(world.model.requests) == 2)
-        words = {"stopped": message("/stop"), "forgotten": message("/forget yes")}
-        await world.signal.deliver(words[how])
-        await world.signal.deliver(message("And now?"))
-        await eventually(lambda: is_refused(world) or len(world.model.requests) == 3)
-        assert is_refused(world)
 
 
 @pytest.mark.parametrize("how", ["killed", "stopped in good order"])

@@ -3,13 +3,13 @@
 import re
 import signal
 import sqlite3
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
 from store import open_store
-from tests.flows.consoles import Console, chatted, seated, watched
+from tests.flows.consoles import chatted, seated, watched
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import answer_json, hang
@@ -66,16 +66,6 @@ async def test_piped_lines_are_answered_in_order(tmp_path: Path) -> None:
     assert not re.search(r"\(\d+\.\d\d s\)", ended.stderr)
 
 
-async def test_the_lines_after_a_yes_and_a_no_are_read(tmp_path: Path) -> None:
-    """The answer to a yes belongs to the question before it."""
-    async with watched("chat", settings={"TOOLS__APPROVE": "calculate"}, folder=tmp_path) as console:
-        console.type("2+3\nyes\n4*5\nno\n6*1\n")
-        await console.out.until("May I ", 3)
-        console.send(signal.SIGTERM)
-        ended = await console.ended()
-    assert (ended.status, "2+3 = 5" in ended.stdout, "OK, I'll leave it." in ended.stdout) == (0, True, True)
-
-
 async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Path) -> None:
     """The next process remembers, also with another model; another conversation knows nothing.
 
@@ -100,36 +90,6 @@ async def test_the_conversation_is_there_again(model: OpenAIServer, tmp_path: Pa
     assert elsewhere.stdout == "Which cat?\n"
     assert "Minka" not in model.requests[-1].body.decode()
     assert model.refused == []
-
-
-async def test_everything_is_forgotten_in_every_conversation(tmp_path: Path) -> None:
-    """What is planned goes with what was said, and the key of the conversation that it is said in."""
-    places = ((), ("--conversation", "work"))
-    for place in places:
-        await chatted("--once", "/remind tomorrow at 9 call Kiel", *place, settings={}, folder=tmp_path)
-        assert "Kiel" in (await chatted("--once", "/remind list", *place, settings={}, folder=tmp_path)).stdout
-    former = await key_of_conversation("work", tmp_path)
-    await chatted("--once", "/forget everything yes", *places[1], settings={}, folder=tmp_path)
-    for place in places:
-        assert "Kiel" not in (await chatted("--once", "/remind list", *place, settings={}, folder=tmp_path)).stdout
-    assert await key_of_conversation("work", tmp_path) != former
-
-
-async def key_of_conversation(name: str, folder: Path) -> int:
-    """Which key seals its words: a conversation whose key was destroyed is another one."""
-    async with open_store(folder / "aldis.db", realm="terminal") as store:
-        found = await store.read(lambda repos: repos.conversations.at(f"direct:{name}"))
-    assert found is not None
-    return found
-
-
-async def test_without_a_key_a_reminder_has_the_day_of_its_message(tmp_path: Path) -> None:
-    """And what is no form that works without a model is told so, with the keys."""
-    ended = await chatted("--once", "Remind me tomorrow at 9 to buy tea", settings={}, folder=tmp_path)
-    assert '"text": "buy tea"' in ended.stderr
-    assert "local_datetime" in ended.stderr
-    ended = await chatted("--once", "Tell me a joke", settings={}, folder=tmp_path)
-    assert "ANTHROPIC_API_KEY" in ended.stdout
 
 
 async def test_a_model_that_fails_is_a_sentence_and_status_1(model: OpenAIServer, tmp_path: Path) -> None:
@@ -223,30 +183,6 @@ async def test_what_goes_wrong_behind_the_prompt(tmp_path: Path) -> None:
     assert ended.status == 2
     shown = ended.stdout.rpartition(PROMPTED)[2]
     assert re.search(r"\x1b\[\?2004l\r?\naldis: .*4711", shown)
-    assert "Traceback" not in ended.stdout
-
-
-@pytest.mark.parametrize(
-    "leave",
-    [
-        pytest.param(lambda console: console.type("\x04"), id="Ctrl-D"),
-        pytest.param(lambda console: console.type("/quit\r"), id="/quit"),
-        pytest.param(lambda console: console.type("\x03"), id="Ctrl-C"),
-        pytest.param(lambda console: console.send(signal.SIGTERM), id="SIGTERM"),
-    ],
-)
-async def test_leaving_right_after_the_prompt_waits_for_no_import(
-    leave: Callable[[Console], None], tmp_path: Path
-) -> None:
-    """The SDK of the model may take as long as it likes: nothing is open yet that would have to be closed."""
-    (tmp_path / "anthropic.py").write_text("import threading\nthreading.Event().wait()\n")
-    settings = {"ANTHROPIC_API_KEY": "sk-ant-none"}
-    async with seated("chat", settings=settings, folder=tmp_path) as console:
-        await console.out.until(PROMPTED)
-        leave(console)
-        ended = await console.ended()
-    assert ended.status == 0
-    assert "\x1b[?2004l" in ended.stdout.rpartition(PROMPTED)[2]
     assert "Traceback" not in ended.stdout
 
 

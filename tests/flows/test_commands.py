@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from bot.commands.phrases import DONE_BEFORE
-from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, edit, message
@@ -13,7 +12,7 @@ from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
 
 
-def settings_of(signal: Signal, model: AnthropicServer) -> dict[str, str]:
+def settings_of(signal: SignalCli, model: AnthropicServer) -> dict[str, str]:
     """Alice may write, and no 👀 stands among what is counted."""
     return {
         "SIGNAL__URL": signal.url,
@@ -24,7 +23,7 @@ def settings_of(signal: Signal, model: AnthropicServer) -> dict[str, str]:
     }
 
 
-async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) -> None:
+async def test_what_is_set_outlives_the_process(signal: SignalCli, tmp_path: Path) -> None:
     """The persona reaches the model, a tool that is off does not, and commands are answered in German."""
     async with AnthropicServer() as model:
         settings = settings_of(signal, model)
@@ -49,7 +48,7 @@ async def test_what_is_set_outlives_the_process(signal: Signal, tmp_path: Path) 
         assert model.refused == []
 
 
-async def test_a_slip_that_is_edited_into_a_command_is_carried_out(signal: Signal, tmp_path: Path) -> None:
+async def test_a_slip_that_is_edited_into_a_command_is_carried_out(signal: SignalCli, tmp_path: Path) -> None:
     """Without a model; and what cannot be taken back only once, however often its message is edited."""
     async with AnthropicServer() as model:
         settings = settings_of(signal, model)

@@ -16,8 +16,6 @@ from tests.servers.signal_cli import SignalCli
 from tests.waiting import WAIT_SECONDS, eventually
 
 POISONOUS = "tests.flows.poisonous"
-DEATHS = 4
-"""More than the three tries after which a turn is given up, and no more than the deaths that one may outlive."""
 
 
 @dataclass
@@ -40,23 +38,6 @@ def settings_of(signal: SignalCli, model: Slow, *people: Person) -> dict[str, st
         "LLM__OPENAI__MODEL": "llama",
         "SIGNAL__LIVE": "off",
     }
-
-
-async def test_a_turn_that_waits_outlives_some_kills(tmp_path: Path) -> None:
-    """Its model takes longer than every process lives, and answers the last one."""
-    async with SignalCli() as signal, Slow() as model:
-        settings = settings_of(signal, model, ALICE)
-        for death in range(DEATHS):
-            async with started("run", settings=settings, folder=tmp_path) as process:
-                if death == 0:
-                    await signal.connected()
-                    await signal.deliver(message("how are you"))
-                await eventually(lambda death=death: len(model.requests) > death)
-                await process.kill()
-        model.gate.set()
-        async with started("run", settings=settings, folder=tmp_path):
-            [sent] = await signal.sent_count(1)
-            assert "how are you" in sent.text
 
 
 async def test_what_kills_the_process_is_given_up_and_everyone_hears_of_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What people take back, change, or let disappear in Signal, told through both bridges by a real process."""
+"""What people take back, change, or let disappear in Signal, told by a real process."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -12,12 +12,10 @@ from tests.servers.envelopes import ALICE, BOB, delete, edit, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import call, say
 from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_rest_api import SignalRestApi
-from tests.servers.signal_server import SignalServer
 
 
 @dataclass
-class World(Outside[SignalServer, OpenAIServer]):
+class World(Outside[SignalCli, OpenAIServer]):
     @property
     def settings(self) -> dict[str, str]:
         return {
@@ -31,9 +29,9 @@ class World(Outside[SignalServer, OpenAIServer]):
         return any(words.encode() in file.read_bytes() for file in self.folder.iterdir() if file.is_file())
 
 
-@pytest.fixture(params=[SignalCli, SignalRestApi], ids=["signal_cli", "rest_api"])
-async def world(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncGenerator[World]:
-    async with request.param() as signal, OpenAIServer(local=True) as model:
+@pytest.fixture
+async def world(signal: SignalCli, tmp_path: Path) -> AsyncGenerator[World]:
+    async with OpenAIServer(local=True) as model:
         yield World(signal, model, tmp_path)
 
 

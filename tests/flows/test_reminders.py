@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from tests.flows.conftest import Signal
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.envelopes import ALICE, GROUP, message
 from tests.servers.script import call, say
+from tests.servers.signal_cli import SignalCli
 
 HOUR = 3600
 
 
-async def test_a_reminder_outlives_the_process_and_comes_once(signal: Signal, tmp_path: Path) -> None:
+async def test_a_reminder_outlives_the_process_and_comes_once(signal: SignalCli, tmp_path: Path) -> None:
     """It comes after a restart, quoting in the group the message that wished for it, once."""
     async with AnthropicServer() as model:
         settings = {

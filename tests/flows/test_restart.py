@@ -10,12 +10,11 @@ import pytest
 from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
 from bot.web.control import ask_running
-from store import StoreError, open_store
+from store import StoreError
 from tests.campaigns.chaos import audit
 from tests.campaigns.chaos.rounds import played
 from tests.campaigns.chaos.world import Size
-from tests.flows.conftest import Signal
-from tests.flows.gates import Gate, Hanging
+from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.flows.test_health import page
@@ -24,7 +23,6 @@ from tests.servers.envelopes import ALICE, BOB, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
-from tests.waiting import WAIT_SECONDS, eventually_found
 
 
 async def test_restarted_while_people_write(tmp_path: Path) -> None:
@@ -48,7 +46,7 @@ async def test_restarted_while_people_write(tmp_path: Path) -> None:
 
 
 @dataclass
-class World(Outside[Signal, OpenAIServer]):
+class World(Outside[SignalCli, OpenAIServer]):
     port: int = field(default_factory=free_port)
 
     @property
@@ -63,21 +61,9 @@ class World(Outside[Signal, OpenAIServer]):
     def file(self) -> SettingsFile:
         return SettingsFile(self.folder / "settings.env", environ=self.settings, env_file=None)
 
-    async def run_number(self, number: int) -> None:
-        """Wait until this run has begun."""
-
-        async def has_begun() -> bool:
-            try:
-                state = await ask_running(self.store, "state")
-            except StoreError:
-                return False
-            return state is not None and state["runs"] >= number
-
-        await eventually_found(has_begun)
-
 
 @pytest.fixture
-async def world(signal: Signal, tmp_path: Path) -> AsyncGenerator[World]:
+async def world(signal: SignalCli, tmp_path: Path) -> AsyncGenerator[World]:
     async with OpenAIServer(local=True) as model:
         yield World(signal, model, tmp_path)
 
@@ -143,34 +129,6 @@ async def test_settings_that_turn_out_useless_give_way_to_the_former(world: Worl
         world.file.write({"STORE__KEY": None})
         assert (await world.verb("restart")).status == 0
         assert (await page(world.port, until=200))["refused"] is None
-
-
-async def test_a_stop_amid_a_restart_is_a_stop(world: World) -> None:
-    """SIGTERM while the run ends for another to begin: no other begins; what was under way is handed back."""
-    world.file.write({"ACCESS__ALLOWED": ALICE.uuid})
-    hanging = Hanging()
-    world.model.faults.append(hanging)
-    streams = world.signal.streams_opened
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await world.signal.connected(streams + 1)
-        await world.signal.deliver(message("How long?", author=ALICE))
-        async with asyncio.timeout(WAIT_SECONDS):
-            await hanging.reached.wait()
-        await ask_running(world.store, "restart")
-        ended = await process.terminate()
-    assert ended.status == 0
-    assert "Aldis is restarting" not in ended.stderr
-    assert world.signal.streams_opened == streams + 1
-    async with open_store(world.store, realm="signal") as store:
-        inbox = await store.read(lambda repos: repos.inbox.backlog())
-    assert inbox.items == 1
-
-
-async def test_nobody_to_restart(tmp_path: Path) -> None:
-    """One line, and status 1."""
-    async with started("restart", settings={}, folder=tmp_path) as process:
-        ended = await process.ended()
-    assert (ended.status, ended.stderr.count("\n")) == (1, 1)
 
 
 async def test_what_was_learnt_of_a_model_outlasts_a_kill(tmp_path: Path) -> None:

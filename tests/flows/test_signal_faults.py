@@ -17,8 +17,7 @@ import pytest
 from bot import app, settings
 from bot.clock import MachineClock
 from bot.event_json import dump_value
-from bot.events import ChatId, File, Reply, Styled
-from bot.i18n.phrases import FILES_NOT_SENT, MESSAGE_NOT_SENT
+from bot.events import Reply
 from bot.loops.watchdog import CAPTCHA, Watchdog
 from bot.metrics import Counts
 from bot.signal.protocol import SignalTransport
@@ -29,7 +28,7 @@ from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
 from tests.servers.base import answer_json, hang
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, message, receipt, timestamp
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, message, timestamp
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
 from tests.servers.signal_server import Plan, SignalServer, cut
@@ -239,25 +238,6 @@ async def test_an_answer_that_comes_too_late_or_garbled_is_proved_by_a_receipt(
     await both(story)
 
 
-async def test_a_send_of_unknown_outcome_without_a_receipt_is_sent_once_more(both: Both) -> None:
-    """The phone may be off, or the message lost: after the grace period it is sent again, once, and marked as such."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        server.receipts_mode = "never"
-        server.plans.append(Plan(answer=cut, goes_out=True))
-        async with world.running():
-            await server.connected()
-            await world.ask("one")
-            await server.sent_count(2)
-            await world.ask("two")
-            await server.sent_count(3)
-        assert world.heard(ALICE.chat) == ["one", "one", "two"]
-        assert await world.left() == Left(inbox=0, outbox=0, dead=0, resent=1)
-
-    await both(story)
-
-
 async def test_a_stream_that_is_open_and_mute_is_opened_again(both: Both, caplog: pytest.LogCaptureFixture) -> None:
     """A half-open connection ends by its silence, and the next message is answered."""
 
@@ -279,39 +259,6 @@ async def test_a_stream_that_is_open_and_mute_is_opened_again(both: Both, caplog
 
     await both(story)
     assert "the stream of messages broke" in caplog.text
-
-
-async def test_a_recipient_who_cannot_be_reached(both: Both, caplog: pytest.LogCaptureFixture) -> None:
-    """Unregistered, in either way of saying so, or refused by its size: given up, told, and in nobody's way."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        # Where signal-cli says no more than that it failed, signal-cli-rest-api hides who is not registered.
-        words = answer_json({"error": "Unregistered user"}, status=400)
-        unregistered = Plan(answer=words) if world.build is RestApi else Plan(results=(UNREGISTERED,))
-        gone = Plan(error=-1, words="The user +15550109999 is not registered.")
-        refused = Plan(answer=answer_json({}, status=413)) if world.build is RestApi else Plan(error=-32602)
-        refusals = (unregistered, gone, refused)
-        async with world.running():
-            await server.connected()
-            for author, plan in zip((ALICE, BOB, CAROL), refusals, strict=True):
-                server.plans.append(plan)
-                await world.ask("one", author)
-                await eventually(lambda: not server.plans)
-            for author in (ALICE, BOB, CAROL):
-                await world.ask("two", author)
-            await server.sent_count(6)
-        # Of a refused one people hear at once, where nothing reaches them behind the next answer.
-        notice = MESSAGE_NOT_SENT.text.split()[-1]
-        heard = [world.heard(author.chat) for author in (ALICE, BOB, CAROL)]
-        assert heard == [["two", notice], ["two", notice], [notice, "two"]]
-        assert await world.left() == Left(inbox=0, outbox=0, dead=3, resent=0)
-
-    await both(story)
-    ours = [record for record in caplog.records if record.name.startswith("bot.")]
-    told = [record for record in ours if record.levelno == logging.ERROR]
-    assert len(told) == 6
-    assert all("undeliverable" in record.getMessage() for record in told)
 
 
 async def test_somebody_with_a_new_safety_number(both: Both, caplog: pytest.LogCaptureFixture) -> None:
@@ -380,28 +327,6 @@ async def test_a_new_safety_number_in_a_group_and_a_policy_that_accepts_it(both:
     await both(story)
 
 
-async def test_a_file_that_signal_does_not_take_leaves_its_words(both: Both, caplog: pytest.LogCaptureFixture) -> None:
-    """They go out at once, with a sentence about the file; nothing of it is in the log, and the next file is taken."""
-    picture = File(name="lamp.png", content_type="image/png", data=b"a picture of a lamp")
-
-    async def story(world: World) -> None:
-        server = world.server
-        server.upload_fails = "[413] too large"
-        await world.put(Reply(chat=ChatId(ALICE.chat), content=Styled(text="the lamp"), files=(picture,)))
-        async with world.running():
-            await server.connected()
-            await server.sent_count(2)
-            await world.ask("two")
-            await server.sent_count(3)
-        assert [sent.text for sent in server.visible(ALICE.chat)][:2] == ["the lamp", FILES_NOT_SENT.text]
-        assert world.heard(ALICE.chat)[2] == "two"
-        assert await world.left() == ALL_WELL
-
-    await both(story)
-    assert "lamp.png" not in caplog.text
-    assert caplog.text.count("a file was not taken (AttachmentInvalidException)") == 2
-
-
 async def test_signal_cannot_be_reached_for_a_while(both: Both) -> None:
     """The bridge is well and its network is not: the answer goes out when that is back, however often it failed."""
 
@@ -450,29 +375,3 @@ async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytes
     assert "Signal wants a captcha solved before it sends more (see" in caplog.text
     assert "Signal limits the rate of sending" in caplog.text
     assert TOKEN not in caplog.text
-
-
-async def test_a_group_that_was_reached_in_part_is_not_written_to_again(
-    both: Both, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Whether the bridge said who got it, or failed in the middle and one phone confirms: the others read it once."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        server.receipts_mode = "on_call"
-        async with world.running(grace_seconds=120):
-            await server.connected()
-            server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
-            await world.ask("one", group=GROUP)
-            await server.sent_count(1)
-            server.plans.append(Plan(error=-32603, goes_out=True))
-            await world.ask("two", group=GROUP)
-            in_part = (await server.sent_count(2))[1]
-            await eventually(lambda: caplog.text.count("waiting for a receipt") >= 2)
-            await server.deliver(receipt([in_part.timestamp], author=BOB))
-            await world.ask("three", group=GROUP)
-            await server.sent_count(3)
-        assert world.heard(f"group:{GROUP}") == ["one", "two", "three"]
-        assert await world.left() == ALL_WELL
-
-    await both(story)

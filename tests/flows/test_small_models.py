@@ -27,8 +27,7 @@ def _sent(body: Mapping[str, Any]) -> Sequence[Any]:
     return [body.get("tools"), *body["messages"]]
 
 
-@pytest.mark.parametrize("has_tools", [False, True])
-@pytest.mark.parametrize("window_tokens", [4096, 8192])
+@pytest.mark.parametrize(("has_tools", "window_tokens"), [(False, 8192), (True, 4096)])
 async def test_each_request_begins_with_the_one_before(tmp_path: Path, has_tools: bool, window_tokens: int) -> None:
     """Whatever is asked, so that a server has only the new words to read: llama.cpp read 40 tokens instead of 900."""
 

@@ -4,9 +4,7 @@ What hangs is given hardly any time to end by itself; nothing here waits for a c
 """
 
 import asyncio
-import json
 import signal as signals
-import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +12,16 @@ from pathlib import Path
 import pytest
 
 from store import open_store
-from tests.flows.conftest import Signal
 from tests.flows.consoles import seated
 from tests.flows.gates import Hanging
 from tests.flows.processes import Ended, started
-from tests.servers import mcp_bad_server
 from tests.servers.envelopes import ALICE, message
 from tests.servers.open_meteo import OpenMeteo
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import Heard, Scripted, call, say
+from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_server import Plan
-from tests.tools.mcp.test_servers import is_alive
-from tests.waiting import WAIT_SECONDS, eventually
+from tests.waiting import WAIT_SECONDS
 
 HANDED_BACK = "unfinished work resumes at the next start"
 CUT_SHORT = "cut short"
@@ -36,7 +32,7 @@ NO_TIME = {"WORKER__SHUTDOWN_SECONDS": "0.2"}
 class World:
     """The outside of one test."""
 
-    signal: Signal
+    signal: SignalCli
     model: OpenAIServer
     weather: OpenMeteo
     folder: Path
@@ -104,7 +100,7 @@ def model_that_looks_up(heard: Heard) -> Scripted:
 
 
 @pytest.fixture
-async def world(signal: Signal, tmp_path: Path) -> AsyncGenerator[World]:
+async def world(signal: SignalCli, tmp_path: Path) -> AsyncGenerator[World]:
     async with OpenAIServer(local=True, reply=model_that_looks_up) as model, OpenMeteo() as weather:
         yield World(signal, model, weather, tmp_path)
 
@@ -130,18 +126,6 @@ async def test_while_a_tool_hangs(world: World) -> None:
     await world.finish()
     assert world.heard() == ["It is 3 degrees.", "At your service."]
     assert len(world.model.completed) == 3
-
-
-async def test_while_an_mcp_server_hangs(world: World) -> None:
-    """It hears no more and minds no request to end: it is gone all the same before Aldis is, and its tool runs anew."""
-    pid, held = world.folder / "pid", world.folder / "pid.held"
-    club = {"command": sys.executable, "args": [mcp_bad_server.__file__, "stuck", str(pid)]}
-    settings = {"TOOLS__MCP__SERVERS": json.dumps({"club": club}), **NO_TIME}
-    await world.run(lambda: eventually(held.exists), settings, asked="Ask the club how cold it is")
-    assert not is_alive(int(pid.read_text()))
-    held.unlink()
-    await world.run(lambda: eventually(held.exists), settings)
-    assert (len(world.model.completed), world.heard()) == (1, [])
 
 
 @pytest.mark.parametrize("goes_out", [True, False])

@@ -66,15 +66,6 @@ class World(Outside[SignalCli, AnthropicServer]):
             await eventually(lambda: len(service.requests) > asked)
             await process.kill()
 
-    async def killed_at(self, when: str, step: str, text: str) -> None:
-        """Ask, and have Aldis die at the first step of this name (see `dying`)."""
-        await self.signal.deliver(message(text))
-        arguments = (when, "1", step, "run")
-        async with started(
-            *arguments, settings=self.settings, folder=self.folder, module="tests.flows.dying"
-        ) as process:
-            assert (await process.ended()).status == -9
-
     async def paid(self, answers: int) -> Sequence[tuple[str, str, Decimal]]:
         """What the ledger has in the end, when this many answers are there: what, what became of it, its dollars."""
         for _ in range(2):  # what is recorded once is not recorded again
@@ -118,35 +109,3 @@ async def test_killed_during_a_paid_search(world: World) -> None:
     assert lost == ("web_search", RESERVED, Decimal("0.005"))
     assert again == ("web_search", "ok", lost[2])
     assert [asked, answered] == [(MODEL, "ok", CENT)] * 2
-
-
-async def test_killed_while_a_summary_is_written(world: World) -> None:
-    """Its turn is answered and kept by then."""
-    async with world.running():
-        for answers in (1, 2):
-            await world.ask(f"Number {answers}?")
-    asked = len(world.model.requests)
-
-    def slow(heard: Heard) -> Scripted:
-        if "Person:" in heard.text:
-            world.model.latency_seconds = 600
-        return a_cent(heard)
-
-    world.model.reply = slow
-    streams = world.signal.streams_opened
-    async with started("run", settings=world.settings, folder=world.folder) as process:
-        await world.signal.connected(streams + 1)
-        await world.signal.deliver(message("Number 3?"))
-        await eventually(lambda: len(world.model.requests) == asked + 2)
-        await process.kill()
-    *answers, lost = await world.paid(3)
-    assert answers == [(MODEL, "ok", CENT)] * 3
-    assert lost[:2] == (MODEL, RESERVED)
-    assert 0 < lost[2] < CENT
-
-
-async def test_killed_as_it_is_written_down(world: World) -> None:
-    """The disk has it, and the process had no time to note that: it counts once."""
-    await world.killed_at("after", "Turns.keep", "Search for it.")
-    paid = await world.paid(1)
-    assert sorted(paid) == sorted([(MODEL, "ok", CENT)] * 2 + [("web_search", "ok", Decimal("0.005"))])

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from store import open_store
-from tests.flows.consoles import seated
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
@@ -123,15 +122,6 @@ async def test_a_captcha_is_solved_on_the_command_line(world: World) -> None:
         right = await world.verb("captcha", f"'signalcaptcha://{signal.captcha}'")
         assert right.status == 0, right.stderr
         await signal.sent_count(1)
-
-
-async def test_a_captcha_without_its_link_is_asked_for(world: World) -> None:
-    """Whoever sits at the terminal is told what to paste and how to end it."""
-    async with world.running(), seated("captcha", settings=world.settings, folder=world.folder) as console:
-        await console.out.until("Paste the link of “Open Signal”, then press Enter and Ctrl-D.")
-        console.type("signalcaptcha://solved\r\x04")
-        ended = await console.ended()
-    assert (ended.status, "wants no captcha" in ended.stdout) == (2, True), ended.stdout
 
 
 async def test_a_new_safety_number_is_trusted_on_the_command_line(world: World) -> None:
