@@ -6,8 +6,8 @@ Nothing is decoded and nothing is lost: the frames stay as they are. A length th
 unknown, never zero; then its size counts, as it does where a file claims less than its bytes hold (`speech`).
 
 Source: ISO/IEC 14496-3, 1.A.2 (ADTS); ISO/IEC 14496-12 (boxes) and -14 (`esds`); OpenAI and Groq refuse to transcribe
-raw AAC, under any name, with "Invalid file format" (2026-11-21). Microsoft, "Multiple Channel Audio Data and WAVE
-Files"; RFC 9639, 8.2 (FLAC's STREAMINFO); RFC 3533 and RFC 7845 (Ogg, Opus); xiph.org, "Vorbis I specification", 4.2.
+raw AAC, under any name, with "Invalid file format" (2026-11-21). RFC 3533 and RFC 7845 (Ogg,
+Opus); xiph.org, "Vorbis I specification", 4.2.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -81,15 +81,6 @@ def seconds_of(m4a: bytes) -> float | None:
     at, width = (20, 8) if head[0] == 1 else (12, 4)
     scale = int.from_bytes(head[at : at + 4], "big")
     return _believable(int.from_bytes(head[at + 4 : at + 4 + width], "big"), scale, m4a)
-
-
-def _seconds_of_wav(data: bytes) -> float | None:
-    """By the bytes of a second, which stand in the first chunk."""
-    return _believable(len(data), int.from_bytes(data[28:32], "little") if data[12:16] == b"fmt " else 0, data)
-
-
-def _seconds_of_flac(data: bytes) -> float | None:
-    return _believable(int.from_bytes(data[21:26]) & ((1 << 36) - 1), int.from_bytes(data[18:21]) >> 4, data)
 
 
 def _seconds_of_ogg(data: bytes) -> float | None:
@@ -214,8 +205,6 @@ def _inside(data: bytes, name: bytes) -> bytes | None:
 
 SECONDS_OF: Mapping[str, Callable[[bytes], float | None]] = {
     "m4a": seconds_of,
-    "wav": _seconds_of_wav,
-    "flac": _seconds_of_flac,
     "ogg": _seconds_of_ogg,
 }
-"""By the kind of file: its length in seconds; None if it is not told, or not believed. MP3 and WebM tell none."""
+"""By the kind of file that phones record: its length in seconds; None if it is not told, or not believed."""

@@ -34,10 +34,8 @@ _TYPES = {
     "flac": "audio/flac",
 }
 _MIN_BITS: Mapping[str, int] = {"wav": 64_000, "flac": 64_000}
-_MAX_BITS: Mapping[str, int] = {"wav": 12_288_000, "flac": 12_288_000}
-_MAX_PACKED_BITS = 320_000
-"""The most bits of a second: a file that claims to be shorter than this allows is not believed. Unpacked sound has at
-most 192,000 samples of 32 bits, twice."""
+_MAX_BITS = 320_000
+"""The most bits of a second of packed sound: a file that claims to be shorter than this allows is not believed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,7 +162,7 @@ def _presumed_seconds(size_bytes: int, ending: str, seconds: float | None) -> fl
     bits = size_bytes * 8
     if seconds is None:
         return bits / _MIN_BITS.get(ending, MIN_PACKED_BITS)
-    return max(seconds, bits / _MAX_BITS.get(ending, _MAX_PACKED_BITS))
+    return max(seconds, bits / _MAX_BITS)
 
 
 def _seconds_told(body: Mapping[str, Any]) -> float | None:

@@ -22,7 +22,6 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
-    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -140,7 +139,6 @@ class Anthropic(Adapter):
             http_client=anthropic.DefaultAioHttpClient(**http_options()),
         )
         self._client.drop_headers_of_environment()
-        self._encoded = IdentityCache(_encoded)
 
     def _learnable(self, request: Request) -> Quirks:
         """Thinking may be left out, if there is any."""
@@ -153,33 +151,10 @@ class Anthropic(Adapter):
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
-        messages = self._conversation(request.messages, media.ALL - quirks, plan.marks)
+        body["messages"] = _conversation(request.messages, media.ALL - quirks, plan.marks)
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
-        url, data = f"{self._base_url}/v1/messages", wire.with_messages(body, messages)
+        url, data = f"{self._base_url}/v1/messages", wire.encode_json(body)
         return Reader(request).read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
-
-    def _conversation(
-        self, messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]
-    ) -> list[bytes]:
-        """The messages as the API accepts them, each as JSON: neighbours with the same role become one message, with
-        tool results first.
-
-        `marks` says after which of them the cache should keep everything so far, and for how long.
-        """
-        turns: list[tuple[bytes, list[bytes]]] = []
-        ids = _vendor_ids(messages)
-        for place, (message, blocks) in enumerate(zip(messages, self._encoded.each(messages), strict=True)):
-            if place in marks or not blocks or (ids and isinstance(message, ToolMessage)):
-                found = _blocks(message, takes, ids)
-                if found and place in marks:
-                    found[-1] |= _kept(marks[place])
-                blocks = wire.items(found)  # noqa: PLW2901
-            role = b"assistant" if isinstance(message, AssistantMessage) else b"user"
-            if turns and turns[-1][0] == role and blocks:
-                turns[-1][1].append(blocks)
-            elif blocks:
-                turns.append((role, [blocks]))
-        return [b'{"role":"%b","content":[%b]}' % (role, b",".join(blocks)) for role, blocks in turns]
 
     def _read(self, data: bytes) -> wire.WireAnswer:
         answer = wire.parse(_Answer, data)
@@ -250,10 +225,23 @@ def _stand_ins(messages: Sequence[Message]) -> list[Block]:
     return [_offer(ToolOffer(name=name, description="Switched off.", parameters={})) for name in names]
 
 
-def _encoded(message: Message) -> bytes:
-    """The blocks of a message as JSON; empty for one with media, whose blocks depend on what the model takes."""
-    has_media = isinstance(message, UserMessage) and message.media
-    return b"" if has_media else wire.items(_blocks(message, media.ALL, {}))
+def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mapping[int, caching.Life]) -> list[Block]:
+    """The messages as the API accepts them: neighbours with the same role become one message, with tool results first.
+
+    `marks` says after which of them the cache should keep everything so far, and for how long.
+    """
+    turns: list[tuple[str, list[Block]]] = []
+    ids = _vendor_ids(messages)
+    for place, message in enumerate(messages):
+        blocks = _blocks(message, takes, ids)
+        if blocks and place in marks:
+            blocks[-1] |= _kept(marks[place])
+        role = "assistant" if isinstance(message, AssistantMessage) else "user"
+        if turns and turns[-1][0] == role:
+            turns[-1][1].extend(blocks)
+        elif blocks:
+            turns.append((role, blocks))
+    return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
 def _blocks(message: Message, takes: media.Kinds, ids: Mapping[CallId, str]) -> list[Block]:

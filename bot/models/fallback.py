@@ -37,7 +37,7 @@ from bot.errors import (
     Unavailable,
     Unreadable,
 )
-from bot.models.base import Attempt, Completion, Deadline, Provider, Request
+from bot.models.base import Attempt, Completion, Provider, Request
 
 BACK_OFF_SECONDS = (0.5, 2.0)
 """The pauses before the second and third round if no provider names one; jitter adds or subtracts up to half."""
@@ -53,11 +53,6 @@ COOL_DOWN_SECONDS = 30.0
 
 MAX_COOL_DOWN_SECONDS = 300.0
 """The most a `retry-after` can ask for, and the cool-down of a refused key, since the operator may fix either."""
-
-_GRACE_SECONDS = 1.0
-"""How far a provider may miss its deadline, because its own error says more: the model, what it has cost, and what was
-written by then. Closing the connection takes a while where the machine is busy.
-"""
 
 _TRANSIENT = (Overloaded, Unavailable)
 
@@ -200,7 +195,7 @@ class Fallback:
         total_seconds = max(timeout_seconds, run.ends_at - began_at)
         request = replace(run.request, timeout_seconds=timeout_seconds, total_seconds=total_seconds, on_piece=hear)
         try:
-            return await _complete_in_time(seat.provider, request)
+            return await seat.provider.complete(request)
         except ProviderError as error:
             run.silent_until += (self._monotonic() if isinstance(error, Overloaded) else heard_at) - began_at
             self._note(seat, run, error, latency_seconds=self._monotonic() - began_at)
@@ -253,21 +248,6 @@ class Fallback:
         if any(isinstance(error, Overloaded) for error in errors):
             run.silent_until += wait_seconds
         return wait_seconds if self._monotonic() + wait_seconds < min(run.silent_until, run.ends_at) else None
-
-
-async def _complete_in_time(provider: Provider, request: Request) -> Completion:
-    """The provider's answer; a provider that exceeds its time is `TooSlow`."""
-    deadline = Deadline(request, grace_seconds=_GRACE_SECONDS)
-
-    def hear() -> None:
-        deadline.extend()
-        request.on_piece()
-
-    try:
-        async with deadline:
-            return await provider.complete(replace(request, on_piece=hear))
-    except TimeoutError as error:
-        raise deadline.too_slow(provider=provider.name, model="") from error
 
 
 def _asked_pause_seconds(error: ProviderError, otherwise_seconds: float) -> float:

@@ -11,10 +11,9 @@ Left to others: which tools these are (`tools`, and `bot.chat.room` where a wind
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
 from typing import Final, cast
 
-from bot.messages import AssistantMessage, IdentityCache, Message, ToolCall, ToolMessage
+from bot.messages import AssistantMessage, Message, ToolCall, ToolMessage
 from bot.models.base import Completion, Provider, Request, ToolOffer
 from bot.models.wire import tool_call
 
@@ -57,15 +56,7 @@ def defer_tools(request: Request) -> Request:
     if not deferred:
         return request
     tools = tuple(_listing(offer, request.tools) for offer in request.tools)
-    wrapped = _wrapper(deferred).each(request.messages)
-    messages = tuple(new or message for new, message in zip(wrapped, request.messages, strict=True))
-    return replace(request, tools=tools, messages=messages)
-
-
-@lru_cache(maxsize=32)  # for so many sets of deferred tools: chats can switch tools off
-def _wrapper(deferred: frozenset[str]) -> IdentityCache[Message, Message | None]:
-    """Keeps wrapped messages, so that they stay the same objects, too: other caches depend on that."""
-    return IdentityCache(partial(_wrapped, deferred=deferred))
+    return replace(request, tools=tools, messages=tuple(_wrapped(message, deferred) for message in request.messages))
 
 
 def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
@@ -75,8 +66,8 @@ def _listing(offer: ToolOffer, offers: Sequence[ToolOffer]) -> ToolOffer:
     return replace(offer, description="\n".join([offer.description, *lines]))
 
 
-def _wrapped(message: Message, deferred: Collection[str]) -> Message | None:
-    """The message with its calls wrapped; None if it has none."""
+def _wrapped(message: Message, deferred: Collection[str]) -> Message:
+    """The message with its calls wrapped."""
     if isinstance(message, AssistantMessage) and any(call.name in deferred for call in message.calls):
         parts = tuple(
             replace(part, name=NAME, arguments={"tool": part.name, "arguments": dict(part.arguments)})
@@ -88,7 +79,7 @@ def _wrapped(message: Message, deferred: Collection[str]) -> Message | None:
     if isinstance(message, ToolMessage) and any(answer.name in deferred for answer in message.answers):
         answers = (replace(answer, name=NAME) if answer.name in deferred else answer for answer in message.answers)
         return replace(message, answers=tuple(answers))
-    return None
+    return message
 
 
 def _unwrapped(call: ToolCall, names: Collection[str]) -> ToolCall:

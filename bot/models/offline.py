@@ -12,12 +12,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import amount, long_day
+from bot.i18n.locale import long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import (
     AssistantMessage,
@@ -49,7 +49,6 @@ _Asked = tuple[str, Mapping[str, object]]
 """A tool and its arguments."""
 
 _MAX_CHARS = 500
-_OWN_ID = re.compile(rf"{NAME}_(\d+)")
 _RECALLED = "(A note from Aldis:"
 """The beginning of Aldis's notes from memory, which come before the first message of a request."""
 _HEADER = re.compile(r"^\[[^\]\n]{0,20}\d{4}-\d\d-\d\d[^\]\n]{0,200}\] ?", re.MULTILINE)
@@ -101,22 +100,6 @@ _SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "
 _AWAKE = range(7, 22)
 """The hours that people mean by an hour without half of the day."""
 
-_FOUR_DIGITS = Context(prec=4)
-_MIN_SHOWN, _MAX_SHOWN = Decimal("0.001"), 10**12
-_UNITS = {
-    name: f"{kind}-{name}"
-    for kind, names in {
-        "length": "kilometer meter centimeter millimeter mile yard foot inch",
-        "mass": "kilogram gram pound ounce stone",
-        "volume": "liter milliliter",
-        "temperature": "celsius fahrenheit",
-        "speed": "kilometer-per-hour mile-per-hour",
-        "duration": "week day hour minute second",
-    }.items()
-    for name in names.split()
-}
-"""The units whose names people read in their language, by what CLDR calls them."""
-
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
 _SHOWN_CHARS = 1_000
@@ -139,7 +122,8 @@ class Offline:
         else:
             asked = asked_for(people_words(question.text), asked_at(question.text))
             if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
-                return _completion([_call(asked, request.messages)], Stop.TOOLS)
+                id_ = CallId(f"{NAME}_{len(request.messages)}")  # new within the request
+                return _completion([ToolCall(id=id_, name=asked[0], arguments=asked[1])], Stop.TOOLS)
             text = say(OFFLINE_WORKS)
         return _completion([Text(text=text)], Stop.END)
 
@@ -155,9 +139,7 @@ def asked_for(words: str, now: datetime | None = None) -> _Asked | None:
     plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
     if len(words) > _MAX_CHARS or not plain:
         return None
-    return (
-        _sum(plain) or _conversion(plain) or _time(plain) or _weather(plain) or _reminder(plain, now) or _search(plain)
-    )
+    return _sum(plain) or _conversion(plain) or _reminder(plain, now) or _looked_up(plain)
 
 
 def people_words(text: str) -> str:
@@ -197,20 +179,13 @@ def _conversion(text: str) -> _Asked | None:
     return "convert", {"amount": amount, "unit": found["unit"], "to": found["to"]}
 
 
-def _time(text: str) -> _Asked | None:
-    found = _TIME.fullmatch(text)
-    return found and ("current_time", {"timezone": found["place"]} if found["place"] else {})
-
-
-def _weather(text: str) -> _Asked | None:
-    found = _WEATHER.fullmatch(text)
-    if found is None:
-        return None
-    days = {"today": {"days": 1}, "tomorrow": {"days": 2}}.get((found["day"] or "").lower(), {})
-    return "get_weather", {"place": found["place"], **days}
-
-
-def _search(text: str) -> _Asked | None:
+def _looked_up(text: str) -> _Asked | None:
+    """A time, the weather, or a search."""
+    if found := _TIME.fullmatch(text):
+        return "current_time", {"timezone": found["place"]} if found["place"] else {}
+    if found := _WEATHER.fullmatch(text):
+        days = {"today": {"days": 1}, "tomorrow": {"days": 2}}.get((found["day"] or "").lower(), {})
+        return "get_weather", {"place": found["place"], **days}
     found = _SEARCH.fullmatch(text)
     return found and ("web_search", {"query": found["query"]})
 
@@ -249,13 +224,6 @@ def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]
     return question, messages[at + 1 :]
 
 
-def _call(asked: _Asked, messages: Sequence[Message]) -> ToolCall:
-    """The call under an unused id: one higher than the highest so far."""
-    calls = (call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
-    count = max((int(own[1]) for own in map(_OWN_ID.fullmatch, calls) if own), default=0) + 1
-    return ToolCall(id=CallId(f"{NAME}_{count}"), name=asked[0], arguments=asked[1])
-
-
 def describe_answer(answer: ToolAnswer) -> str:
     """One tool's answer in words, failures included."""
     try:
@@ -272,17 +240,7 @@ def describe_answer(answer: ToolAnswer) -> str:
 def _conversion_words(data: Data) -> str:
     if "rate" in data:
         return f"{data['from']} = **{data['to']}**\n{data['rate']} ({data['rate_date']}). {data['attribution']}"
-    return f"{_measured(data['from'], is_long=True)} = **{_measured(data['to'])}**"
-
-
-def _measured(text: str, *, is_long: bool = False) -> str:
-    """An amount as people write it, `16.09 km` for `16.09344 kilometer`; as it is with a unit that CLDR lacks."""
-    number, _, name = text.partition(" ")
-    code = _UNITS.get(name.removeprefix("degree ").lower().replace("/", " per ").replace(" ", "-"))
-    value = Decimal() if code is None else _FOUR_DIGITS.plus(Decimal(number))
-    if code is None or (value and not _MIN_SHOWN < abs(value) < _MAX_SHOWN):
-        return text
-    return amount(value, code, is_long=is_long)
+    return f"{data['from']} = **{data['to']}**"
 
 
 def _time_words(data: Data) -> str:

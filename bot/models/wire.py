@@ -130,36 +130,13 @@ def encode_json(value: object) -> bytes:
         return whole.encode("utf-8", "replace")
 
 
-def items(values: Iterable[object]) -> bytes:
-    """The values as JSON, separated by commas as in a list."""
-    return b",".join(map(encode_json, values))
-
-
-def with_messages(body: Mapping[str, object], messages: Iterable[bytes]) -> bytes:
-    """Returns the body as JSON, with these messages, which are JSON already."""
-    return b'%b%b"messages":[%b]}' % (encode_json(body)[:-1], b"," if body else b"", b",".join(messages))
-
-
 def parse(model: type[_Shape], data: bytes) -> _Shape:
-    """Parses a service's answer; half a surrogate pair, which a strict parser refuses, only costs a character.
+    """Parses a service's answer.
 
     Raises:
-        ValueError: it is not JSON, or has another shape.
+        ValueError: it is not JSON, or has another shape; half a surrogate pair is no JSON.
     """
-    try:
-        return model.model_validate_json(data)
-    except ValueError:
-        if b"\\u" not in data:
-            raise
-        return model.model_validate_json(_encoded_again(data))
-
-
-def _encoded_again(data: bytes | str) -> bytes:
-    """The same JSON without half surrogate pairs."""
-    try:
-        return encode_json(json.loads(data))
-    except RecursionError as error:
-        raise ValueError("the JSON is too deep") from error
+    return model.model_validate_json(data)
 
 
 def opaque_name(conversation: str) -> str:
@@ -222,7 +199,7 @@ def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
     if text.strip() in {"", "null", '""'}:
         text = "{}"
     try:
-        arguments = _object.validate_json(_encoded_again(text) if "\\u" in text else text)
+        arguments = _object.validate_json(text)
         json.dumps(arguments, allow_nan=False)  # 1e999 is parsed as infinity, which JSON cannot express
     except ValueError:
         try:

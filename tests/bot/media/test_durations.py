@@ -1,9 +1,7 @@
 """How long recordings last: as they tell in one place, and no longer than their bytes can hold."""
 
-import io
 import random
 import struct
-import wave
 
 import pytest
 
@@ -12,23 +10,6 @@ from tests.bot.media.samples import adts
 
 OPUS_20_MS = b"\xfc" + bytes(40)
 """A packet of one frame, music of full band."""
-
-
-def wav(samples: int, *, rate: int = 48_000, channels: int = 1) -> bytes:
-    """As Python writes it, 16 bits a sample."""
-    file = io.BytesIO()
-    with wave.open(file, "wb") as sound:
-        sound.setnchannels(channels)
-        sound.setsampwidth(2)
-        sound.setframerate(rate)
-        sound.writeframes(bytes(2 * channels * samples))
-    return file.getvalue()
-
-
-def flac(samples: int) -> bytes:
-    """Says how many samples it has, 44,100 a second."""
-    info = struct.pack(">HH6x", 16, 65_535) + (44_100 << 44 | 15 << 36 | samples).to_bytes(8) + bytes(16)
-    return b"fLaC\x80" + len(info).to_bytes(3) + info + bytes(900)
 
 
 def page(packets: list[bytes], *, granule: int = 0, serial: int = 1) -> bytes:
@@ -50,14 +31,8 @@ def vorbis(granule: int) -> bytes:
 @pytest.mark.parametrize(
     ("kind", "data", "told"),
     [
-        ("wav", wav(48_000), 1.0),
-        ("wav", wav(16_000, rate=8000, channels=2), 2.0),
-        ("flac", flac(132_300), 3.0),
         ("ogg", opus(*[OPUS_20_MS] * 300, granule=288_000), 6.0),
         ("ogg", vorbis(88_200), 2.0),
-        ("wav", wav(48_000).replace(b"fmt ", b"LIST"), None),
-        ("flac", flac(1 << 35), None),
-        ("flac", flac(0), None),
         ("ogg", opus(OPUS_20_MS, granule=1 << 60), None),
         ("ogg", opus(OPUS_20_MS, granule=-1), None),
         ("ogg", page([b"Speex   " + bytes(90)], granule=48_000), None),
@@ -71,10 +46,10 @@ def test_a_recording_is_as_long_as_it_says_where_its_bytes_can_hold_that(
     assert found is None if told is None else found == pytest.approx(told, rel=0.01)
 
 
-@pytest.mark.parametrize("kind", ["wav", "flac", "ogg", "m4a"])
+@pytest.mark.parametrize("kind", ["ogg", "m4a"])
 def test_no_damage_is_too_much(kind: str) -> None:
     """There is a length, or none."""
-    whole = {"wav": wav(800), "flac": flac(99), "ogg": opus(*[OPUS_20_MS] * 9)}.get(kind, as_m4a(adts())[0])
+    whole = opus(*[OPUS_20_MS] * 9) if kind == "ogg" else as_m4a(adts())[0]
     chance = random.Random(4711)
     for _ in range(300):
         damaged = bytearray(whole[: chance.randrange(len(whole))])

@@ -1,8 +1,6 @@
 """Answers without an end: they are read so far and no further, whatever they are made of."""
 
 import asyncio
-import gzip
-import json
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -67,18 +65,10 @@ def providers(url: str) -> list[Anthropic | OpenAI]:
     return [Anthropic(api_key="k", model="m", base_url=url), OpenAI(api_key="k", model="m", base_url=url, api="chat")]
 
 
-@pytest.mark.parametrize(
-    ("head", "piece"),
-    [
-        (f"content-type: {WHOLE}", b"x" * 65536),
-        (f"content-type: {WHOLE}\r\ncontent-encoding: gzip", gzip.compress(json.dumps("x" * 65536).encode())),
-    ],
-    ids=["without end", "packed"],
-)
-async def test_no_service_keeps_a_turn_with_what_never_ends(head: str, piece: bytes) -> None:
+async def test_no_service_keeps_a_turn_with_what_never_ends() -> None:
     """Nor the memory of everybody: the deadline would come much later."""
-    async with server(head, piece) as url:
+    async with server(f"content-type: {WHOLE}", b"x" * 65536) as url:
         for provider in providers(url):
-            with pytest.raises(Unavailable, match=r"AnswerTooLarge|DecodingError"):
+            with pytest.raises(Unavailable, match="AnswerTooLarge"):
                 await provider.complete(replace(QUESTION, timeout_seconds=DEADLINE_SECONDS))
             await provider.aclose()

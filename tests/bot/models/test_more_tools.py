@@ -86,17 +86,6 @@ def test_messages_without_deferred_tools_stay_the_objects_that_they_are() -> Non
     assert all(one is other for one, other in zip(sent, past, strict=True))
 
 
-def test_a_wrapped_message_is_the_same_object_in_each_request() -> None:
-    """So the adapters know its JSON as well, and it is wrapped anew only if another tool is deferred."""
-    call = ToolCall(id=CallId("a"), name="bet", arguments={"on": "rain"})
-    request = replace(ASKED, messages=(UserMessage(text="Bet."), AssistantMessage(parts=(call,))))
-    others = (replace(LOOK, line="look(): looks", is_deferred=True), replace(RARE, is_deferred=False), MORE)
-    requests = (request, request, replace(request, tools=others))
-    first, again, other = (defer_tools(one).messages[1] for one in requests)
-    assert again is first
-    assert first != other == request.messages[1]
-
-
 def test_the_list_names_the_deferred_tools_and_only_the_others_are_told() -> None:
     """What is told in full is the same whatever is called."""
     request = defer_tools(ASKED)

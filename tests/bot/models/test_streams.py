@@ -16,7 +16,7 @@ from aiohttp import web
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable
 from bot.models import openai_chat
-from bot.models.base import Completion, Deadline, Request, Stop
+from bot.models.base import Completion, Request, Stop
 from bot.models.capabilities import LESSON, Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.openai import OpenAI
@@ -365,29 +365,6 @@ async def test_writing_takes_no_time_from_the_others() -> None:
     assert first.asked[0].timeout_seconds == pytest.approx(30, abs=1)
     assert second.asked[0].timeout_seconds == pytest.approx(30, abs=1)
     assert second.asked[0].total_seconds == pytest.approx(600 - 8 * 25 - 30, abs=1)
-
-
-async def test_a_provider_that_minds_no_deadline_is_left() -> None:
-    """Also one that has begun."""
-
-    class Hanging(Late):
-        async def complete(self, request: Request) -> Completion:
-            request.on_piece()
-            await asyncio.Event().wait()
-            raise AssertionError
-
-    with pytest.raises(TooSlow, match="wrote nothing more for"):
-        await fallback_of(Hanging("a", 0)).complete(replace(ASKED, timeout_seconds=0.05))
-
-
-async def test_a_deadline_is_entered_again_for_what_is_left() -> None:
-    """The second of two attempts has no more time than both together."""
-    deadline = Deadline(replace(QUESTION, timeout_seconds=0.05, total_seconds=LONG_SECONDS))
-    for _ in range(2):
-        with pytest.raises(TimeoutError):
-            async with deadline:
-                await asyncio.Event().wait()
-    assert deadline.left_seconds <= 0
 
 
 def _chat(**delta: Any) -> dict[str, Any]:

@@ -228,13 +228,6 @@ async def test_an_answer_made_to_be_slow_is_read_quickly(text: str) -> None:
     assert time.process_time() - began < 10
 
 
-async def test_half_a_surrogate_costs_a_character(vendor: Vendor) -> None:
-    """Not the answer; in pieces and in one piece."""
-    vendor.server.scripted(say("cold \ud83d in Oslo"), say("cold \ud83d in Oslo"))
-    assert texts(await vendor.provider.complete(QUESTION)) == ["cold ? in Oslo"]
-    assert await _whole(vendor) == ["cold ? in Oslo"]
-
-
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_server_that_wants_the_other_api_is_asked_there(streamed: bool) -> None:
     """Once it has said so: from then on at once."""
