@@ -339,15 +339,6 @@ async def test_a_pause_that_does_not_fit_is_not_begun() -> None:
     assert machine.pauses == []
 
 
-async def test_one_that_hangs_leaves_time_for_the_next() -> None:
-    """A provider that minds no deadline is cut off in time for the other to answer, and counts as unavailable."""
-    machine = Machine()
-    a, b = Hanging("a", machine, []), Scripted("b", machine, [])
-    completion = await fallback_of([a, b], machine).complete(replace(REQUEST, timeout_seconds=0.3))
-    assert completion.provider == "b"
-    assert kinds(completion.attempts) == [("a", "TooSlow")]
-
-
 async def test_cancelling_stops_the_try_and_blames_nobody() -> None:
     """A stopped turn is no failure of the provider: the next request asks it again."""
     machine = Machine()
