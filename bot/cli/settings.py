@@ -50,30 +50,21 @@ def show_or_change(options: argparse.Namespace) -> int:
 
 def _show(file: SettingsFile) -> None:
     """Prints everything that is set, a line each."""
-    known, values = _values(file)
-    rows = [(variable, values[variable.name]) for variable in known if variable.name in values]
+    rows = file.values()
     if not rows:
         hint = f"`{command_line('settings --all')}` lists them"
         print(f"Nothing is set: every setting has its default; {hint}", file=sys.stderr)
     for variable, given in rows:
-        print(f"{given.name}={_shown(variable, given)}  # {file.origin(variable.name)}")
+        print(f"{given.name}={_shown(variable, given)}  # {given.where}")
 
 
 def _show_one(file: SettingsFile, name: str) -> None:
-    origin = file.origin(name)
-    known, values = _values(file)
-    variable = next(variable for variable in known if name.upper() in variable.names)
-    given = values.get(variable.name)
+    variable, given = file.find(name)
     if given is not None:
-        print(f"{given.name}={_shown(variable, given)}  # {origin}")
+        print(f"{given.name}={_shown(variable, given)}  # {given.where}")
     else:
-        print(f"{variable.name}={variable.default}  # {origin}")
+        print(f"{variable.name}={variable.default}  # default")
     print(variable.meaning)
-
-
-def _values(file: SettingsFile) -> tuple[tuple[Variable, ...], Mapping[str, GivenValue]]:
-    content = (file.path, file.read())
-    return settings.known_variables(file=content), settings.values_from(None, settings.ENV_FILE, file=content)[1]
 
 
 def _shown(variable: Variable, given: GivenValue) -> str:

@@ -1,46 +1,50 @@
 """The settings file: what was set in a browser or by `aldis settings set`, in the folder of the database.
 
-It uses the names of the environment, which overrides it, as does `.env`:
-
-    the environment > .env > the settings file > the default
-
-Overriding goes by variable, not by name: `ANTHROPIC_API_KEY` in the environment beats `LLM__ANTHROPIC__API_KEY` in the
-file. Only its owner can read the file, because it may hold keys. `STORE__PATH` cannot be set in it, because it
-determines where the file is.
+It uses the names of the environment, which overrides it, as does `.env`. Overriding goes by variable, not by name:
+`ANTHROPIC_API_KEY` in the environment beats `LLM__ANTHROPIC__API_KEY` in the file. Only its owner can read the file,
+because it may hold keys. `STORE__PATH` cannot be set in it, because it determines where the file is.
 
     write: lock --> read --> change --> check everything --> write a new file, sync it --> replace the old one
 
-Left to others: what a setting means and reading them all (`bot.settings`), the format of the file
-(`bot.settings.env_file`), having a running Aldis use the new values (`bot.cli.run`).
+Values are written in single quotes, where only a backslash and a quote have a meaning, so that any text comes back as
+it was. Comments and all other lines stay as they are.
 """
 
 import fcntl
 import os
+import re
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Container, Generator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
 
 from bot.errors import ConfigError
-from bot.settings import ENV_FILE, Settings, known_variables, values_from
-from bot.settings.env_file import change_text, read_text, unusable
-from bot.settings.load import read_settings_file, settings_file_path
+from bot.settings.groups import Settings
+from bot.settings.load import (
+    ENV_FILE,
+    GivenValue,
+    bindings,
+    known_variables,
+    read_settings_file,
+    read_text,
+    settings_file_path,
+    unusable,
+    values_from,
+)
 from bot.settings.variables import Variable, hint
-
-Origin = Literal["environment", ".env", "settings file", "default"]
-"""Where a value comes from."""
 
 _HEAD = (
     "# Settings of Aldis, written by its pages and by `aldis settings set`. The environment and .env win over these.\n"
 )
+_PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
+"""Values that need no quotes."""
 
 
 class SettingsFile:
     """The settings file at a path, together with the environment and the `.env` file that override it.
 
     `environ` None means the process's own; `env_file` None means no such file. Its methods block on the disk: call them
-    in a thread from async code.
+    in a thread from async code. They raise `ConfigError` where the file cannot be read, or a line is no setting.
     """
 
     def __init__(
@@ -52,11 +56,7 @@ class SettingsFile:
         self.path = path or settings_file_path(environ, env_file)
 
     def read(self) -> Mapping[str, str]:
-        """Returns the file's settings by upper-case name, secrets included; empty if there is no file.
-
-        Raises:
-            ConfigError: it cannot be read, or a line is no setting.
-        """
+        """Returns the file's settings by upper-case name, secrets included; empty if there is no file."""
         return read_settings_file(self.path)
 
     def write(self, changes: Mapping[str, str | None]) -> bool:
@@ -67,63 +67,86 @@ class SettingsFile:
 
         Raises:
             ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
-                written; the message is one line that never shows a value.
+                written; the message never shows a value.
         """
         with _locked(self.path):
             text = read_text(self.path)
-            values, removed = self._sorted_out(changes, read_settings_file(self.path, text))
-            new = change_text(text or _HEAD, values, removed)
-            if new == text or not (text or values):
+            new = self._changed(text, changes)
+            if new == text:
                 return False
-            found = read_settings_file(self.path, new)
-            values_from(self._environ, self._env_file, file=(self.path, found))
+            self._loaded(new)
             write_atomically(self.path, new)
             return True
 
     def preview(self, changes: Mapping[str, str | None]) -> Settings:
-        """Returns the settings as they would be with these changes; writes nothing.
+        """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
+        return self._loaded(self._changed(read_text(self.path), changes))
+
+    def values(self) -> list[tuple[Variable, GivenValue]]:
+        """Returns everything that is set anywhere, in the order of the settings.
 
         Raises:
-            ConfigError: as `write`.
+            ConfigError: the settings are invalid.
         """
-        before = read_settings_file(self.path)
-        values, removed = self._sorted_out(changes, before)
-        found = {name: value for name, value in before.items() if name not in removed} | values
-        return values_from(self._environ, self._env_file, file=(self.path, found))[0]
+        file = (self.path, self.read())
+        found = values_from(self._environ, self._env_file, file=file)[1]
+        known = known_variables(self._environ, self._env_file, file=file)
+        return [(variable, found[variable.name]) for variable in known if variable.name in found]
 
-    def origin(self, name: str) -> Origin:
-        """Returns where the value of a setting comes from, by any of its names.
+    def find(self, name: str) -> tuple[Variable, GivenValue | None]:
+        """Returns a setting by any of its names, and what counts for it; None if its default does.
 
         Raises:
             ConfigError: there is no such setting, or the settings are invalid.
         """
-        file = (self.path, self.read())
-        variable = self._variable(name, file)
-        _, values = values_from(self._environ, self._env_file, file=file)
-        if (given := values.get(variable.name)) is None:
-            return "default"
-        origins: dict[str, Origin] = {self.path.name: "settings file", ENV_FILE.name: ".env"}
-        return origins.get(given.where, "environment")
+        variable = self._variable(name, self.read())
+        return variable, {each.name: given for each, given in self.values()}.get(variable.name)
 
     def winner(self, name: str) -> str:
-        """Returns what overrides this file for a setting, in words; empty if nothing does. Raises as `origin`."""
-        return {"environment": "the environment", ".env": ".env"}.get(self.origin(name), "")
+        """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
+        variable, given = self.find(name)
+        # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
+        is_set_there = given is not None and given.name in variable.names and given.where != self.path.name
+        return given.where if given is not None and is_set_there else ""
 
-    def _sorted_out(
-        self, changes: Mapping[str, str | None], before: Mapping[str, str]
-    ) -> tuple[dict[str, str], set[str]]:
-        """The values to write by name, and every name under which such a setting may have been stored so far."""
+    def _changed(self, text: str, changes: Mapping[str, str | None]) -> str:
+        """The text with these changes, and without every other name under which the same was set."""
         values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
-        file = (self.path, {**before, **values})
-        return values, {each for name in changes for each in self._variable(name, file).names}
+        content = read_settings_file(self.path, text) | values
+        removed = {each for name in changes for each in self._variable(name, content).names}
+        return change_text(text or _HEAD, values, removed) if text or values else text
 
-    def _variable(self, name: str, file: tuple[Path, Mapping[str, str]]) -> Variable:
-        known = known_variables(self._environ, self._env_file, file=file)
+    def _loaded(self, text: str) -> Settings:
+        content = read_settings_file(self.path, text)
+        return values_from(self._environ, self._env_file, file=(self.path, content))[0]
+
+    def _variable(self, name: str, content: Mapping[str, str]) -> Variable:
+        known = known_variables(self._environ, self._env_file, file=(self.path, content))
         found = next((variable for variable in known if name.upper() in variable.names), None)
         if found is None:
             names = [each for variable in known for each in variable.names]
             raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper(), names)}")
         return found
+
+
+def change_text(text: str, values: Mapping[str, str], removed: Container[str]) -> str:
+    """Returns the text without the names in `removed` (upper-case), and with these values instead of its own."""
+    kept = "".join(
+        binding.original.string
+        for binding in bindings(text)
+        if binding.key is None or not (binding.key.upper() in removed or binding.key.upper() in values)
+    )
+    if kept and not kept.endswith(("\n", "\r")):
+        kept += "\n"
+    return kept + "".join(f"{name}={quote_value(value)}\n" for name, value in values.items())
+
+
+def quote_value(value: str) -> str:
+    """Returns the value as it is written into the file."""
+    if _PLAIN.fullmatch(value):
+        return value
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
 
 
 @contextmanager

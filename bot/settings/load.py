@@ -5,8 +5,10 @@
 A variable has a name of its own, perhaps a well-known one (`ALSO`), which counts where its own is left out in the
 environment and `.env`; a secret may be kept in a file, which `NAME_FILE` names. An empty value counts as unset.
 Everything that is wrong is reported at once, a line each, which begins with the variable and never shows a value.
+Both files have the format of `.env` as python-dotenv reads it.
 """
 
+import io
 import os
 import re
 from collections import ChainMap
@@ -15,12 +17,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
+from dotenv.parser import Binding, parse_stream
 from pydantic import SecretStr, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
-from bot.settings.env_file import entries, read_text
 from bot.settings.groups import SEPARATOR, TAKEN, USUAL, LlmSettings, Settings, StoreSettings, settings_with
 from bot.settings.values import is_zone
 from bot.settings.variables import (
@@ -46,6 +48,15 @@ _ENVIRONMENT = "the environment"
 _ZONE_NAME = re.compile(r"[A-Za-z]+(/[A-Za-z_+-]+)+|[A-Z][a-z]+")
 """What nothing but a zone's name looks like; `CET-1CEST` is a rule of POSIX, which a clock understands."""
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)
+_READ_DIFFERENTLY = {
+    "'": re.compile(r"\\\\"),
+    '"': re.compile(r"\$[{$A-Za-z_]|\\[$'0]"),
+    "": re.compile(r"\$[{$A-Za-z_]|\t#"),
+}
+"""By the quote around a value, what docker compose reads in another way than python-dotenv, which reads `.env` here.
+
+Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python-dotenv 1.2.4, `parser.py` (2026-11-27).
+"""
 
 Content = tuple[Path, Mapping[str, str]]
 """The settings file: its path, and its values by name."""
@@ -102,6 +113,69 @@ def read_settings_file(path: Path, text: str | None = None) -> dict[str, str]:
     if _STORE_PATH in found:
         raise ConfigError(f"{_STORE_PATH}: cannot be set in {path.name}, which lies beside the store; set it in .env")
     return found
+
+
+def read_text(path: Path) -> str:
+    """Returns what is in the file; nothing if there is none.
+
+    Raises:
+        ConfigError: it cannot be read, or is not UTF-8 text.
+    """
+    try:
+        return path.read_bytes().decode()
+    except (FileNotFoundError, NotADirectoryError):  # the doctor reports a folder that is none
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise unusable(path, "read", error) from error
+
+
+def unusable(file: Path, done: str, error: OSError | UnicodeError) -> ConfigError:
+    """Returns the error for a file that cannot be `done` ("read", "written"); it names the file's path."""
+    why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+    return ConfigError(f"{file}: cannot be {done}: {why}")
+
+
+def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
+    """Returns the values in the text, by upper-case name; `where` is the name of its file.
+
+    Values cannot refer to other variables: `$` is a dollar. `is_shared`: docker compose also reads the file; what it
+    would read differently is refused.
+
+    Raises:
+        ConfigError: a line is no setting, or a name is set twice; the message has the line's number, but nothing of
+            its content.
+    """
+    found: dict[str, tuple[str, int]] = {}
+    for binding in bindings(text.removeprefix("\ufeff")):
+        written = binding.original.string
+        # The parser counts blank lines before a setting as part of it.
+        line = binding.original.line + written[: len(written) - len(written.lstrip())].count("\n")
+        if binding.error and re.match(r"\s*(export\s+)?\w+\s*=\s*['\"]", written):
+            raise ConfigError(f"{where}: line {line} has a quote around its value that is not closed")
+        if binding.error or (binding.key is not None and binding.value is None):
+            raise ConfigError(f"{where}: line {line} is not NAME=value")
+        if binding.key is None or binding.value is None:
+            continue
+        name = binding.key.upper()
+        value, earlier = found.setdefault(name, (binding.value, line))
+        if value != binding.value:
+            raise ConfigError(f"{name}: lines {earlier} and {line} of {where} set it differently; remove one of them")
+        if is_shared and _is_read_differently(written.partition("=")[2].lstrip()):
+            raise ConfigError(
+                f"{name}: line {line} of {where} is read differently by docker compose ($ begins a variable there, and"
+                " backslashes count otherwise); write it in single quotes, or without these characters"
+            )
+    return {name: value for name, (value, _) in found.items()}
+
+
+def bindings(text: str) -> Iterator[Binding]:
+    """Yields the settings, comments and blank lines of a text."""
+    return parse_stream(io.StringIO(text, newline=""))
+
+
+def _is_read_differently(written: str) -> bool:
+    quote = written[:1] if written[:1] in _READ_DIFFERENTLY else ""
+    return bool(_READ_DIFFERENTLY[quote].search(written if quote else written.partition(" #")[0]))
 
 
 def values_from(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.env_file import change_text, entries, quote_value
-from bot.settings.file import Origin, SettingsFile
+from bot.settings.file import SettingsFile, change_text, quote_value
+from bot.settings.load import entries
 from tools.catalog import CATALOG
 
 NOWHERE = Path("/nowhere/.env")
@@ -30,6 +30,10 @@ class Place:
     def file(self) -> SettingsFile:
         return SettingsFile(environ=self.environ, env_file=self.env_file)
 
+    def origin(self, name: str) -> str:
+        _, given = self.file.find(name)
+        return given.where if given else ""
+
     def loaded(self) -> Settings:
         return load_settings(self.environ, self.env_file)
 
@@ -41,13 +45,13 @@ def test_the_environment_wins_over_env_over_the_file_over_the_default(tmp_path: 
     there.env_file.write_text("WEB__PORT=3\nSIGNAL__NAME=env\n")
     found = there.loaded()
     assert (found.web.port, found.web.host, found.signal.name, found.log.level) == (1, "::1", "env", "debug")
-    expected: dict[str, Origin] = {
-        "WEB__PORT": "environment",
-        "SIGNAL__NAME": ".env",
-        "web__host": "settings file",
-        "LOG__FORMAT": "default",
+    expected = {
+        "WEB__PORT": ("the environment", "the environment"),
+        "SIGNAL__NAME": (".env", ".env"),
+        "web__host": ("settings.env", ""),
+        "LOG__FORMAT": ("", ""),
     }
-    assert {name: there.file.origin(name) for name in expected} == expected
+    assert {name: (there.origin(name), there.file.winner(name)) for name in expected} == expected
 
 
 @pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "LLM__ANTHROPIC__API_KEY", "ANTHROPIC_API_KEY_FILE"])
@@ -60,7 +64,7 @@ def test_it_gives_way_by_whichever_name(name: str, tmp_path: Path) -> None:
     given = there.loaded().llm.anthropic.api_key
     assert given is not None
     assert given.get_secret_value() == "of-the-environment"
-    assert there.file.origin("ANTHROPIC_API_KEY") == "environment"
+    assert there.origin("ANTHROPIC_API_KEY") == "the environment"
 
 
 def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None:
@@ -73,8 +77,17 @@ def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None
     openai, brave = found.llm.openai.api_key, found.tools.options_by_name["web_search"].model_dump()["api_key"]
     assert openai is not None
     assert (openai.get_secret_value(), brave.get_secret_value()) == ("ours", "of-a-file")
-    origins = [there.file.origin(name) for name in ("OPENAI_API_KEY", "BRAVE_API_KEY")]
-    assert origins == [".env", "environment"]
+    origins = [there.origin(name) for name in ("OPENAI_API_KEY", "BRAVE_API_KEY")]
+    assert origins == [".env", "the environment"]
+
+
+def test_the_zone_and_language_of_the_machine_give_way(tmp_path: Path) -> None:
+    """A page may set another: `TZ` and `LANG` only stand in for what is left out."""
+    there = Place(tmp_path, TZ="Asia/Tokyo", LANG="de_DE.UTF-8")
+    names = ("LOCALE__TIMEZONE", "LOCALE__LANGUAGE")
+    assert [there.file.winner(name) for name in names] == ["", ""]
+    there.file.write(dict(zip(names, ("Europe/Paris", "fr"), strict=True)))
+    assert (there.loaded().locale.timezone, there.loaded().locale.language) == ("Europe/Paris", "fr")
 
 
 def test_a_setting_stands_in_it_once(tmp_path: Path) -> None:

@@ -122,13 +122,13 @@ def test_what_is_set_is_shown_with_its_origin(
     capsys.readouterr()
     assert left("settings") == 0
     assert capsys.readouterr().out.splitlines() == [
-        "ANTHROPIC_API_KEY=(set)  # environment",
-        "OPENAI_BASE_URL=http://***@gpu:8000/v1  # environment",
+        "ANTHROPIC_API_KEY=(set)  # the environment",
+        "OPENAI_BASE_URL=http://***@gpu:8000/v1  # the environment",
         "SIGNAL__NAME=Lamp  # .env",
-        "STORE__KEY=(set)  # settings file",
-        "TOOLS__MCP__SERVERS=(set)  # environment",
+        "STORE__KEY=(set)  # settings.env",
+        "TOOLS__MCP__SERVERS=(set)  # the environment",
         "TZ=Europe/Berlin  # .env",
-        "WEB__PORT=1  # settings file",
+        "WEB__PORT=1  # settings.env",
     ]
 
 
