@@ -28,9 +28,8 @@ from bot.app.transports import linking_ready, log_waits, signal_transport
 from bot.clock import MachineClock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
-from bot.doctor.machine import words_of_level
-from bot.doctor.pages import is_contained
-from bot.doctor.troubles import ModelTroubles
+from bot.doctor.machine import is_contained, words_of_level
+from bot.doctor.models import ModelTroubles
 from bot.features.feeds.service import FeedService
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused

@@ -37,7 +37,7 @@ from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.doctor.findings import Finding, ok, problem
 from bot.doctor.machine import check_disk, free_bytes_of
-from bot.doctor.troubles import ModelTroubles
+from bot.doctor.models import ModelTroubles
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import Attestation, AttestationCommands
 from bot.features.evidence import ReportJudge

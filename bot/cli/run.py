@@ -24,7 +24,7 @@ from typing import Any
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
 from bot.cli import store as upkeep
-from bot.doctor.pages import is_contained, secret_of
+from bot.doctor.machine import is_contained, secret_of
 from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
 from bot.service import until

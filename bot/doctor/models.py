@@ -7,8 +7,9 @@ Left to others: making providers (`bot.app` hands over how).
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from bot.chat.notices import Notice
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.servers import (
     CheckedServer,
@@ -19,15 +20,16 @@ from bot.doctor.servers import (
     with_other_name,
     without_password,
 )
-from bot.errors import ConfigError, ProviderError
+from bot.errors import BadKey, ConfigError, NoSuchModel, ProviderError, Rejected
 from bot.messages import UserMessage
-from bot.models.base import Provider, Request, ToolOffer
+from bot.models.base import Completion, Provider, Request, ToolOffer
 from bot.models.capabilities import Capabilities
 from bot.money.budgets import limits_anything
 from bot.settings import Settings
 from tools import ImagesOptions, bearer
 
 _MODEL_SECONDS = 60.0
+_MAX_MODELS = 30
 _SMALL_WINDOW = 8192
 """With less, tools and an answer leave hardly any room for what was said before."""
 
@@ -237,3 +239,63 @@ async def _check_server(server: CheckedServer, models: Mapping[str, str], deps: 
     wanted = models.items() if names else ()
     found = [await look_for(model, server, variable, names, http) for variable, model in wanted]
     return [*looked.findings, *(finding for finding in found if finding.level != "ok")]
+
+
+class ModelTroubles:
+    """Failures of models that only the operator can mend: a key is refused, a model is not there or refuses everything.
+
+    Each stands until the same model has answered.
+    """
+
+    def __init__(self) -> None:
+        self.on_change: Callable[[], None] = lambda: None
+        """Is called when something has begun or ended."""
+        self._found: dict[tuple[str, str], tuple[Finding, ...]] = {}
+
+    def on_error(self, error: ProviderError) -> None:
+        """Notes that a try has failed."""
+        name, model = error.provider, error.model or "unknown"
+        group = f"LLM__{name.upper()}"
+        if isinstance(error, BadKey):
+            what, notice = f"{name} refuses the key or the account ({error})", Notice(kind="key", subject=name)
+            how = f"look at {group}__API_KEY, and at the account's credit"
+        elif isinstance(error, NoSuchModel):
+            what, notice = f"{name} does not have the model {model} ({error})", Notice(kind="model", subject=model)
+            how = f"look at {group}__MODEL and {group}__BASE_URL"
+        elif isinstance(error, Rejected) and error.is_setup:
+            what = f"{name} refuses every request to the model {model} ({error})"
+            how = (
+                f"look at {group}__MODEL and {group}__BASE_URL; TOOLS__ENABLED=false shows whether a tool is the cause"
+            )
+            notice = Notice(kind="refusal", subject=model)
+        else:
+            return
+        self._note(name, model, (problem("models", what, how, notice),))
+
+    def on_answer(self, completion: Completion) -> None:
+        """Notes that a model has answered, also under the name (an alias, a dated one) with which it failed before."""
+        provider = completion.provider
+        aliases = {model for name, model in self._found if name == provider and _is_alias(model, completion)}
+        for model in {completion.model} | aliases:
+            notices = (
+                Notice(kind="key", subject=provider),
+                Notice(kind="model", subject=model),
+                Notice(kind="refusal", subject=model),
+            )
+            self._note(provider, model, tuple(ok("models", f"{model} answers", notice=notice) for notice in notices))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Returns the last word on each model."""
+        return tuple(finding for found in self._found.values() for finding in found)
+
+    def _note(self, provider: str, model: str, found: tuple[Finding, ...]) -> None:
+        before = self._found.pop((provider, model), ())
+        while len(self._found) >= _MAX_MODELS:
+            self._found.pop(next(iter(self._found)))
+        self._found[provider, model] = found
+        if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
+            self.on_change()
+
+
+def _is_alias(model: str, completion: Completion) -> bool:
+    return completion.model.startswith(f"{model}-") or completion.model == f"{model}:latest"

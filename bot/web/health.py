@@ -22,9 +22,8 @@ from aiohttp.typedefs import Handler
 
 from bot.chat.notices import Kind
 from bot.clock import Clock
-from bot.doctor.findings import Finding, as_json, problem, wanting
+from bot.doctor.findings import Finding, RunningState, as_json, problem, wanting
 from bot.doctor.machine import words_of_level
-from bot.doctor.running import RunningState
 from bot.invocation import command_line
 from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bot.chat.captchas import solution_in
-from bot.doctor.pages import is_contained
+from bot.doctor.machine import is_contained
 from bot.doctor.servers import without_password
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused, NotScanned
 from bot.events import Account

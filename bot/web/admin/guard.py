@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from bot.doctor.pages import is_every_address
+from bot.doctor.machine import is_every_address
 from bot.web.admin.sessions import BrowserSession, CurrentFactor, Sessions, is_same
 
 MAX_BODY_BYTES = 256 * 1024

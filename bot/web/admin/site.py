@@ -22,7 +22,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot.doctor.pages import is_contained, secret_of
+from bot.doctor.machine import is_contained, secret_of
 from bot.i18n.locale import day, dollars, moment, short_day
 from bot.invocation import command_line
 from bot.logs import describe_error

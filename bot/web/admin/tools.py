@@ -10,8 +10,7 @@ from functools import partial
 
 from bot.doctor.findings import Deps, Finding
 from bot.doctor.models import check_audio, check_images
-from bot.doctor.search import check_search
-from bot.doctor.tools import ToolGroup, inventory
+from bot.doctor.tools import ToolGroup, check_search, inventory
 from bot.settings import Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 from tools import CATALOG, SearchOptions

@@ -3,8 +3,7 @@
 import socket
 from pathlib import Path
 
-from bot.doctor.machine import check_rights, check_store_folder
-from bot.doctor.pages import is_contained
+from bot.doctor.machine import check_rights, check_store_folder, is_contained
 from bot.settings import Settings, load_settings
 
 SECRET = "0123456789abcdef"

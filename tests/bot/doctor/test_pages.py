@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.doctor.pages import check_pages, is_published
+from bot.doctor.machine import check_pages, is_published
 from bot.settings import load_settings
 
 SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"

@@ -10,7 +10,7 @@ import pytest
 from bot.chat.notices import Admins, Notice, Notices
 from bot.clock import SetClock
 from bot.doctor.findings import Finding, ok, problem
-from bot.doctor.troubles import ModelTroubles
+from bot.doctor.models import ModelTroubles
 from bot.errors import BadKey, NoSuchModel, Overloaded, Rejected
 from bot.loops import watchdog
 from bot.loops.watchdog import Checkups
