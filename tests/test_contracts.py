@@ -30,7 +30,7 @@ HOMES = {
     "anyio": ["tools.mcp"],
     "asyncpg": ["tools.databases.postgres"],
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
-    "cryptography": ["store.sealing", "bot.web.admin.sessions"],
+    "cryptography": ["store.sealing", "bot.web.admin.guard"],
     "dateutil": ["bot.features.reminders.schedules", "tools.calculator.tool", "tools.evidence.sources"],
     "dotenv": ["bot.settings.env_file"],
     "feedparser": ["bot.media.feed_parser"],

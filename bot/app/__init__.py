@@ -143,7 +143,7 @@ async def build_service(
         # A fetcher of its own: a slow feed must not delay a page that somebody wants read.
         reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
         clock, audio = await own_clock(store), settings.audio
-        shared = wiring.services(
+        shared = wiring.Services(
             settings, transport, store, realm, clock=clock, sandbox=sandbox, counts=counts, lessons=lessons
         )
         features = feature_tools(shared.reminders, shared.memory, shared.predictions, shared.feeds)

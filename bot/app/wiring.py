@@ -7,11 +7,10 @@ import base64
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
 from datetime import timedelta
 from typing import cast
 
-from pydantic import BaseModel, SecretStr
+from pydantic import SecretStr
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.limits import Quota
@@ -84,89 +83,54 @@ _FEW_CONVERSATIONS = 100
 """Fewer places than this are soon occupied by hanging models."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class Services:
-    """What the parts of one run share."""
+    """What the parts of one run share; made once, and not changed."""
 
-    settings: Settings
-    transport: Transport
-    store: Store
-    realm: str
-    clock: Clock
-    sandbox: Sandbox
-    counts: Counts
-    lessons: ModelLessons
-    allowed: AccessList
-    """Who may write by the settings; `Intake.access` adds the members of the groups."""
-    budget: Budget
-    turns: Turns
-    revisions: Revisions
-    reminders: Reminders
-    memory: Memory
-    predictions: Predictions
-    feeds: Feeds
-    quotas: Quotas
+    def __init__(
+        self,
+        settings: Settings,
+        transport: Transport,
+        store: Store,
+        realm: str,
+        *,
+        clock: Clock,
+        sandbox: Sandbox,
+        counts: Counts | None = None,
+        lessons: ModelLessons | None = None,
+    ) -> None:
+        locale = settings.locale
+        self.settings, self.transport, self.store, self.realm = settings, transport, store, realm
+        self.clock, self.sandbox = clock, sandbox
+        self.counts, self.lessons = counts or Counts(), lessons or ModelLessons()
+        self.allowed = access_list(settings, realm)
+        """Who may write by the settings; `Intake.access` adds the members of the groups."""
+        priced = models.priced_models(settings, self.lessons)
+        self.budget = Budget(store, clock, models.budgets(settings), timezone=locale.timezone, priced=priced)
+        self.turns = Turns(
+            store,
+            clock,
+            max_turns=settings.history.max_turns,
+            timezone=locale.timezone,
+            language=locale.language,
+            budget=self.budget,
+        )
+        self.revisions = Revisions(
+            store,
+            clock,
+            self.turns,
+            deletes_answers=settings.signal.delete_answers,
+            asks_per_minute=settings.limits.messages_per_minute,
+        )
+        self.reminders = Reminders(store, clock, self.turns, account=transport.account, locale=locale)
+        self.memory = Memory(store, clock)
+        self.predictions = Predictions(store, clock)
+        self.feeds = Feeds(store, clock)
+        self.quotas = Quotas(store, clock)
 
     def judge(self, provider: Provider) -> ReportJudge:
         """Judges what pages say about a claim; without a model it judges nothing."""
         judge = provider if models.has_model(self.settings) else None
         return ReportJudge(self.store, self.clock, judge, self.budget)
-
-
-def services(
-    settings: Settings,
-    transport: Transport,
-    store: Store,
-    realm: str,
-    *,
-    clock: Clock,
-    sandbox: Sandbox,
-    counts: Counts | None = None,
-    lessons: ModelLessons | None = None,
-) -> Services:
-    """Makes what the parts share."""
-    lessons = lessons or ModelLessons()
-    locale = settings.locale
-    budget = Budget(
-        store,
-        clock,
-        models.budgets(settings),
-        timezone=locale.timezone,
-        priced=models.priced_models(settings, lessons),
-    )
-    turns = Turns(
-        store,
-        clock,
-        max_turns=settings.history.max_turns,
-        timezone=locale.timezone,
-        language=locale.language,
-        budget=budget,
-    )
-    return Services(
-        settings=settings,
-        transport=transport,
-        store=store,
-        realm=realm,
-        clock=clock,
-        sandbox=sandbox,
-        counts=counts or Counts(),
-        lessons=lessons,
-        allowed=access_list(settings, realm),
-        budget=budget,
-        turns=turns,
-        revisions=Revisions(
-            store,
-            clock,
-            turns,
-            deletes_answers=settings.signal.delete_answers,
-            asks_per_minute=settings.limits.messages_per_minute,
-        ),
-        reminders=Reminders(store, clock, turns, account=transport.account, locale=locale),
-        memory=Memory(store, clock),
-        predictions=Predictions(store, clock),
-        feeds=Feeds(store, clock),
-        quotas=Quotas(store, clock),
-    )
 
 
 def service(
@@ -451,7 +415,7 @@ def access_list(settings: Settings, realm: str) -> AccessList:
 
 def secrets(settings: Settings) -> Secrets:
     """The operator's secrets: every key, token and password in the settings, and the master key."""
-    return Secrets([*_secrets(settings), *_master_key(settings)])
+    return Secrets([*_secrets(settings.model_dump()), *_master_key(settings)])
 
 
 def _master_key(settings: Settings) -> Iterator[str]:
@@ -468,16 +432,10 @@ def _secrets(value: object) -> Iterator[str]:
             yield value.get_secret_value()
         case str():
             yield from passwords_in(value)
-        case BaseModel():
-            for _, item in value:
-                yield from _secrets(item)
         case Mapping():
-            for item in cast("Mapping[object, object]", value).values():
-                yield from _secrets(item)
+            yield from _secrets([*cast("Mapping[object, object]", value).values()])
         case list() | tuple() | set() | frozenset():
             for item in cast("Iterable[object]", value):
                 yield from _secrets(item)
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            yield from _secrets([getattr(value, field.name) for field in fields(value)])
         case _:
             return

@@ -210,19 +210,19 @@ def export(given: Settings, options: argparse.Namespace) -> int:
     """`export PERSON`: prints what is kept about a person, as JSON."""
 
     async def exported(store: Store) -> Mapping[str, Any]:
+        person = uuid_of(options.person)
+        if person is None:
+            try:
+                async with asyncio.timeout(_BRIDGE_SECONDS):
+                    transport = await app.signal_transport(given)
+            except TimeoutError as error:
+                raise ConfigError("export: no bridge to Signal answers, so name the person by UUID") from error
+            try:
+                person = await find_person(store, transport, options.person)
+            finally:
+                await transport.aclose()
         now = (await app.own_clock(store)).now()
-        if person := uuid_of(options.person):
-            return {"json": (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()}
-        try:
-            async with asyncio.timeout(_BRIDGE_SECONDS):
-                transport = await app.signal_transport(given)
-        except TimeoutError as error:
-            raise ConfigError("export: no bridge to Signal answers, so name the person by UUID") from error
-        try:
-            found = await find_person(store, transport, options.person)
-        finally:
-            await transport.aclose()
-        return {"json": (await gather_export(store, found, ChatId.direct(found), now=now)).as_json()}
+        return {"json": (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()}
 
     answer = asyncio.run(_done(given, "export", {"person": options.person}, exported))
     print(answer["json"])

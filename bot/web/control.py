@@ -3,7 +3,7 @@
     POST /backup      {"folder": "/srv/backups"}  --> {"file": "/srv/backups/aldis-20261121T120000Z.db", "note": ...}
     POST /rotate-key                              --> {"keys": 12}
     POST /export      {"person": "Alice"}         --> {"json": "{...}"}; by uuid, number, name or label
-    POST /trust       {"name": "3f2a91c0"}        --> {"trusted": "3f2a91c0"}; without a name {"suspects": [...]}
+    POST /trust       {"name": "3f2a91c0", "safety_number": ...} --> {"trusted": "3f2a91c0"}; null: {"suspects": [...]}
     POST /captcha     {"captcha": "signalcaptcha://..."}  --> {}
     POST /restart                                 --> {"run": 1}: the number of the run that ends, see `state`
     GET  /state                                   --> whatever the running Aldis reports about itself
@@ -18,16 +18,16 @@ owner (mode 0600): permission to read the store is permission to ask.
 
 import asyncio
 import errno
+import json
 import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 import aiohttp
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bot.chat.captchas import Captchas
 from bot.clock import Clock
@@ -65,35 +65,8 @@ _NOT_TRUSTED = {
 }
 
 
-class _Body(BaseModel):
-    """The parameters of a verb; no others are accepted."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Backup(_Body):
-    folder: Path
-    """Absolute, because the running Aldis can have another working directory than the caller."""
-
-
-class _Export(_Body):
-    person: str
-    """A UUID, number, name or label."""
-
-
-class _Trust(_Body):
-    name: str | None = None
-    """A label or a UUID; None asks for a list."""
-    safety_number: str | None = None
-    """The number that was compared; None if none was."""
-
-
-class _Captcha(_Body):
-    captcha: str
-    """As it was pasted."""
-
-
-B = TypeVar("B", bound=_Body)
+Given = Mapping[str, Any]
+"""What a verb sends along, as in the table above."""
 
 
 class Control:
@@ -125,48 +98,60 @@ class Control:
         app = web.Application()
         app.add_routes(
             [
-                web.post("/backup", _verb(_Backup, self._backup)),
-                web.post("/rotate-key", _verb(_Body, self._rotate_key)),
-                web.post("/export", _verb(_Export, self._export)),
-                web.post("/trust", _verb(_Trust, self._trust)),
-                web.post("/captcha", _verb(_Captcha, self._solve)),
-                web.post("/restart", _verb(_Body, self._restart)),
-                web.get("/state", _verb(_Body, lambda _: self._state())),
+                web.post("/backup", _verb(self._backup)),
+                web.post("/rotate-key", _verb(self._rotate_key)),
+                web.post("/export", _verb(self._export)),
+                web.post("/trust", _verb(self._trust)),
+                web.post("/captcha", _verb(self._solve)),
+                web.post("/restart", _verb(self._restart)),
+                web.get("/state", _verb(lambda _: self._state())),
             ]
         )
         return app
 
-    async def _backup(self, wanted: _Backup) -> Mapping[str, Any]:
-        if not wanted.folder.is_absolute() or "\0" in str(wanted.folder):
-            raise ConfigError(f"the folder of a backup has to be a whole path, not {wanted.folder}")
-        copy = await self._store.backup(wanted.folder, now=self._clock.wall())
+    async def _backup(self, given: Given) -> Mapping[str, Any]:
+        # Whole, because the running Aldis can have another working directory than the caller.
+        folder = Path(given["folder"])
+        if not folder.is_absolute() or "\0" in str(folder):
+            raise ConfigError(f"the folder of a backup has to be a whole path, not {folder}")
+        copy = await self._store.backup(folder, now=self._clock.wall())
         return {"file": str(copy), "note": NOT_INCLUDED}
 
-    async def _rotate_key(self, _: _Body) -> Mapping[str, Any]:
+    async def _rotate_key(self, _: Given) -> Mapping[str, Any]:
         return {"keys": await self._store.rotate_key()}
 
-    async def _export(self, wanted: _Export) -> Mapping[str, Any]:
-        person = uuid_of(wanted.person) or await find_person(self._store, self._transport, wanted.person)
+    async def _export(self, given: Given) -> Mapping[str, Any]:
+        person = uuid_of(given["person"]) or await find_person(self._store, self._transport, given["person"])
         found = await gather_export(self._store, person, ChatId.direct(person), now=self._clock.now())
         return {"json": await asyncio.to_thread(found.as_json)}
 
-    async def _trust(self, wanted: _Trust) -> Mapping[str, Any]:
-        return await trust_answer(self._identities, wanted.name, wanted.safety_number)
+    async def _trust(self, given: Given) -> Mapping[str, Any]:
+        if given["name"] is None:
+            fields = ("label", "person", "name", "safety_number")
+            found = [
+                {field: getattr(one, field) for field in fields} | {"since": one.since.isoformat(timespec="seconds")}
+                for one in await self._identities.look()
+            ]
+            return {"suspects": found}
+        verdict = await self._identities.trust(given["name"], safety_number=given["safety_number"])
+        if verdict.kind != "trusted" or verdict.suspect is None:
+            raise CallRefused(_NOT_TRUSTED[verdict.kind])
+        return {"trusted": verdict.suspect.label}
 
-    async def _solve(self, wanted: _Captcha) -> Mapping[str, Any]:
-        await self._captchas.solve(wanted.captcha)
+    async def _solve(self, given: Given) -> Mapping[str, Any]:
+        await self._captchas.solve(given["captcha"])
         return {}
 
-    async def _restart(self, _: _Body) -> Mapping[str, Any]:
+    async def _restart(self, _: Given) -> Mapping[str, Any]:
         if self._restarts is None:
             raise ConfigError("what runs here is no Aldis that can be restarted")
         return {"run": await self._restarts.request()}
 
 
 def _verb(
-    kind: type[B], answer: Callable[[B], Awaitable[Mapping[str, Any]]]
+    answer: Callable[[Given], Awaitable[Mapping[str, Any]]],
 ) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler of a verb: reads its parameters, and answers with a sentence if it is refused."""
+    """The handler of a verb, which answers with a sentence if it is refused."""
 
     async def handle(request: web.Request) -> web.Response:
         try:
@@ -175,10 +160,9 @@ def _verb(
         except (TimeoutError, ConnectionError):  # the verb has gone away; aiohttp would log that at great length
             return _refused("what it is asked for with has not come")
         try:
-            return web.json_response(await answer(kind.model_validate_json(body or b"{}")))
-        except ValidationError:
-            names = ", ".join(f'"{name}": ...' for name in kind.model_fields)
-            return _refused(f"{request.path} is asked for with {{{names}}} and nothing else")
+            return web.json_response(await answer(json.loads(body or b"{}")))
+        except KeyError:
+            return _refused(f"the running Aldis does not understand this {request.path}: is it of another version?")
         except (StoreError, CallRefused, Disconnected, ConfigError) as error:
             return _refused(str(error))
 
@@ -210,27 +194,6 @@ async def find_person(store: Store, transport: Transport, wanted: str) -> Person
         known = ", ".join(f"{one.person} ({one.name or one.number})" for one in found) or "none"
         raise CallRefused(f"export: several or no contacts are called that: {known}; name the person by UUID")
     return found[0].person
-
-
-async def trust_answer(identities: SafetyNumbers, name: str | None, safety_number: str | None) -> dict[str, Any]:
-    """Returns the answer of `POST /trust`, also for a verb that does the work itself because no Aldis runs.
-
-    Raises:
-        CallRefused: it was not done; the message says why.
-        Disconnected, StoreError: as `SafetyNumbers.trust`.
-    """
-    if name is None:
-        suspects = await identities.look()
-        fields = ("label", "person", "name", "safety_number")
-        found = [
-            {field: getattr(one, field) for field in fields} | {"since": one.since.isoformat(timespec="seconds")}
-            for one in suspects
-        ]
-        return {"suspects": found}
-    verdict = await identities.trust(name, safety_number=safety_number)
-    if verdict.kind != "trusted" or verdict.suspect is None:
-        raise CallRefused(_NOT_TRUSTED[verdict.kind])
-    return {"trusted": verdict.suspect.label}
 
 
 @asynccontextmanager

@@ -100,76 +100,39 @@ def test_values_of_every_kind() -> None:
     assert found.signal.url == "http://signal-cli:8080"
 
 
-@pytest.mark.parametrize(
-    ("environ", "order"),
-    [
-        ({}, ("offline",)),
-        ({"OPENAI_API_KEY": "k"}, ("openai",)),
-        ({"OPENAI_BASE_URL": "http://localhost:11434/v1"}, ("openai",)),
-        ({"OPENAI_BASE_URL": "https://api.openai.com/v1"}, ("offline",)),
-        ({"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, ("anthropic", "openai")),
-        ({"OPENAI_API_KEY": "k", "LLM__PROVIDERS": "offline,openai"}, ("offline", "openai")),
-        ({"OPENAI_BASE_URL": "http://gpu/v1", "LLM__PROVIDERS": "openai"}, ("openai",)),
-        ({"ANTHROPIC_API_KEY": "k", "LLM__PROVIDERS": "offline"}, ("offline",)),
-        ({"ANTHROPIC_API_KEY": "k", "LLM__PROVIDERS": " , "}, ("anthropic",)),
-    ],
+GPU = {"OPENAI_BASE_URL": "http://gpu/v1"}
+BOTH = {"OPENAI_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}
+SOL = "openai/gpt-6-sol"
+MODELS: tuple[tuple[dict[str, str], tuple[str, ...], tuple[str, ...]], ...] = (
+    ({}, ("offline",), ("offline",)),
+    ({"OPENAI_BASE_URL": "https://api.openai.com/v1/"}, ("offline",), ("offline",)),
+    (GPU, ("openai",), ("openai",)),
+    ({**GPU, "LLM__OPENAI__MODEL": "qwen"}, ("openai",), ("openai/qwen",)),
+    (BOTH, ("anthropic", "openai"), ("anthropic/claude-haiku-5-5",)),
+    ({**BOTH, "LLM__PROVIDERS": "offline,openai"}, ("offline", "openai"), ("offline",)),
+    ({**BOTH, "LLM__PROVIDERS": " , "}, ("anthropic", "openai"), ("anthropic/claude-haiku-5-5",)),
+    (
+        {"OPENAI_API_KEY": "k", "LLM__CHOICES": f"{SOL}, openai/gpt-6-luna, {SOL}, openai/meta/llama-4:8b"},
+        ("openai",),
+        ("openai/gpt-6-luna", SOL, "openai/meta/llama-4:8b"),
+    ),
 )
-def test_order_of_providers(environ: dict[str, str], order: tuple[str, ...]) -> None:
-    """The order that is named, else whatever has a key, else offline."""
-    assert load(**environ).llm.providers_in_order == order
 
 
-@pytest.mark.parametrize(
-    ("environ", "model"),
-    [
-        ({}, "gpt-6-luna"),
-        ({"OPENAI_BASE_URL": "https://api.openai.com/v1/"}, "gpt-6-luna"),
-        ({"OPENAI_BASE_URL": "http://localhost:1234/v1"}, None),
-        ({"OPENAI_BASE_URL": "http://localhost:1234/v1", "LLM__OPENAI__MODEL": "qwen"}, "qwen"),
-    ],
-)
-def test_model_of_openai(environ: dict[str, str], model: str | None) -> None:
-    """A default where it is known to exist; None where the server has to be asked."""
-    assert load(**environ).llm.openai.chosen_model == model
+def test_which_models_are_asked_and_offered() -> None:
+    """The providers that are named, else whatever has a key, else offline; the first model, then those listed, once.
+
+    A compatible server whose model is not set has to be asked which.
+    """
+    for environ, order, choices in MODELS:
+        found = load(**environ).llm
+        assert (found.providers_in_order, found.models_to_choose) == (order, choices), environ
 
 
-@pytest.mark.parametrize(
-    ("environ", "names"),
-    [
-        ({}, ("offline",)),
-        ({"ANTHROPIC_API_KEY": "k"}, ("anthropic/claude-haiku-5-5",)),
-        ({"OPENAI_BASE_URL": "http://localhost:1234/v1"}, ("openai",)),
-        (
-            {"OPENAI_API_KEY": "k", "LLM__CHOICES": "openai/gpt-6-sol, openai/gpt-6-luna, openai/gpt-6-sol"},
-            ("openai/gpt-6-luna", "openai/gpt-6-sol"),
-        ),
-        (
-            {"OPENAI_BASE_URL": "http://gpu/v1", "LLM__OPENAI__MODEL": "q", "LLM__CHOICES": "openai/meta/llama-4:8b"},
-            ("openai/q", "openai/meta/llama-4:8b"),
-        ),
-    ],
-)
-def test_models_to_choose(environ: dict[str, str], names: tuple[str, ...]) -> None:
-    """The one that answers unless another is chosen comes first, then those that are listed, each once."""
-    assert load(**environ).llm.models_to_choose == names
-
-
-@pytest.mark.parametrize(
-    "contact",
-    [
-        "me",
-        "+12025550123",
-        "me@localhost",
-        "a@b.c, d@e.f",
-        "https://x y",
-        "ü@example.org",
-        "a@b.c\r\nX: y",
-        "https://a.b/()",
-    ],
-)
-def test_a_contact_that_no_header_can_carry_is_refused(contact: str) -> None:
+def test_a_contact_that_no_header_can_carry_is_refused() -> None:
     """It would break every request, or add a header of somebody's choice."""
-    assert "must be an e-mail address" in complaint(TOOLS__CONTACT=contact)
+    for contact in ("me", "me@localhost", "a@b.c, d@e.f", "https://x y", "ü@example.org", "a@b.c\r\nX: y"):
+        assert "must be an e-mail address" in complaint(TOOLS__CONTACT=contact)
 
 
 def test_own_name_beats_the_well_known_one() -> None:
@@ -197,41 +160,23 @@ class TestEnvFile:
         found = load_settings({"WEB__PORT": "3", "HISTORY__MAX_TURNS": " "}, path)
         assert (found.web.port, found.history.max_turns) == (3, 2)
 
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
-            ("WEB__PORT=0\nBUDGET__ALL_DAY_USD: 5\n", ".env: line 2 is not NAME=value"),
-            ("BUDGET__ALL_DAY_USD 5\n", ".env: line 1 is not NAME=value"),
-            ("BUDGET__ALL_DAY_USD\n", ".env: line 1 is not NAME=value"),
-            ("- BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is not NAME=value"),
-            ("set BUDGET__ALL_DAY_USD=5\n", ".env: line 1 is not NAME=value"),
-            ('BUDGET__ALL_DAY_USD="5\n', ".env: line 1 has a quote around its value that is not closed"),
-            (
-                "BUDGET__ALL_DAY_USD=5\n\nbudget__all_day_usd=500\n",
-                "BUDGET__ALL_DAY_USD: lines 1 and 3 of .env set it differently; remove one of them",
-            ),
-            ("ACCESS__ALLOWED=*\nACCESS__ALLOWED=\n", "ACCESS__ALLOWED: lines 1 and 2 of .env set it differently"),
-            *(
-                (f"LLM__SYSTEM_PROMPT={value}\n", "LLM__SYSTEM_PROMPT: line 1 of .env is read differently by docker")
-                for value in (
-                    "${DAY}",
-                    '"$HOME/aldis"',
-                    "5$$",
-                    '"5$$"',
-                    "'a\\\\b'",
-                    '"5\\$"',
-                    '"it\\\'s"',
-                    '"\\011"',
-                    "a\t#b",
-                )
-            ),
-        ],
-    )
-    def test_a_line_that_may_mean_something_else_is_refused(self, tmp_path: Path, text: str, words: str) -> None:
+    def test_a_line_that_may_mean_something_else_is_refused(self, tmp_path: Path) -> None:
         """Nobody believes in a budget of which python-dotenv has only logged that it could not read it."""
-        with pytest.raises(ConfigError) as caught:
-            load_settings({}, env_file(tmp_path, text))
-        assert str(caught.value).startswith(words)
+        budget, prompt = "BUDGET__ALL_DAY_USD", "LLM__SYSTEM_PROMPT"
+        rows = {
+            f"WEB__PORT=0\n{budget}: 5\n": ".env: line 2 is not NAME=value",
+            f"{budget}\n": ".env: line 1 is not NAME=value",
+            f"set {budget}=5\n": ".env: line 1 is not NAME=value",
+            f'{budget}="5\n': ".env: line 1 has a quote around its value that is not closed",
+            f"{budget}=5\n\nbudget__all_day_usd=500\n": f"{budget}: lines 1 and 3 of .env set it differently; remove",
+            "ACCESS__ALLOWED=*\nACCESS__ALLOWED=\n": "ACCESS__ALLOWED: lines 1 and 2 of .env set it differently",
+        }
+        unlike = ("${DAY}", '"$HOME/aldis"', "5$$", '"5$$"', "'a\\\\b'", '"5\\$"', '"it\\\'s"', '"\\011"', "a\t#b")
+        rows |= {f"{prompt}={value}\n": f"{prompt}: line 1 of .env is read differently by docker" for value in unlike}
+        for text, words in rows.items():
+            with pytest.raises(ConfigError) as caught:
+                load_settings({}, env_file(tmp_path, text))
+            assert str(caught.value).startswith(words), text
 
     def test_a_dollar_in_single_quotes_is_one(self, tmp_path: Path) -> None:
         """As compose reads it; so is one that no name follows, and the same line may stand there twice."""
@@ -250,21 +195,11 @@ class TestEnvFile:
             load_settings({}, path)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("ANTHROPIC_API_KEY", '"sk-1"'),
-        ("STORE__PATH", "'data/aldis.db'"),
-        ("SIGNAL__NAME", '"Lamp"'),
-        ("AUDIO__VOICE", "''"),
-        ("LLM__ANTHROPIC__MODEL", '"claude-haiku-5-5"'),
-    ],
-)
-def test_quotes_that_were_kept_are_refused(name: str, value: str) -> None:
+def test_quotes_that_were_kept_are_refused() -> None:
     """As `docker run --env-file` keeps them; none becomes part of a key, a name or a path."""
-    told = complaint(**{name: value})
     words = "has quotes around its value, which count as part of it here; remove them"
-    assert told == f"{name}: {words} (it is set in the environment)"
+    for name, value in (("ANTHROPIC_API_KEY", '"sk-1"'), ("STORE__PATH", "'data/aldis.db'"), ("AUDIO__VOICE", "''")):
+        assert complaint(**{name: value}) == f"{name}: {words} (it is set in the environment)"
 
 
 BAD_VALUES = [
@@ -453,63 +388,43 @@ class TestAccess:
         wrapped = "group." + base64.b64encode(GROUP.encode()).decode()
         assert load(ACCESS__GROUPS=f"{GROUP},{wrapped}, *").access.groups == (GROUP, GROUP, "*")
 
-    @pytest.mark.parametrize(
-        ("name", "value", "words"),
-        [
-            (
-                "ALLOWED",
-                "Anna",
-                "must be * for everybody, or a comma-separated list of phone numbers like +12025550123 and uuids",
-            ),
-            ("ALLOWED", "+1202555012٣", "must be * for everybody, or a comma-separated list of phone numbers like"),
-            ("ADMINS", "*", "must be a comma-separated list of phone numbers like +12025550123 and uuids"),
-            (
-                "GROUPS",
-                "my group",
-                "must be * for every group, or a comma-separated list of group ids in their exact case",
-            ),
-            (
-                "GROUPS",
-                "group.é",
-                "must be * for every group, or a comma-separated list of group ids in their exact case",
-            ),
-            (
-                "GROUPS",
-                "group.xx",
-                "must be * for every group, or a comma-separated list of group ids in their exact case",
-            ),
-        ],
-    )
-    def test_what_nobody_can_be(self, name: str, value: str, words: str) -> None:
-        """A name, or a number that Signal cannot know, would never match: it is refused."""
-        line = complaint(**{f"ACCESS__{name}": f"+12025550123,{value}" if name != "GROUPS" else value})
-        assert line.startswith(f"ACCESS__{name}: {words}")
-        assert value not in line.split(": ", 1)[1] or value == "*"
+    def test_what_no_one_can_be(self) -> None:
+        """A name, or a number that Signal cannot know, would never match: it is refused, and not repeated."""
+        people = "a comma-separated list of phone numbers like +12025550123 and uuids"
+        groups = "must be * for every group, or a comma-separated list of group ids in their exact case"
+        for name, value, words in (
+            ("ALLOWED", "+12025550123,Anna", f"must be * for everybody, or {people}"),
+            ("ALLOWED", "+1202555012٣", f"must be * for everybody, or {people}"),
+            ("ADMINS", "*", f"must be {people}"),
+            ("GROUPS", "my group", groups),
+            ("GROUPS", "group.é", groups),
+            ("GROUPS", "group.xx", groups),
+        ):
+            assert complaint(**{f"ACCESS__{name}": value}).startswith(f"ACCESS__{name}: {words} (")
 
 
 class TestSecrets:
     """Keys, and the files in which they stand."""
 
-    @pytest.mark.parametrize("name", ["LLM__ANTHROPIC__API_KEY_FILE", "ANTHROPIC_API_KEY_FILE"])
-    def test_stand_in_a_file(self, tmp_path: Path, name: str) -> None:
+    def test_stand_in_a_file(self, tmp_path: Path) -> None:
         """The file's text without white space around it is the key."""
         (tmp_path / "key").write_text(" sk-ant \n", encoding="utf-8")
-        key = load(**{name: str(tmp_path / "key")}).llm.anthropic.api_key
-        assert key is not None
-        assert key.get_secret_value() == "sk-ant"
+        for name in ("LLM__ANTHROPIC__API_KEY_FILE", "ANTHROPIC_API_KEY_FILE"):
+            key = load(**{name: str(tmp_path / "key")}).llm.anthropic.api_key
+            assert key is not None
+            assert key.get_secret_value() == "sk-ant"
 
-    @pytest.mark.parametrize("name", ["STORE__KEY_FILE", "BRAVE_API_KEY_FILE"])
-    def test_that_cannot_be_read_are_refused(self, tmp_path: Path, name: str) -> None:
+    def test_that_cannot_be_read_are_refused(self, tmp_path: Path) -> None:
         """A missing, an empty and a binary file are each told; the path is not, for it may be the key itself."""
         (tmp_path / "empty").write_text("\n", encoding="utf-8")
         (tmp_path / "binary").write_bytes(b"\xff\xfe")
-        where = " (it is set in the environment)"
+        name = "BRAVE_API_KEY_FILE"
         for file, words in [
             ("missing", "the file that it names cannot be read: No such file or directory"),
             ("empty", "the file that it names is empty"),
             ("binary", "the file that it names cannot be read: it is not text"),
         ]:
-            assert complaint(**{name: str(tmp_path / file)}) == f"{name}: {words}{where}"
+            assert complaint(**{name: str(tmp_path / file)}) == f"{name}: {words} (it is set in the environment)"
         assert complaint(**{name: "a\x00b"}).startswith(f"{name}: the file that it names cannot be read")
 
     def test_given_twice_are_refused(self) -> None:
@@ -525,36 +440,19 @@ class TestSecrets:
             assert "canary" not in text
             assert KEY.hex() not in text
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            KEY.hex(),
-            KEY.hex().upper(),
-            base64.b64encode(KEY).decode(),
-            base64.urlsafe_b64encode(KEY).decode(),
-            base64.b64encode(KEY).decode().rstrip("="),
-        ],
-    )
-    def test_master_key(self, text: str) -> None:
+    def test_master_key(self) -> None:
         """Hex and both alphabets of base64, with or without padding, spell the same 32 bytes."""
-        assert load(STORE__KEY=text).store.master_key == KEY
+        padded = base64.b64encode(KEY).decode()
+        for text in (KEY.hex(), KEY.hex().upper(), padded, base64.urlsafe_b64encode(KEY).decode(), padded.rstrip("=")):
+            assert load(STORE__KEY=text).store.master_key == KEY
 
 
-@pytest.mark.parametrize(
-    ("environ", "zone"),
-    [
-        ({"TZ": "Asia/Tokyo"}, "Asia/Tokyo"),
-        ({"TZ": "CET-1CEST"}, "UTC"),
-        ({"TZ": "/etc/localtime"}, "UTC"),
-        ({"TZ": ":Asia/Tokyo"}, "Asia/Tokyo"),
-        ({"TZ": "/usr/share/zoneinfo/Asia/Tokyo"}, "Asia/Tokyo"),
-        ({"TZ": "Asia/Tokyo", "LOCALE__TIMEZONE": "Europe/Berlin"}, "Europe/Berlin"),
-        ({}, "UTC"),
-    ],
-)
-def test_time_zone(environ: dict[str, str], zone: str) -> None:
+def test_time_zone() -> None:
     """The one that is set, else the machine's where it is a name, else UTC."""
-    assert load(**environ).locale.timezone == zone
+    rows = {"Asia/Tokyo": "Asia/Tokyo", "CET-1CEST": "UTC", "/etc/localtime": "UTC", ":Asia/Tokyo": "Asia/Tokyo"}
+    rows |= {"/usr/share/zoneinfo/Asia/Tokyo": "Asia/Tokyo", "": "UTC"}
+    assert {name: load(TZ=name).locale.timezone for name in rows} == rows
+    assert load(TZ="Asia/Tokyo", LOCALE__TIMEZONE="Europe/Berlin").locale.timezone == "Europe/Berlin"
 
 
 def test_a_misspelt_time_zone_of_the_machine_is_refused() -> None:
@@ -565,21 +463,17 @@ def test_a_misspelt_time_zone_of_the_machine_is_refused() -> None:
         )
 
 
-@pytest.mark.parametrize(
-    ("environ", "language"),
-    [
+def test_language() -> None:
+    """The one that is set, else the machine's where Aldis speaks it, else English."""
+    for environ, language in (
         ({"LANG": "de_DE.UTF-8"}, "de"),
         ({"LANG": "es_MX@euro", "LC_ALL": ""}, "es"),
         ({"LANG": "de_DE.UTF-8", "LC_MESSAGES": "fr"}, "fr"),
         ({"LANG": "de_DE.UTF-8", "LC_ALL": "C.UTF-8", "LC_MESSAGES": "fr_FR.UTF-8"}, "en"),
         ({"LANG": "nl_NL.UTF-8"}, "en"),
         ({"LANG": "de_DE.UTF-8", "LOCALE__LANGUAGE": "fr"}, "fr"),
-        ({}, "en"),
-    ],
-)
-def test_language(environ: dict[str, str], language: str) -> None:
-    """The one that is set, else the machine's where Aldis speaks it, else English."""
-    assert load(**environ).locale.language == language
+    ):
+        assert load(**environ).locale.language == language
 
 
 NAMES = [name for name in known_names() if not name.endswith("_FILE")]

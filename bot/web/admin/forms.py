@@ -19,8 +19,7 @@ from pydantic import SecretStr
 from bot.doctor.findings import Deps, Finding
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import SETTINGS_FILE_NAME, Settings
-from bot.web.admin.guard import FORM, LIVE, SESSION, form_of
-from bot.web.admin.sessions import BrowserSession
+from bot.web.admin.guard import FORM, LIVE, SESSION, BrowserSession, form_of
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 

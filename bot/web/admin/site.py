@@ -12,7 +12,7 @@ import hashlib
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -28,8 +28,16 @@ from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin import account, model, overview, people, tools, usage
 from bot.web.admin.forms import REFUSALS, AdminPage, Ask, NotDone, log_action, refusal_of
-from bot.web.admin.guard import LIVE, MAX_BODY_BYTES, SESSION, PagesAddress, RequestGuard
-from bot.web.admin.sessions import CurrentFactor, Remark, Sessions
+from bot.web.admin.guard import (
+    LIVE,
+    MAX_BODY_BYTES,
+    SESSION,
+    CurrentFactor,
+    PagesAddress,
+    Remark,
+    RequestGuard,
+    Sessions,
+)
 from bot.web.admin.upkeep import Upkeep
 from bot.web.admin.world import World
 from bot.web.control import admin_socket_path, answering
@@ -103,13 +111,6 @@ class Site:
             app.router.add_post(page.path, self._do(page))
         return app
 
-    @property
-    def control(self) -> web.Application:
-        """The application for the command line."""
-        app = web.Application()
-        app.router.add_post("/admin-link", self._link)
-        return app
-
     @asynccontextmanager
     async def serving(
         self, *, max_connections: int = MAX_CONNECTIONS, keepalive_seconds: float = KEEPALIVE_SECONDS
@@ -129,8 +130,10 @@ class Site:
             max_connections=max_connections,
             keepalive_seconds=keepalive_seconds,
         )
+        control = web.Application()
+        control.router.add_post("/admin-link", self._link)
         try:
-            async with listening, answering(self.control, admin_socket_path(store_path)):
+            async with listening, answering(control, admin_socket_path(store_path)):
                 opens = command_line("admin")
                 _log.info("set-up and administration at %s; `%s` prints a link that opens them", place.address, opens)
                 with self._upkeep.listening():
@@ -252,15 +255,8 @@ class PageTemplates:
         )
         names = {"static": self._static_path, "command": command_line, "qr": qr_svg}
         self._jinja.globals.update(names)  # pyright: ignore[reportUnknownMemberType]
-        filters = {
-            "time": self._time,
-            "day": _day,
-            "short_day": _short_day,
-            "usd": _usd,
-            "count": _count,
-            "span": _span,
-        }
-        self._jinja.filters.update(filters)  # pyright: ignore[reportUnknownMemberType]
+        shown = {"day": day, "short_day": short_day, "usd": _usd, "count": "{:,}".format, "span": _span}
+        self._jinja.filters.update(shown, time=self._time)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:
         """Returns a template, filled in."""
@@ -301,19 +297,6 @@ def _usd(amount: Decimal | None) -> str:
         return "?"
     places = Decimal("0.0001") if 0 < abs(amount) < _CENT else _CENT
     return dollars(amount.quantize(places))
-
-
-def _day(iso: str) -> str:
-    return day(date.fromisoformat(iso))
-
-
-def _short_day(iso: str) -> str:
-    return short_day(date.fromisoformat(iso))
-
-
-def _count(value: int) -> str:
-    """A number in groups of three digits, separated so that no language takes it for a decimal point."""
-    return f"{value:,}".replace(",", "\u202f")
 
 
 def _span(took: timedelta) -> str:

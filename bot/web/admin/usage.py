@@ -5,12 +5,14 @@ The plots are our own SVG: bars by day, and bars of the largest few. A table bes
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from bot.web.admin.forms import AdminPage, Ask
 from store import SpentUsage, StoreError
+
+K = TypeVar("K")
 
 _DAYS = 30
 _WIDTH, _HEIGHT = 720, 212
@@ -53,30 +55,30 @@ async def _read(ask: Ask) -> tuple[Sequence[SpentUsage], dict[bytes, str]]:
         return (), {}
 
 
-def _days(ask: Ask, used: Sequence[SpentUsage]) -> dict[str, Decimal]:
+def _days(ask: Ask, used: Sequence[SpentUsage]) -> dict[date, Decimal]:
     """The spending on each of the last days, including days without any."""
     if ask.world.running is None:
         return {}
     today = ask.world.running.clock.now().date()
-    spent = _summed(used, lambda one: one.day.isoformat())
-    days = [(today - timedelta(days=back)).isoformat() for back in range(_DAYS - 1, -1, -1)]
+    spent = _summed(used, lambda one: one.day)
+    days = [today - timedelta(days=back) for back in range(_DAYS - 1, -1, -1)]
     return {day: spent.get(day, Decimal(0)) for day in days}
 
 
 def _summed(
     used: Sequence[SpentUsage],
-    key: Callable[[SpentUsage], str],
+    key: Callable[[SpentUsage], K],
     amount: Callable[[SpentUsage], Decimal] = lambda one: one.cost_usd,
-) -> dict[str, Decimal]:
+) -> dict[K, Decimal]:
     """The sums by key: of the cost, unless another amount is given."""
-    sums: dict[str, Decimal] = defaultdict(Decimal)
+    sums: dict[K, Decimal] = defaultdict(Decimal)
     for one in used:
         sums[key(one)] += amount(one)
     return sums
 
 
-def by_day(values: Mapping[str, Decimal]) -> dict[str, Any]:
-    """Returns a plot of bars for days in their order; `values` by day in ISO format.
+def by_day(values: Mapping[date, Decimal]) -> dict[str, Any]:
+    """Returns a plot of bars for days in their order.
 
     `bars` have x, y, width, height, the day and its value; `grid` the position and amount of each line; `labels` the
     positions below the bars, and the day of each.

@@ -18,7 +18,7 @@ from typing import Any
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing
-from bot.app.wiring import service, services
+from bot.app.wiring import Services, service
 from bot.chat.status import EMOJI, Mode, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import SetClock
@@ -223,7 +223,7 @@ async def app_harness(
         worker={"conversations_at_once": 4, "turn_timeout_seconds": DEADLINE_SECONDS, "max_attempts": 2, **worker},
     )
     given = settings_with(usual, **(settings or {}))
-    shared = services(given, transport, store, "signal", clock=clock, sandbox=sandbox())
+    shared = Services(given, transport, store, "signal", clock=clock, sandbox=sandbox())
     own = (*(make(shared.reminders) for make in ported), *((Remember(shared.memory),) if remembers else ()))
     aldis = service(
         shared,

@@ -4,7 +4,7 @@ import asyncio
 from functools import lru_cache
 
 from bot.app import own_clock
-from bot.app.wiring import service, services
+from bot.app.wiring import Services, service
 from bot.media.sandbox import Sandbox
 from bot.models.fallback import Fallback
 from bot.service import Service
@@ -25,7 +25,7 @@ async def assembled(store: Store, network: Network, life: Life) -> Service:
     """Aldis for one life over the store of that life."""
     clock = await own_clock(store, machine_clock())
     line = Line(network, life)
-    shared = services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
+    shared = Services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
     provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
     return service(shared, provider, recorded_tools(network, life))
 

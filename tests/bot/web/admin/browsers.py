@@ -11,8 +11,7 @@ import aiohttp
 from bot.app import doctor_deps
 from bot.settings import Settings, load_settings
 from bot.settings.file import SettingsFile
-from bot.web.admin.guard import PagesAddress
-from bot.web.admin.sessions import CurrentFactor, SecondFactor, Sessions
+from bot.web.admin.guard import CurrentFactor, PagesAddress, SecondFactor, Sessions
 from bot.web.admin.site import Site
 from bot.web.admin.world import World
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS

@@ -12,8 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.web.admin.guard import LIVE, MAX_BODY_BYTES
-from bot.web.admin.sessions import IDLE_SECONDS, SecondFactor, Sessions
+from bot.web.admin.guard import IDLE_SECONDS, LIVE, MAX_BODY_BYTES, SecondFactor, Sessions
 from bot.web.admin.world import Wait
 from tests.bot.web.admin.browsers import Visitor, visited
 from tests.bot.web.admin.test_sessions import SECRET, Watch, code_at

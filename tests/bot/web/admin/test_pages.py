@@ -5,6 +5,7 @@ import base64
 import html
 import json
 import re
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -275,12 +276,13 @@ async def test_keys_are_never_shown(tmp_path: Path) -> None:
 
 def test_plots_say_what_was_spent() -> None:
     """Bars fit their frame, the grid begins at nothing, and nothing at all is an empty plot."""
-    plot = by_day({"2026-11-21": Decimal("0.30"), "2026-11-22": Decimal(0), "2026-11-23": Decimal("1.7")})
+    first = date(2026, 11, 21)
+    plot = by_day({first: Decimal("0.30"), date(2026, 11, 22): Decimal(0), date(2026, 11, 23): Decimal("1.7")})
     assert [amount for _, amount in plot["grid"]] == [0, 1, 2]
     assert all(y >= 0 and y + height <= plot["height"] for _, y, _, height, _, _ in plot["bars"])
     assert [height > 0 for _, _, _, height, _, _ in plot["bars"]] == [True, False, True]
     assert by_day({})["is_empty"]
-    assert by_day({"2026-11-21": Decimal(0)})["is_empty"]
+    assert by_day({first: Decimal(0)})["is_empty"]
     assert largest({"a": Decimal(1), "b": Decimal(4)}) == [("b", Decimal(4), 100.0), ("a", Decimal(1), 25.0)]
 
 

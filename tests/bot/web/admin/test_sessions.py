@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.web.admin.sessions import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, SecondFactor, Sessions
+from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, SecondFactor, Sessions
 
 SECRET = b"twenty bytes of it.."
 
