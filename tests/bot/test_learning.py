@@ -53,53 +53,43 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
     return told_of(lessons, *place) if place else NOTHING
 
 
-@pytest.mark.parametrize(
-    ("host", "expected"),
-    [
-        (ModelHost("vllm"), Capabilities(window_tokens=8192)),
-        (
-            ModelHost("llama_cpp"),
-            Capabilities(window_tokens=8192, tools=True, pictures=False, is_at_home=True),
+HOME = Capabilities(window_tokens=8192, pictures=False, is_at_home=True)
+LLAMA = HOME.model_copy(update={"tools": True})
+OLLAMA = HOME.model_copy(update={"tools": True, "thinking": False})
+HOSTS = (
+    (ModelHost("vllm"), Capabilities(window_tokens=8192)),
+    (ModelHost("llama_cpp"), LLAMA),
+    (ModelHost("llama_cpp", sees=True, tools=False), LLAMA.model_copy(update={"pictures": True, "tools": False})),
+    (ModelHost("lm_studio"), HOME),
+    (ModelHost("lm_studio", is_loaded=False), HOME.model_copy(update={"window_tokens": 131_072})),
+    (ModelHost("ollama"), OLLAMA),
+    (
+        ModelHost("ollama", is_loaded=False, num_ctx=16_384, tools=False),
+        OLLAMA.model_copy(update={"window_tokens": 16_384, "tools": False}),
+    ),
+    (
+        ModelHost("ollama", is_loaded=False, sees=True),
+        OLLAMA.model_copy(update={"window_tokens": 131_072, "pictures": True}),
+    ),
+    (
+        ModelHost("openrouter", tools=False),
+        Capabilities(
+            window_tokens=8192, max_output_tokens=2048, tools=False, pictures=False, thinking=True, price=SOLD
         ),
-        (
-            ModelHost("llama_cpp", sees=True),
-            Capabilities(window_tokens=8192, tools=True, pictures=True, is_at_home=True),
-        ),
-        (
-            ModelHost("llama_cpp", tools=False),
-            Capabilities(window_tokens=8192, tools=False, pictures=False, is_at_home=True),
-        ),
-        (ModelHost("lm_studio"), Capabilities(window_tokens=8192, pictures=False, is_at_home=True)),
-        (ModelHost("lm_studio", is_loaded=False), Capabilities(window_tokens=131_072, pictures=False, is_at_home=True)),
-        (
-            ModelHost("ollama"),
-            Capabilities(window_tokens=8192, tools=True, pictures=False, thinking=False, is_at_home=True),
-        ),
-        (
-            ModelHost("ollama", is_loaded=False, num_ctx=16_384, tools=False),
-            Capabilities(window_tokens=16_384, tools=False, pictures=False, thinking=False, is_at_home=True),
-        ),
-        (
-            ModelHost("ollama", is_loaded=False, sees=True),
-            Capabilities(window_tokens=131_072, tools=True, pictures=True, thinking=False, is_at_home=True),
-        ),
-        (
-            ModelHost("openrouter", tools=False),
-            Capabilities(
-                window_tokens=8192, max_output_tokens=2048, tools=False, pictures=False, thinking=True, price=SOLD
-            ),
-        ),
-        (None, NOTHING),
-    ],
+    ),
+    (None, NOTHING),
 )
-@pytest.mark.parametrize("name", ["home-8b", None])
-async def test_each_server_is_understood(host: ModelHost | None, expected: Capabilities, name: str | None) -> None:
+
+
+async def test_each_server_is_understood() -> None:
     """What it gives the model counts before what the model was made for; also where the server chooses the model."""
-    async with OpenAIServer(local=True, models=("embed-1", "home-8b"), host=host) as server:
-        lessons = ModelLessons()
-        assert await learned(settings_of(server, model=name), lessons) == expected
-        assert told_of(lessons, server.base_url, "home-8b") == expected
-        assert server.refused == []
+    for host, expected in HOSTS:
+        async with OpenAIServer(local=True, models=("embed-1", "home-8b"), host=host) as server:
+            for name in ("home-8b", None):
+                lessons = ModelLessons()
+                assert await learned(settings_of(server, model=name), lessons) == expected
+                assert told_of(lessons, server.base_url, "home-8b") == expected
+            assert server.refused == []
 
 
 async def test_claude_is_asked_by_its_name() -> None:

@@ -2,26 +2,19 @@
 
 import asyncio
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
-from bot.loops.watchdog import CAPTCHA, CLOSED
+from bot.loops.watchdog import CLOSED
 from bot.signal.directory import NO_ACCOUNT
 from tests.flows.processes import Ended, started
 from tests.ports import free_port
 from tests.servers.envelopes import ACCOUNT, ALICE, MALLORY, message
 from tests.servers.signal_cli import SignalCli
-from tests.servers.signal_server import Plan
 from tests.waiting import WAIT_SECONDS
-
-TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
-
-MANY = 1000
-"""Of how many sends Signal wants a captcha: more than there are before the test says that it is solved."""
 
 
 async def page(port: int, *, until: int) -> dict[str, Any]:
@@ -106,28 +99,3 @@ async def until(port: int, holds: Callable[[list[str]], bool]) -> None:
     async with asyncio.timeout(WAIT_SECONDS):
         while not holds((await page(port, until=503))["problems"]):
             await asyncio.sleep(0.05)
-
-
-async def test_a_captcha_that_signal_wants_is_told_until_it_is_solved(tmp_path: Path) -> None:
-    """What to do and the challenge that belongs to it stand on the page, and the log says where to look; once Signal
-    takes the answer Aldis is well again. The challenge is in no log.
-    """
-    port = free_port()
-    async with SignalCli() as signal:
-        settings = {"SIGNAL__URL": signal.url, "ACCESS__ALLOWED": ALICE.uuid, "WEB__PORT": str(port)}
-        async with started("run", settings=settings, folder=tmp_path) as process:
-            await signal.connected()
-            limited = Plan(results=("RATE_LIMIT_FAILURE",), retry_after_seconds=1, challenge=TOKEN)
-            signal.plans.extend([limited] * MANY)
-            await signal.deliver(message("hello"))
-            state = await page(port, until=503)
-            while str(CLOSED) in state["problems"] or state["challenge"] is None:
-                state = await page(port, until=503)
-            assert (state["problems"], state["challenge"]) == ([str(CAPTCHA)], TOKEN)
-            assert "aldis_captcha_wanted 1.0\n" in await figures(port)
-            signal.plans.clear()
-            await signal.sent_count(1)
-            assert (await page(port, until=200))["challenge"] is None
-            ended = await process.terminate()
-    assert re.search(r"wants a captcha solved before it sends more \(see `\S+ -m bot health`\)", ended.stderr)
-    assert TOKEN not in ended.stderr

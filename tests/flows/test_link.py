@@ -13,7 +13,7 @@ from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import SignalServer
-from tests.waiting import WAIT_SECONDS, eventually
+from tests.waiting import eventually
 
 
 def code_of(uri: str) -> str:
@@ -65,19 +65,6 @@ async def test_a_bridge_that_is_just_starting(bridge: type[SignalServer], tmp_pa
     assert ended.stderr.count("Waiting for Signal: ") == 1
 
 
-async def test_a_new_code_when_one_expires(tmp_path: Path) -> None:
-    """Who looks for the phone for longer than a minute finds another code."""
-    async with (
-        SignalCli(accounts=[], link_seconds=0.01) as server,
-        watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
-    ):
-        await console.err.until("This is a new code")
-        server.link_seconds = WAIT_SECONDS
-        await server.scan(ACCOUNT)
-        ended = await console.ended()
-    assert (ended.status, ended.stdout.endswith(shown(server.link_uri))) == (0, True)
-
-
 async def test_an_account_that_is_linked_already(tmp_path: Path) -> None:
     """That there is one is said before, and signal-cli's own sentence when it is scanned again."""
     async with (
@@ -90,19 +77,6 @@ async def test_an_account_that_is_linked_already(tmp_path: Path) -> None:
     assert ended.status == 1
     told = f'aldis: not linked; the bridge says: The user {ACCOUNT} already exists Delete "account.d/123456"'
     assert ended.stderr.splitlines()[-1].startswith(told)
-
-
-async def test_a_second_account(tmp_path: Path) -> None:
-    """Aldis would not start before it is told which of them it answers for: that is said."""
-    async with (
-        SignalCli(accounts=["+15550100077"]) as server,
-        watched("link", settings={"SIGNAL__URL": server.url}, folder=tmp_path) as console,
-    ):
-        await console.err.until("Waiting for the phone")
-        await server.scan(ACCOUNT)
-        ended = await console.ended()
-    assert ended.status == 0
-    assert f"several accounts now: set SIGNAL__ACCOUNT={ACCOUNT}." in ended.stderr
 
 
 async def test_giving_up(tmp_path: Path) -> None:

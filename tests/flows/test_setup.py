@@ -46,9 +46,9 @@ async def link_in(console: Console) -> str:
 async def test_an_account_is_linked_in_the_browser(bridge: type[SignalServer], tmp_path: Path) -> None:
     """From an empty folder: `setup` prints the link, the page shows a code, and Aldis runs when it was scanned.
 
-    The first page leads there, and there is something to stop only while a code is shown.
+    Whether an account without a number can scan it is said by the bridge; one that does not name it is helped out.
     """
-    async with bridge(accounts=[]) as server:
+    async with bridge(accounts=[], own=replace(ALDIS, number=None), links_numberless=False) as server:
         settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
         async with (
             watched("setup", settings=settings, folder=tmp_path) as console,
@@ -59,40 +59,16 @@ async def test_an_account_is_linked_in_the_browser(bridge: type[SignalServer], t
                 async with http.get(f"{origin}{path}") as response:
                     return words in await response.text()
 
-            await eventually_found(lambda: shows('href="/setup/account">The account', "/"))
-            assert not await shows("link one with", "/")
-            assert not await shows('value="stop"')
-            async with http.post(f"{origin}/setup/account", data={"token": token, "do": "link"}) as response:
-                assert response.status == 200
-            await server.until(lambda: server.links_begun > 0)
-            await eventually_found(lambda: shows("QR code for linking"))
-            assert await shows('value="stop"')
-            await server.scan(ACCOUNT)
-            await eventually_found(lambda: shows(f"Aldis answers for {ACCOUNT}"))
-            assert not await shows('value="stop"')
-
-
-@pytest.mark.parametrize("bridge", [SignalCli, SignalRestApi])
-async def test_an_account_without_a_number_is_linked_in_the_browser(bridge: type[SignalServer], tmp_path: Path) -> None:
-    """Whether such an account can scan the code is said by the bridge; one that does not name it is helped out."""
-    async with bridge(accounts=[], own=replace(ALDIS, number=None), links_numberless=False) as server:
-        settings = {"SIGNAL__URL": server.url, "WEB__ADMIN_PORT": str(free_port())}
-        async with (
-            watched("setup", settings=settings, folder=tmp_path) as console,
-            entered(await link_in(console)) as (http, origin, token),
-        ):
-
-            async def shows(words: str) -> bool:
-                async with http.get(f"{origin}/setup/account") as response:
-                    return words in await response.text()
-
             async def push(button: str, **given: str) -> None:
                 form = {"token": token, "do": button, **given}
                 async with http.post(f"{origin}/setup/account", data=form) as response:
                     assert response.status == 200
 
+            await eventually_found(lambda: shows('href="/setup/account">The account', "/"))
+            assert not await shows('value="stop"')
             await push("link")
             await eventually_found(lambda: shows("cannot scan this code"))
+            assert await shows('value="stop"')
             await push("stop")
             server.links_numberless = True
             await push("link")

@@ -88,10 +88,3 @@ async def test_without_a_running_one_the_store_is_not_opened(world: World) -> No
     assert restored.status == 0, restored.stderr
     told = await world.verb("export", ALICE.uuid)
     assert "Tabby" in told.stdout
-
-
-async def test_there_must_be_something_to_try_it_on(tmp_path: Path) -> None:
-    """One line, status 2."""
-    async with started("upgrade-check", settings={}, folder=tmp_path) as process:
-        ended = await process.ended()
-    assert (ended.status, ended.stderr.count("\n")) == (2, 1)

@@ -74,21 +74,16 @@ def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--once TEXT" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
+def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where it comes close to one; else all that there are."""
+    for arguments, told in (
         (("docter",), "invalid choice: 'docter'; did you mean doctor?"),
         (("chat", "--onec", "hi"), "unrecognized arguments: --onec hi; did you mean --once?"),
         (("doctor", "--modle"), "unrecognized arguments: --modle; did you mean --model?"),
         (("dance",), "(choose from"),
-    ],
-)
-def test_a_slip_is_told_with_what_was_meant(
-    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Where it comes close to one; else all that there are."""
-    assert left(*arguments) == 2
-    assert told in capsys.readouterr().err
+    ):
+        assert left(*arguments) == 2
+        assert told in capsys.readouterr().err
 
 
 def test_the_options_of_a_chat() -> None:
@@ -156,33 +151,30 @@ def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "=" not in Path("data/settings.env").read_text()
 
 
-def test_a_value_that_did_not_come_removes_nothing(
+def test_a_change_that_is_none_or_refused_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The program before the pipe may have failed."""
-    assert left("settings", "set", "ANTHROPIC_API_KEY=sk-1") == 0
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    capsys.readouterr()
-    assert left("settings", "set", "ANTHROPIC_API_KEY=-") == 2
-    assert capsys.readouterr().err.startswith("aldis: ANTHROPIC_API_KEY: nothing was entered; nothing was changed (")
-    assert "sk-1" in Path("data/settings.env").read_text()
-
-
-def test_a_change_that_is_none_is_not_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is written, and no restart is advised."""
+    """What stands there already, what is wrong, a value that never came through the pipe, words that are no change."""
     assert left("settings", "set", "WEB__PORT=1") == 0
-    for words in (("set", "WEB__PORT=1"), ("unset", "WEB__HOST")):
+    before = Path("data/settings.env").read_text()
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    usage = "aldis: settings: use `settings`, "
+    refused = "LLM__PROVIDERS: must be a comma-separated list of anthropic, openai, offline; nothing was changed\n"
+    for words, status, told in (
+        (("set", "WEB__PORT=1"), 0, "data/settings.env already says so: nothing was changed\n"),
+        (("unset", "WEB__HOST"), 0, "data/settings.env already says so: nothing was changed\n"),
+        (("set", "LLM__PROVIDERS=foo"), 2, f"aldis: {refused}"),
+        (("set", "WEB__PORT=-"), 2, "aldis: WEB__PORT: nothing was entered; nothing was changed ("),
+        (("set",), 2, usage),
+        (("unset",), 2, usage),
+        (("set", "WEB__PORT"), 2, usage),
+        (("WEB__PORT", "WEB__HOST"), 2, usage),
+        (("WEB__PORT=1",), 2, "aldis: settings: to change a setting, use `"),
+    ):
         capsys.readouterr()
-        assert left("settings", *words) == 0
-        assert capsys.readouterr().err == "data/settings.env already says so: nothing was changed\n"
-
-
-def test_a_change_that_is_refused_changes_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """And that is said, rather than where it would have stood."""
-    assert left("settings", "set", "LLM__PROVIDERS=foo") == 2
-    told = "aldis: LLM__PROVIDERS: must be a comma-separated list of anthropic, openai, offline; nothing was changed\n"
-    assert capsys.readouterr().err == told
-    assert not Path("data/settings.env").exists()
+        assert left("settings", *words) == status
+        assert capsys.readouterr().err.startswith(told), words
+    assert Path("data/settings.env").read_text() == before
 
 
 def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,15 +185,6 @@ def test_what_is_wrong_in_the_settings_file_can_be_taken_out(capsys: pytest.Capt
     assert left("settings", "unset", "WEB__PORT") == 0
     assert left("settings") == 0
     capsys.readouterr()
-
-
-def test_words_after_settings_that_are_none(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line that shows how it is written; a change without its verb is no misspelt name."""
-    for words in (("set",), ("unset",), ("set", "WEB__PORT"), ("WEB__PORT", "WEB__HOST")):
-        assert left("settings", *words) == 2
-        assert capsys.readouterr().err.startswith("aldis: settings: use `settings`, ")
-    assert left("settings", "WEB__PORT=1") == 2
-    assert capsys.readouterr().err.startswith("aldis: settings: to change a setting, use `")
 
 
 def test_a_bad_setting_spoils_every_verb(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -226,24 +209,13 @@ class Failing:
         raise self.failure
 
 
-@pytest.mark.parametrize(
-    ("failure", "lines"),
-    [
-        (ConfigError("WEB__PORT: is taken"), ["aldis: WEB__PORT: is taken"]),
-        (StoreInUse("another one has it open"), ["aldis: another one has it open"]),
-        (
-            ExceptionGroup("loops", [ExceptionGroup("inner", [ConfigError("one"), Disconnected("two")])]),
-            ["aldis: one", "aldis: two"],
-        ),
-    ],
-    ids=["alone", "of the store", "out of the loops"],
-)
-def test_what_the_operator_has_to_mend_is_a_line(
-    failure: Exception, lines: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_the_operator_has_to_mend_is_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     """However deep in groups of tasks it was raised; status 2."""
+    inner = ExceptionGroup("inner", [ConfigError("WEB__PORT: is taken"), Disconnected("two")])
+    failure = ExceptionGroup("loops", [inner, StoreInUse("another one has it open")])
     assert cli._status(argparse.Namespace(verb=Failing(failure))) == 2
-    assert capsys.readouterr().err.splitlines() == lines
+    lines = ["aldis: WEB__PORT: is taken", "aldis: two", "aldis: another one has it open"]
+    assert sorted(capsys.readouterr().err.splitlines()) == sorted(lines)
 
 
 def test_a_bug_is_not_taken_for_a_mistake_of_the_operator() -> None:
@@ -275,52 +247,35 @@ async def health(port: int, monkeypatch: pytest.MonkeyPatch, host: str = "127.0.
     return await asyncio.to_thread(left, "health")
 
 
-@pytest.mark.parametrize(
-    ("state", "http_status", "exit_status"),
-    [({"ok": True}, 200, 0), ({"ok": False, "problems": ["the store fails"]}, 503, 1), ({}, 200, 1)],
-)
 async def test_the_state_is_shown_and_told_by_the_status(
-    state: dict[str, object],
-    http_status: int,
-    exit_status: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The page's JSON on standard output, well or not; the machine's proxy is not asked for the way to itself."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
-    async with Page(text=json.dumps(state), status=http_status) as page:
-        assert await health(page.port, monkeypatch) == exit_status
-    assert json.loads(capsys.readouterr().out) == state
+    for state, http_status, exit_status in (({"ok": True}, 200, 0), ({"ok": False}, 503, 1), ({}, 200, 1)):
+        async with Page(text=json.dumps(state), status=http_status) as page:
+            assert await health(page.port, monkeypatch) == exit_status
+        assert json.loads(capsys.readouterr().out) == state
 
 
-@pytest.mark.parametrize(
-    ("text", "status"),
-    [("<h1>Not found</h1>", 404), ("<h1>It works!</h1>", 200), ("[]", 200), ('"ok"', 503), ("\xff", 500)],
-)
-async def test_something_else_answers_at_the_port(
-    text: str, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """That is no health page: one line for what is wrong, one for what to do, and status 1; no trace."""
-    async with Page(text=text, status=status) as page:
-        assert await health(page.port, monkeypatch) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith(f"aldis: no answer from the health page at 127.0.0.1:{page.port}: ")
-    assert err.count("\n") == 2
-
-
-async def test_nobody_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Aldis does not run: status 1, and what to do; where the page is switched off there is nobody to ask: status 2."""
-    async with Page() as page:
-        port = page.port
-    assert await health(port, monkeypatch) == 1
+async def test_no_health_page_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Something else, or nothing: one line for what is wrong, one for what to do, status 1; switched off, status 2."""
+    for text in ("<h1>It works!</h1>", "[]"):
+        async with Page(text=text) as page:
+            port = page.port
+            assert await health(port, monkeypatch) == 1
     assert await health(port, monkeypatch, host="::1") == 1
     assert await health(0, monkeypatch) == 2
-    assert capsys.readouterr().err.splitlines() == [
-        f"aldis: no answer from the health page at 127.0.0.1:{port}: no server listens there",
-        "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
+    out, err = capsys.readouterr()
+    do = "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"
+    lines = err.splitlines()
+    assert (out, lines[1], lines[3]) == ("", do, do)
+    assert (
+        lines[2] == f"aldis: no answer from the health page at 127.0.0.1:{port}: what answers there is something else"
+    )
+    assert lines[4:] == [
         f"aldis: no answer from the health page at [::1]:{port}: no server listens there",
-        "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong",
+        do,
         "aldis: the health page is turned off (WEB__PORT=0)",
     ]
 

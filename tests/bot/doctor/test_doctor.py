@@ -85,9 +85,21 @@ def about(findings: tuple[Finding, ...], *words: str) -> Finding:
 
 
 async def test_everything_is_well(practice: Practice) -> None:
-    """Nothing but the machine's own SQLite and the way over HTTP is worth a word; status 0; no store is made by it."""
-    practice.given = {"ACCESS__GROUPS": GROUP, "ACCESS__ADMINS": BOB.number or ""}
+    """Nothing but the machine's own SQLite and the way over HTTP is worth a word; status 0; no store is made by it.
+
+    No key is printed, nothing is sent, and no model is asked.
+    """
+    practice.given = {
+        "ACCESS__GROUPS": GROUP,
+        "ACCESS__ADMINS": BOB.number or "",
+        "TOOLS__WEATHER__API_KEY": "key-canary",
+    }
     found = await practice.examine()
+    shown = format_findings(found)
+    assert practice.model.key
+    assert not [key for key in ("canary", practice.model.key) if key in shown]
+    assert [seen.body for seen in practice.model.looks if seen.body] == practice.model.requests == []
+    assert (practice.signal.sent, practice.signal.read, practice.signal.streams_opened) == ([], [], 0)
     assert [
         finding.what
         for finding in found
@@ -102,18 +114,6 @@ async def test_everything_is_well(practice: Practice) -> None:
     assert about(found, f"account: {ACCOUNT} is linked").level == "ok"
     assert about(found, "created at the first start").level == "ok"
     assert not practice.path.parent.exists()
-
-
-async def test_no_key_is_printed_and_nothing_is_sent(practice: Practice) -> None:
-    """Whatever is looked at; and no model is asked unless that is wanted."""
-    practice.given = {"BRAVE_API_KEY": "brave-key-canary", "TOOLS__WEATHER__API_KEY": "weather-key-canary"}
-    shown = format_findings(await practice.examine())
-    assert "canary" not in shown
-    assert practice.model.key
-    assert practice.model.key not in shown
-    assert practice.model.requests == []
-    assert [seen.body for seen in practice.model.looks if seen.body] == []
-    assert (practice.signal.sent, practice.signal.read, practice.signal.streams_opened) == ([], [], 0)
 
 
 def test_findings_are_lines() -> None:
@@ -141,16 +141,15 @@ async def test_a_clock_from_another_year_is_a_problem(practice: Practice) -> Non
     assert exit_status(found) == 1
 
 
-@pytest.mark.parametrize(
-    ("landlock", "seccomp", "verdict"),
-    [(7, True, "ok"), (0, True, "ok"), (5, False, "warning"), (0, False, "warning")],
-)
-async def test_how_well_cells_hold_is_said(landlock: int, seccomp: bool, verdict: str) -> None:
-    """Which of the layers there are; that none is there is worth a word."""
-    found = machine.check_cell_level(Level(landlock=landlock, seccomp=seccomp))
-    assert found.level == verdict
-    assert (f"Landlock {landlock}" in found.what) == bool(landlock)
-    assert ("no seccomp" in found.what) == (not seccomp)
+def test_how_well_cells_hold_and_how_much_room_is_left_is_said() -> None:
+    """Which of the layers there are; little room is worth a warning, next to none is a problem."""
+    for landlock, seccomp, verdict in ((7, True, "ok"), (0, True, "ok"), (5, False, "warning"), (0, False, "warning")):
+        found = machine.check_cell_level(Level(landlock=landlock, seccomp=seccomp))
+        assert found.level == verdict
+        assert (f"Landlock {landlock}" in found.what) == bool(landlock)
+        assert ("no seccomp" in found.what) == (not seccomp)
+    levels = [machine.check_disk(free_bytes).level for free_bytes in (10**9, 10**8, 10**7)]
+    assert levels == ["ok", "warning", "problem"]
 
 
 async def test_cells_that_cannot_be_are_a_problem() -> None:
@@ -171,40 +170,23 @@ async def test_cells_that_cannot_be_are_a_problem() -> None:
     assert b"does not start" in said
 
 
-@pytest.mark.parametrize(("free_bytes", "level"), [(10**9, "ok"), (10**8, "warning"), (10**7, "problem")])
-def test_room_on_the_disk(free_bytes: int, level: str) -> None:
-    """Little is worth a warning; next to nothing is a problem."""
-    assert machine.check_disk(free_bytes).level == level
-
-
 # The store
 
 
-async def test_a_store_that_opens(practice: Practice) -> None:
-    """With its size, and who was let in by a code."""
+async def test_a_store_that_opens_or_not(practice: Practice) -> None:
+    """With its size and who was let in by a code; one that a running Aldis holds is left alone."""
     async with open_store(practice.path, realm="signal") as store:
         await store.transaction(
             lambda repos: repos.people.allow(MALLORY.uuid, account=ACCOUNT, by="admin", now=datetime.now(UTC))
         )
+        practice.given = {"WEB__PORT": "9"}
+        found = await practice.examine()
+        assert about(found, "in use by a running Aldis").level == "ok"
+        assert about(found, "no health page answers").level == "warning"
     found = await practice.examine()
     assert about(found, "store:", "opens with its key").level == "ok"
     assert about(found, "let in by a code: 1").level == "ok"
     assert MALLORY.uuid not in format_findings(found)
-
-
-async def test_a_store_that_a_running_aldis_holds(practice: Practice) -> None:
-    """It is left alone; the health page is asked instead."""
-    practice.given = {"WEB__PORT": "9"}
-    async with open_store(practice.path, realm="signal"):
-        found = await practice.examine()
-    assert about(found, "in use by a running Aldis").level == "ok"
-    assert about(found, "no health page answers").level == "warning"
-
-
-async def test_a_store_under_another_key(practice: Practice) -> None:
-    """Told by name, and the exit status says so."""
-    async with open_store(practice.path, realm="signal"):
-        pass
     practice.given = {"STORE__KEY": "00" * 32}
     found = await practice.examine()
     assert about(found, "store: the master key").level == "problem"
@@ -258,68 +240,48 @@ async def test_signal_cli_rest_api_is_known_for_what_it_drops(practice: Practice
     assert exit_status(found) == 0
 
 
-@pytest.mark.parametrize(
-    ("version", "level"), [("0.14.0", "problem"), ("0.14.3", "problem"), ("", "warning"), ("unset", "warning")]
-)
-async def test_a_bridge_that_is_old_or_bad_or_does_not_know(practice: Practice, version: str, level: str) -> None:
+async def test_a_bridge_that_is_old_or_bad_or_does_not_know(practice: Practice) -> None:
     """It costs messages or the account itself, so the operator hears of it while there is time."""
-    practice.signal.version = version
-    found = [one for one in await practice.examine() if one.what.startswith("bridge: signal-cli") and one.advice]
-    assert level in {one.level for one in found}
-    assert all(one.level != "ok" for one in found)
+    for version, level in (("0.14.0", "problem"), ("0.14.3", "problem"), ("", "warning")):
+        practice.signal.version = version
+        found = [one for one in await practice.examine() if one.what.startswith("bridge: signal-cli") and one.advice]
+        assert level in {one.level for one in found}
+        assert all(one.level != "ok" for one in found)
 
 
-@pytest.mark.parametrize(
-    ("accounts", "wanted", "words"),
-    [
-        ([], None, "none is linked"),
+async def test_no_account_to_answer_for(practice: Practice) -> None:
+    """None, another one, or too many: what to do stands beside it."""
+    for accounts, wanted, words in (
+        ([], "", "none is linked"),
         ([ACCOUNT], OTHER_ACCOUNT, "does not have"),
         ([ACCOUNT], ALICE.uuid, "does not have"),
-        ([ACCOUNT, OTHER_ACCOUNT], None, "has several"),
-    ],
-)
-async def test_no_account_to_answer_for(
-    practice: Practice, accounts: list[str], wanted: str | None, words: str
-) -> None:
-    """None, another one, or too many: what to do stands beside it."""
-    practice.signal.accounts = accounts
-    practice.given = {"SIGNAL__ACCOUNT": wanted or ""}
-    found = about(await practice.examine(), "account:", words)
-    assert found.level == "problem"
-    assert found.advice
+        ([ACCOUNT, OTHER_ACCOUNT], "", "has several"),
+    ):
+        practice.signal.accounts = accounts
+        practice.given = {"SIGNAL__ACCOUNT": wanted}
+        found = about(await practice.examine(), "account:", words)
+        assert found.level == "problem"
+        assert found.advice
 
 
 # Who may write
 
 
-async def test_nobody_may_write(practice: Practice) -> None:
-    """A bot that answers nobody is a mistake."""
-    practice.given = {"ACCESS__ALLOWED": ""}
-    assert about(await practice.examine(), "nobody may write").level == "problem"
-
-
-async def test_entries_that_nobody_knows(practice: Practice) -> None:
-    """A typing error shows, and for a group what there is instead."""
+async def test_who_may_write_is_looked_up(practice: Practice) -> None:
+    """A typing error shows, and for a group what there is instead; that nobody may write is a mistake."""
     wrong = GROUP.swapcase()
     practice.given = {"ACCESS__ALLOWED": f"+15550108888,{CAROL.uuid}", "ACCESS__GROUPS": wrong}
     found = await practice.examine()
     assert about(found, "+15550108888", "is not known").level == "warning"
     assert about(found, CAROL.uuid, "Carol", "hides their number").level == "ok"
     assert about(found, wrong, GROUP, "Garden club").level == "warning"
-
-
-@pytest.mark.parametrize(
-    ("strangers", "admins", "words", "level"),
-    [
-        ("ignore", "", "strangers get no reply", "ok"),
-        ("pair", ALICE.uuid, "an admin can let them in", "ok"),
-        ("pair", "", "there is no admin", "warning"),
-    ],
-)
-async def test_what_strangers_hear(practice: Practice, strangers: str, admins: str, words: str, level: str) -> None:
-    """A code is of no use where nobody can take it."""
-    practice.given = {"ACCESS__STRANGERS": strangers, "ACCESS__ADMINS": admins}
-    assert about(await practice.examine(), words).level == level
+    assert about(found, "strangers get no reply").level == "ok"
+    practice.given = {"ACCESS__ALLOWED": "", "ACCESS__STRANGERS": "pair"}
+    found = await practice.examine()
+    assert about(found, "nobody may write").level == "problem"
+    assert about(found, "there is no admin").level == "warning"
+    practice.given |= {"ACCESS__ADMINS": ALICE.uuid}
+    assert about(await practice.examine(), "an admin can let them in").level == "ok"
 
 
 # What answers
@@ -409,46 +371,36 @@ async def test_what_a_running_aldis_has_found_as_well_is_said_once(practice: Pra
     ]
 
 
-@pytest.mark.parametrize(
-    ("given", "level", "words"),
-    [
-        ({}, "hint", "voice notes are not understood"),
-        ({"AUDIO__SPEAK": "true"}, "warning", "without the address"),
-        ({"AUDIO__BASE_URL": "https://api.openai.com/v1"}, "problem", "requires a key"),
-        ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1", "AUDIO__SPEAK": "true"}, "problem", "does not answer"),
-    ],
-)
-async def test_who_listens_is_told(practice: Practice, given: dict[str, str], level: str, words: str) -> None:
-    """And that nobody does where the address was left out."""
-    practice.given = given
-    assert about(await practice.examine(), "audio", words).level == level
-
-
-@pytest.mark.parametrize(("is_there", "level"), [(True, "ok"), (False, "problem")])
-async def test_a_folder_of_files_that_is_none_is_told(practice: Practice, is_there: bool, level: str) -> None:
-    """What people send would stay there for ever."""
+async def test_voice_notes_and_files_are_told(practice: Practice) -> None:
+    """That nobody listens where the address was left out; that what people send would stay for ever."""
     folder = practice.path.with_name("attachments")
-    if is_there:
-        folder.mkdir(parents=True)
-    practice.given = {"SIGNAL__ATTACHMENTS": str(folder)}
-    assert about(await practice.examine(), "files:", str(folder)).level == level
+    files = {"SIGNAL__ATTACHMENTS": str(folder)}
+    for given, area, level, words in (
+        (files, "files:", "problem", str(folder)),
+        ({}, "audio", "hint", "voice notes are not understood"),
+        ({"AUDIO__SPEAK": "true"}, "audio", "warning", "without the address"),
+        ({"AUDIO__BASE_URL": "https://api.openai.com/v1"}, "audio", "problem", "requires a key"),
+        ({"AUDIO__BASE_URL": "http://127.0.0.1:9/v1", "AUDIO__SPEAK": "true"}, "audio", "problem", "does not answer"),
+    ):
+        practice.given = given
+        assert about(await practice.examine(), area, words).level == level
+    folder.mkdir(parents=True)
+    practice.given = files
+    assert about(await practice.examine(), "files:", str(folder)).level == "ok"
 
 
-@pytest.mark.parametrize(
-    ("used", "missing"),
-    [
-        ({"AUDIO__BASE_URL": "http://w/v1"}, "AUDIO__PRICE"),
-        ({"AUDIO__BASE_URL": "http://w/v1", "AUDIO__PRICE": "0", "AUDIO__SPEAK": "yes"}, "AUDIO__SPEECH_PRICE"),
-        ({"TOOLS__IMAGES__API_KEY": "k"}, "TOOLS__IMAGES__COST_USD"),
-    ],
-)
-def test_a_budget_counts_speech_and_pictures(used: dict[str, str], missing: str) -> None:
+def test_a_budget_counts_speech_and_pictures() -> None:
     """Where nobody has said what they cost, it is refused at the start; zero can be said, too."""
-    budget = {"BUDGET__ALL_DAY_USD": "5"}
-    with pytest.raises(ConfigError, match=f"^{missing}: must be set where a budget is"):
-        models.budgets(settings.load_settings({**budget, **used}, env_file=None))
-    models.budgets(settings.load_settings({**budget, **used, missing: "0"}, env_file=None))
-    models.budgets(settings.load_settings(used, env_file=None))
+    budget, speech = {"BUDGET__ALL_DAY_USD": "5"}, {"AUDIO__BASE_URL": "http://w/v1"}
+    for used, missing in (
+        (speech, "AUDIO__PRICE"),
+        ({**speech, "AUDIO__PRICE": "0", "AUDIO__SPEAK": "yes"}, "AUDIO__SPEECH_PRICE"),
+        ({"TOOLS__IMAGES__API_KEY": "k"}, "TOOLS__IMAGES__COST_USD"),
+    ):
+        with pytest.raises(ConfigError, match=f"^{missing}: must be set where a budget is"):
+            models.budgets(settings.load_settings({**budget, **used}, env_file=None))
+        models.budgets(settings.load_settings({**budget, **used, missing: "0"}, env_file=None))
+        models.budgets(settings.load_settings(used, env_file=None))
 
 
 async def test_a_budget_that_cannot_count_is_a_problem(practice: Practice) -> None:

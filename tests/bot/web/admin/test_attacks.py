@@ -270,17 +270,6 @@ async def test_what_was_done_is_logged(tmp_path: Path, caplog: pytest.LogCapture
     assert not [secret for secret in secrets if secret in caplog.text]
 
 
-async def test_no_file_is_read(tmp_path: Path) -> None:
-    """Nothing on the pages takes one: the body of such a form is not looked at."""
-    async with visited(tmp_path) as visitor:
-        await visitor.enter()
-        data = aiohttp.FormData({"token": visitor.token, "do": "profile"})
-        data.add_field("picture", b"\xff\xd8\xff", filename="a.jpg", content_type="image/jpeg")
-        headers = {"Origin": visitor.origin, **cookie(visitor)}
-        async with visitor.http.post(f"{visitor.origin}/setup/tools", data=data, headers=headers) as response:
-            assert response.status == 415
-
-
 def cookie(visitor: Visitor) -> dict[str, str]:
     found = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
     return {"Cookie": found} if found else {}
