@@ -86,7 +86,10 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
     llm = settings.llm
     lessons = lessons or ModelLessons()
     server = _servers(settings).get(name, "")
-    asks = _told_prices(lessons, server)
+
+    def asks(model: str) -> Price | None:
+        return told_of(lessons, server, model).price
+
     match name:
         case "anthropic":
             from bot.models.anthropic import Anthropic
@@ -139,10 +142,6 @@ def _servers(settings: Settings) -> Mapping[str, str]:
     """The address of each vendor's server."""
     llm = settings.llm
     return {"anthropic": llm.anthropic.base_url or ANTHROPIC_URL, "openai": llm.openai.base_url or OPENAI_URL}
-
-
-def _told_prices(lessons: ModelLessons, server: str) -> Callable[[str], Price | None]:
-    return lambda model: told_of(lessons, server, model).price
 
 
 def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Capabilities]:

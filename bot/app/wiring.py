@@ -226,7 +226,7 @@ def service(
         clock,
         counts,
         level=lambda: shared.sandbox.known_level,
-        findings=lambda: checkups.findings,
+        own_findings=lambda: checkups.findings,
         free_bytes=lambda: free_bytes_of(settings),
         used_share=shared.budget.used_share,
         restarts=restarts,
@@ -358,7 +358,13 @@ def service(
         checkups=checkups,
         health=health,
         control=Control(
-            store, clock, health.state, transport=transport, identities=identities, captchas=captchas, restarts=restarts
+            store=store,
+            clock=clock,
+            state=health.state,
+            transport=transport,
+            identities=identities,
+            captchas=captchas,
+            restarts=restarts,
         ),
         running=RunningParts(
             store=store,

@@ -16,10 +16,9 @@ import logging
 import signal
 import sys
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
@@ -153,7 +152,9 @@ class _Runs:
                     return
                 self._former, self._now = self._now, self._next
                 self._restarts.refused = None
-            _tidy()
+            # What the previous run left behind was exempt from garbage collection.
+            gc.unfreeze()
+            gc.collect()
             self._restarts.runs += 1
             _set_up_log(self._now)
             _log.info("Aldis is restarting")
@@ -224,12 +225,6 @@ def _set_up_log(given: Settings) -> None:
     logs.set_up(given.log.level.upper(), given.log.format)
 
 
-def _tidy() -> None:
-    """Frees what the previous run left behind, which was exempt from garbage collection."""
-    gc.unfreeze()
-    gc.collect()
-
-
 async def _restart(store_path: Path) -> int:
     answer = await ask_running(store_path, "restart")
     if answer is None:
@@ -241,28 +236,16 @@ async def _restart(store_path: Path) -> int:
         return 1
     until = time.monotonic() + _RESTART_SECONDS
     while time.monotonic() < until:
-        state = await _state(store_path)
+        state = None
+        with suppress(StoreError):  # it is stopping
+            state = await ask_running(store_path, "state", within_seconds=ASKING_SECONDS)
         if state is not None and state.get("runs", 0) > answer["run"]:
-            return _announce(state)
+            if (refused := state.get("refused")) is None:
+                print("Aldis has restarted with its current settings.")
+                return 0
+            why = f"the new ones were refused: {refused}"
+            print(f"aldis: it keeps running with its previous settings, because {why}", file=sys.stderr)
+            return 2
         await asyncio.sleep(_LOOK_SECONDS)
     print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
     return 1
-
-
-def _announce(state: Mapping[str, Any]) -> int:
-    if (refused := state.get("refused")) is not None:
-        print(
-            f"aldis: it keeps running with its previous settings, because the new ones were refused: {refused}",
-            file=sys.stderr,
-        )
-        return 2
-    print("Aldis has restarted with its current settings.")
-    return 0
-
-
-async def _state(store_path: Path) -> Mapping[str, Any] | None:
-    """The state that the running Aldis reports; None while none runs, or it is stopping."""
-    try:
-        return await ask_running(store_path, "state", within_seconds=ASKING_SECONDS)
-    except StoreError:
-        return None

@@ -61,20 +61,9 @@ class ToolGroup:
     seen_by: tuple[str, ...] | None = None
     """Who outside this machine sees what is asked; None: they do not tell."""
     advice: str = ""
-    """What would switch them on, or what they would ask besides; empty where there is nothing to set."""
+    """What would switch them on, what they need, or what they would ask besides; empty where nothing is to be set."""
     why: str = ""
     """What is wrong with one that failed."""
-
-    @property
-    def remedy(self) -> str:
-        """The advice as a sentence; empty where there is none."""
-        match self.state:
-            case "off":
-                return f"{self.advice} switches it on"
-            case "missing":
-                return f"it needs {self.advice}"
-            case _:
-                return self.advice
 
 
 def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
@@ -107,12 +96,12 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
     for group in groups:
         match group.state:
             case "on":
-                yield ok("tools", f"{group.name} is on", group.remedy)
+                yield ok("tools", f"{group.name} is on", group.advice)
             case "off":
-                yield hint("tools", f"{group.name} is off", group.remedy)
+                yield hint("tools", f"{group.name} is off", group.advice)
             case "missing":
                 is_wanted = settings.tools.options_by_name[group.name].model_fields_set
-                yield (warning if is_wanted else hint)("tools", f"{group.name} is not offered", group.remedy)
+                yield (warning if is_wanted else hint)("tools", f"{group.name} is not offered", group.advice)
             case "failed":
                 what = f"{group.name} of {group.origin} is left out: {group.why}"
                 yield warning("tools", what, "fix it, or remove it")
@@ -156,21 +145,22 @@ def _foreign(settings: Settings, more: ExtensionTools) -> Iterator[ToolGroup]:
             yield _group(extension.name, options, tools, all_on=all_on, origin=extension.distribution)
     for name in extensions.switched_off:
         switch = _variable(name, "ENABLED") if all_on else "TOOLS__ENABLED"
-        yield ToolGroup(name=name, state="off", advice=f"{switch}=true")
+        yield ToolGroup(name=name, state="off", advice=f"{switch}=true switches it on")
     for failure in more.failures:
         yield ToolGroup(name=failure.name, state="failed", origin=failure.distribution, why=failure.why)
 
 
 def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, origin: str = "") -> ToolGroup:
     missing = None if tools else _missing(name, options)
-    wanted = tuple(_wants(name, options, missing, all_on=all_on))
+    switches = ["TOOLS__ENABLED=true"] if not all_on else []
+    switches += [f"{_variable(name, 'ENABLED')}=true"] if not options.enabled else []
+    wanted = join_words([*switches, *([missing] if missing else [])])
+    idle = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
+    state: State = "off" if switches else "missing" if missing else "on"
+    besides = f"it would also ask {join_words(idle)}" if idle else ""
+    advice = {"off": f"{wanted} switches it on", "missing": f"it needs {wanted}"}.get(state, besides)
     return ToolGroup(
-        name=name,
-        state="off" if not (options.enabled and all_on) else "missing" if missing else "on",
-        tools=tuple(tools),
-        origin=origin,
-        seen_by=options.seen_by(),
-        advice=join_words(wanted) if wanted else _besides(name, options),
+        name=name, state=state, tools=tuple(tools), origin=origin, seen_by=options.seen_by(), advice=advice
     )
 
 
@@ -186,21 +176,6 @@ def _missing(name: str, options: Options) -> str | None:
         for one in missing.split(" or ")
     ]
     return join_words(wanted, last="or")
-
-
-def _wants(name: str, options: Options, missing: str | None, *, all_on: bool) -> Iterator[str]:
-    """What has to be set before the group is on."""
-    if not all_on:
-        yield "TOOLS__ENABLED=true"
-    if not options.enabled:
-        yield f"{_variable(name, 'ENABLED')}=true"
-    if missing is not None:
-        yield missing
-
-
-def _besides(name: str, options: Options) -> str:
-    services = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
-    return f"it would also ask {join_words(services)}" if services else ""
 
 
 def _variable(group: str, field: str) -> str:

@@ -23,6 +23,7 @@ import os
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -38,7 +39,7 @@ from bot.features.safety_numbers import SafetyNumbers
 from bot.settings.values import person_of
 from bot.shutdown import Restarts
 from bot.signal.protocol import Contact, Identities, Transport
-from bot.web.listening import KEEPALIVE_SECONDS, connections
+from bot.web.listening import connections, runner_of
 from store import NOT_INCLUDED, Repositories, Store, StoreError
 
 State = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -69,28 +70,18 @@ Given = Mapping[str, Any]
 """What a verb sends along, as in the table above."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Control:
     """The verbs of the socket."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        state: State,
-        *,
-        transport: Transport,
-        identities: SafetyNumbers,
-        captchas: Captchas,
-        restarts: Restarts | None = None,
-    ) -> None:
-        """`restarts` None means that this Aldis cannot be restarted."""
-        self._store = store
-        self._clock = clock
-        self._state = state
-        self._transport = transport
-        self._identities = identities
-        self._captchas = captchas
-        self._restarts = restarts
+    store: Store
+    clock: Clock
+    state: State
+    transport: Transport
+    identities: SafetyNumbers
+    captchas: Captchas
+    restarts: Restarts | None = None
+    """None means that this Aldis cannot be restarted."""
 
     @property
     def app(self) -> web.Application:
@@ -104,7 +95,7 @@ class Control:
                 web.post("/trust", _verb(self._trust)),
                 web.post("/captcha", _verb(self._solve)),
                 web.post("/restart", _verb(self._restart)),
-                web.get("/state", _verb(lambda _: self._state())),
+                web.get("/state", _verb(lambda _: self.state())),
             ]
         )
         return app
@@ -114,15 +105,15 @@ class Control:
         folder = Path(given["folder"])
         if not folder.is_absolute() or "\0" in str(folder):
             raise ConfigError(f"the folder of a backup has to be a whole path, not {folder}")
-        copy = await self._store.backup(folder, now=self._clock.wall())
+        copy = await self.store.backup(folder, now=self.clock.wall())
         return {"file": str(copy), "note": NOT_INCLUDED}
 
     async def _rotate_key(self, _: Given) -> Mapping[str, Any]:
-        return {"keys": await self._store.rotate_key()}
+        return {"keys": await self.store.rotate_key()}
 
     async def _export(self, given: Given) -> Mapping[str, Any]:
-        person = uuid_of(given["person"]) or await find_person(self._store, self._transport, given["person"])
-        found = await gather_export(self._store, person, ChatId.direct(person), now=self._clock.now())
+        person = uuid_of(given["person"]) or await find_person(self.store, self.transport, given["person"])
+        found = await gather_export(self.store, person, ChatId.direct(person), now=self.clock.now())
         return {"json": await asyncio.to_thread(found.as_json)}
 
     async def _trust(self, given: Given) -> Mapping[str, Any]:
@@ -130,22 +121,22 @@ class Control:
             fields = ("label", "person", "name", "safety_number")
             found = [
                 {field: getattr(one, field) for field in fields} | {"since": one.since.isoformat(timespec="seconds")}
-                for one in await self._identities.look()
+                for one in await self.identities.look()
             ]
             return {"suspects": found}
-        verdict = await self._identities.trust(given["name"], safety_number=given["safety_number"])
+        verdict = await self.identities.trust(given["name"], safety_number=given["safety_number"])
         if verdict.kind != "trusted" or verdict.suspect is None:
             raise CallRefused(_NOT_TRUSTED[verdict.kind])
         return {"trusted": verdict.suspect.label}
 
     async def _solve(self, given: Given) -> Mapping[str, Any]:
-        await self._captchas.solve(given["captcha"])
+        await self.captchas.solve(given["captcha"])
         return {}
 
     async def _restart(self, _: Given) -> Mapping[str, Any]:
-        if self._restarts is None:
+        if self.restarts is None:
             raise ConfigError("what runs here is no Aldis that can be restarted")
-        return {"run": await self._restarts.request()}
+        return {"run": await self.restarts.request()}
 
 
 def _verb(
@@ -203,11 +194,7 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
     Raises:
         ConfigError: no socket can be created there.
     """
-    runner = web.AppRunner(
-        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=KEEPALIVE_SECONDS
-    )
-    await runner.setup()
-    try:
+    async with runner_of(app) as runner:
         endpoint = _bound(path)
         try:
             listener = await asyncio.get_running_loop().create_unix_server(connections(runner), sock=endpoint)
@@ -215,8 +202,6 @@ async def answering(app: web.Application, path: Path) -> AsyncGenerator[None]:
                 yield
         finally:
             path.unlink(missing_ok=True)  # noqa: ASYNC240 - a name in a folder, and the loop is about to end
-    finally:
-        await runner.cleanup()
 
 
 async def ask_running(

@@ -12,6 +12,7 @@ import logging
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, get_args
@@ -29,8 +30,6 @@ from bot.loops.watchdog import Watchdog
 from bot.media.confinement import Level
 from bot.metrics import CONTENT_TYPE, Counts, Gauge
 from bot.shutdown import Restarts
-from bot.signal.bridges import Concern
-from bot.signal.protocol import Release
 from bot.version import build
 from bot.web.listening import serving_on
 from store import Repositories, Store, StoreError, Waiting
@@ -69,36 +68,23 @@ _PRIVATE_NAMES = (".internal", ".local", ".localhost", ".home.arpa", ".lan")
 on `.internal`; `.lan`, which many routers use, is no top-level domain (2026-11)."""
 
 
+@dataclass(frozen=True)
 class HealthPage:
     """What `/healthz` and `/metrics` report about a running Aldis."""
 
-    def __init__(
-        self,
-        store: Store,
-        watchdog: Watchdog,
-        clock: Clock,
-        counts: Counts,
-        *,
-        level: Callable[[], Level | None] = lambda: None,
-        findings: Callable[[], Sequence[Finding]] = tuple,
-        free_bytes: Callable[[], int | None] = lambda: None,
-        used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
-        restarts: Restarts | None = None,
-    ) -> None:
-        """`level` returns the layers of the cells in which strangers' files are opened; None if unknown so far.
-        `findings` returns what a running Aldis has found itself, `free_bytes` what is left on the disk, `used_share`
-        the share of everybody's common budgets that is used up. `restarts` None means that this Aldis cannot be
-        restarted.
-        """
-        self._store = store
-        self._watchdog = watchdog
-        self._clock = clock
-        self._counts = counts
-        self._level = level
-        self._own_findings = findings
-        self._free_bytes = free_bytes
-        self._used_share = used_share
-        self._restarts = restarts
+    store: Store
+    watchdog: Watchdog
+    clock: Clock
+    counts: Counts
+    level: Callable[[], Level | None] = lambda: None
+    """Returns the layers of the cells in which strangers' files are opened; None if unknown so far."""
+    own_findings: Callable[[], Sequence[Finding]] = tuple
+    """Returns what a running Aldis has found itself."""
+    free_bytes: Callable[[], int | None] = lambda: None
+    used_share: Callable[[], Awaitable[Mapping[str, float]]] | None = None
+    """Returns the share of everybody's common budgets that is used up."""
+    restarts: Restarts | None = None
+    """None means that this Aldis cannot be restarted."""
 
     async def state(self) -> dict[str, Any]:
         """Returns the present state.
@@ -118,34 +104,34 @@ class HealthPage:
         return {
             "ok": not problems,
             "problems": list(problems),
-            "challenge": self._watchdog.challenge,
+            "challenge": self.watchdog.challenge,
             "bridge": self._bridge(),
-            "cells": None if (level := self._level()) is None else words_of_level(level),
+            "cells": None if (level := self.level()) is None else words_of_level(level),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
-            "counts": self._counts.all(),
+            "counts": self.counts.all(),
             "findings": as_json(self.findings),
             "build": dict(build()),
-            "runs": self._restarts.runs if self._restarts else 1,
+            "runs": self.restarts.runs if self.restarts else 1,
             "refused": self._refused,
         }
 
     @property
     def _refused(self) -> str | None:
-        return None if self._restarts is None else self._restarts.refused
+        return None if self.restarts is None else self.restarts.refused
 
     async def running_state(self) -> RunningState:
         """Returns what the doctor and the administration pages want to know, in values."""
         problems, _ = await self._look()
-        return RunningState(problems=problems, findings=self.findings, counts=self._counts.all())
+        return RunningState(problems=problems, findings=self.findings, counts=self.counts.all())
 
     async def _look(self) -> tuple[tuple[str, ...], tuple[Waiting, Waiting] | None]:
         """What is wrong, and what waits in inbox and outbox; None if the store fails."""
-        problems: tuple[str, ...] = self._watchdog.problems()
+        problems: tuple[str, ...] = self.watchdog.problems()
         try:
             inbox, outbox = await self._backlogs()
             overdue = await self._overdue(inbox)
-            held = await self._store.read(_held)
+            held = await self.store.read(_held)
         except StoreError as error:
             return (f"the store fails: {error!s}", *problems), None
         return (*problems, *overdue, *held), (inbox, outbox)
@@ -153,34 +139,22 @@ class HealthPage:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What a running Aldis has found itself."""
-        found = tuple(self._own_findings())
+        found = tuple(self.own_findings())
         if self._refused is None:
             return found
         return (*found, problem("settings", f"the previous ones are still in use: {self._refused}", _CORRECT))
 
-    @property
-    def release(self) -> Release | None:
-        """The bridge that runs; None until it has reported."""
-        return self._watchdog.release
-
-    @property
-    def concerns(self) -> tuple[Concern, ...]:
-        """What is to be known of its version."""
-        return self._watchdog.concerns
-
     def _bridge(self) -> dict[str, Any] | None:
-        if self.release is None:
-            return None
-        warnings = [f"{concern.words}: {concern.advice}" for concern in self.concerns]
-        age_days = self._watchdog.release_age_days
-        return {"name": self.release.name, "age_days": age_days, "warnings": warnings}
+        release, age_days = self.watchdog.release, self.watchdog.release_age_days
+        warnings = [f"{concern.words}: {concern.advice}" for concern in self.watchdog.concerns]
+        return None if release is None else {"name": release.name, "age_days": age_days, "warnings": warnings}
 
     async def _overdue(self, inbox: Waiting) -> list[str]:
         """What should have been done by now, a sentence each."""
-        unsent_at, reminded_at = await self._store.read(
+        unsent_at, reminded_at = await self.store.read(
             lambda repos: (repos.outbox.next_due_at(), repos.reminders.next_due_at())
         )
-        unreminded_seconds = 0.0 if reminded_at is None else (self._clock.settled_now() - reminded_at).total_seconds()
+        unreminded_seconds = 0.0 if reminded_at is None else (self.clock.settled_now() - reminded_at).total_seconds()
         waiting = {
             "a message has been waiting for too long": self._seconds_since(inbox.oldest_at),
             "an answer has been due to be sent for too long": self._seconds_since(unsent_at),
@@ -190,11 +164,11 @@ class HealthPage:
 
     async def metrics(self) -> str:
         """Returns the present figures; if the store fails, its own are left out."""
-        watchdog, level = self._watchdog, self._level()
+        watchdog, level = self.watchdog, self.level()
         found = {finding.notice.kind for finding in wanting(self.findings) if finding.notice is not None}
         values: dict[str, float | Mapping[str, float] | None] = {
             "finding": {kind: kind in found for kind in get_args(Kind)},
-            "disk_free_bytes": self._free_bytes(),
+            "disk_free_bytes": self.free_bytes(),
             "cells_hold": level and level.holds,
             "settings_refused": self._refused is not None,
             "stream_open": watchdog.is_open,
@@ -204,21 +178,21 @@ class HealthPage:
             "captcha_wanted": watchdog.challenge is not None,
         }
         try:
-            values["budget_used_ratio"] = dict(await self._used_share()) if self._used_share else {}
+            values["budget_used_ratio"] = dict(await self.used_share()) if self.used_share else {}
             for name, waiting in zip(("inbox", "outbox"), await self._backlogs(), strict=True):
                 values |= {f"{name}_open": waiting.items, f"{name}_dead": waiting.dead}
                 values[f"{name}_oldest_seconds"] = self._seconds_since(waiting.oldest_at)
             values["store_up"] = True
         except StoreError:
             values["store_up"] = False
-        return self._counts.exposition((*_running(is_ready=True), *_gauges(values)))
+        return self.counts.exposition((*_running(is_ready=True), *_gauges(values)))
 
     async def _backlogs(self) -> tuple[Waiting, Waiting]:
-        return await self._store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
+        return await self.store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
 
     def _seconds_since(self, at: datetime | None) -> float:
         """How many seconds ago that was; 0 if it is in the future or None."""
-        return 0.0 if at is None else max(0.0, (self._clock.now() - at).total_seconds())
+        return 0.0 if at is None else max(0.0, (self.clock.now() - at).total_seconds())
 
 
 class HealthPages:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 
 from aiohttp import web
 
@@ -14,6 +14,21 @@ MAX_CONNECTIONS = 64
 """Open at a time, signed in or not: a browser opens six."""
 KEEPALIVE_SECONDS = 15.0
 """How many seconds a connection can be open without a whole request, even one that sends headers byte by byte."""
+
+
+@asynccontextmanager
+async def runner_of(
+    app: web.Application, keepalive_seconds: float = KEEPALIVE_SECONDS
+) -> AsyncGenerator[web.AppRunner]:
+    """Yields what answers for an application, and ends its connections at the end of the block."""
+    runner = web.AppRunner(
+        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=keepalive_seconds
+    )
+    await runner.setup()
+    try:
+        yield runner
+    finally:
+        await runner.cleanup()
 
 
 @asynccontextmanager
@@ -31,11 +46,7 @@ async def serving_on(
     Raises:
         ConfigError: the address cannot be listened on.
     """
-    runner = web.AppRunner(
-        app, access_log=None, handle_signals=False, shutdown_timeout=0.5, keepalive_timeout=keepalive_seconds
-    )
-    await runner.setup()
-    try:
+    async with runner_of(app, keepalive_seconds) as runner:
         accept = connections(runner, max_connections=max_connections)
         try:
             listener = await asyncio.get_running_loop().create_server(accept, host, port, reuse_address=True)
@@ -45,12 +56,8 @@ async def serving_on(
             why = "no address of this machine" if number is None else os.strerror(number)
             words = f"{variable}: {host}:{port} cannot be listened on ({why}); set another, or 0 for none"
             raise ConfigError(words) from error
-        try:
+        with closing(listener):
             yield
-        finally:
-            listener.close()
-    finally:
-        await runner.cleanup()
 
 
 def connections(runner: web.AppRunner, *, max_connections: int = MAX_CONNECTIONS) -> Callable[[], asyncio.Protocol]:

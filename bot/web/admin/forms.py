@@ -241,11 +241,6 @@ class AdminPage:
         return known.get(name)
 
 
-async def nothing_more(_: Ask) -> dict[str, object]:
-    """Returns no values, for pages that need none but those of all pages."""
-    return {}
-
-
 def refusal_of(error: Exception) -> str:
     """Returns what a page says of a refusal; a refused value is not set anywhere yet."""
     return str(error) if isinstance(error, NotDone) else f"It was refused: {error}".replace(_SET_IN, "")

@@ -66,7 +66,7 @@ async def _tasks(ask: Ask) -> AsyncIterator[Task]:
     state = await running.health.running_state()
     for words in state.problems:
         yield Task(level="problem", what=words)
-    for concern in running.health.concerns:
+    for concern in running.health.watchdog.concerns:
         yield Task(level="problem" if concern.is_urgent else "warning", what=concern.words, advice=concern.advice)
     for finding in wanting(state.findings):
         yield Task(level=finding.level, what=finding.what, advice=finding.advice)

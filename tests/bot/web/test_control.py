@@ -32,7 +32,7 @@ def control_of(store: Store, clock: SetClock, state: State, transport: FakeTrans
     admins = Admins(clock, listed=frozenset, language=lambda *_: "en")
     identities = SafetyNumbers(transport, store, clock, counts, may_write=lambda *_: True, admins=admins, accepts=False)
     captchas = Captchas(transport, store, clock, counts)
-    return Control(store, clock, state, transport=transport, identities=identities, captchas=captchas)
+    return Control(store=store, clock=clock, state=state, transport=transport, identities=identities, captchas=captchas)
 
 
 async def well() -> Mapping[str, Any]:
