@@ -34,7 +34,7 @@ from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
 from bot.commands.urgent import Authority, UrgentItems
-from bot.doctor.findings import Finding, ok, problem
+from bot.doctor.findings import Finding
 from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.models import ModelTroubles
 from bot.events import TERMINAL_PERSON
@@ -213,10 +213,19 @@ def service(
     # What watches over it.
     watchdog = Watchdog(transport, counts, clock=clock)
     watchdog.on_answer = intake.wake
+
+    def looked_at() -> list[Finding]:
+        level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
+        heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
+        return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
+
+    async def asked() -> Sequence[Finding]:
+        return await ask() if ask else ()
+
     checkups = Checkups(
         notices,
-        look=lambda: [*troubles.findings(), check_disk(free_bytes_of(settings)), _heard(watchdog)],
-        ask=ask or _nothing_asked,
+        look=looked_at,
+        ask=asked,
         contacts=audience.contacts,
     )
     troubles.on_change = checkups.wake
@@ -388,17 +397,6 @@ def _nightly(shared: Services) -> Callable[[], Awaitable[None]] | None:
         return None
     folder, kept = given.path.absolute().parent / "backups" / "nightly", timedelta(days=given.backup_days)
     return lambda: shared.store.back_up_nightly(folder, now=shared.clock.wall(), timezone=zone, kept=kept)
-
-
-def _heard(watchdog: Watchdog) -> Finding:
-    deaf = Notice(kind="deaf")
-    if watchdog.is_deaf:
-        return problem("bridge", "nothing is heard over it", notice=deaf)
-    return ok("bridge", "something is heard", notice=deaf)
-
-
-async def _nothing_asked() -> tuple[Finding, ...]:
-    return ()
 
 
 def access_list(settings: Settings, realm: str) -> AccessList:

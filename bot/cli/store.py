@@ -35,7 +35,6 @@ from store import (
     Repositories,
     Store,
     Undecided,
-    Waiting,
     is_undecided,
     open_store,
     restore,
@@ -176,19 +175,15 @@ def _listed(found: Backlog, now: datetime) -> str:
         ("said late", "reminder", found.reminders),
         ("asked late", "planned question", found.questions),
     )
-    lines = [
-        f"  {part.items} {noun}{'s' if part.items > 1 else ''} would be {what}, {_since(part, now)}"
-        for what, noun, part in parts
-        if part.items
-    ]
+    lines: list[str] = []
+    for what, noun, part in parts:
+        since = _ago(part.oldest_at, now) if part.oldest_at else "of an unknown time"
+        many, oldest = ("s", "the oldest ") if part.items > 1 else ("", "")
+        if part.items:
+            lines.append(f"  {part.items} {noun}{many} would be {what}, {oldest}{since}")
     if not lines:
         return f"The store is a backup {made}. Nothing was open in it: there is nothing to decide."
     return "\n".join((f"The store is a backup {made}. If Aldis continues from it:", *lines, _UNKNOWN))
-
-
-def _since(part: Waiting, now: datetime) -> str:
-    since = _ago(part.oldest_at, now) if part.oldest_at else "of an unknown time"
-    return since if part.items == 1 else f"the oldest {since}"
 
 
 def _ago(at: datetime, now: datetime) -> str:
@@ -255,7 +250,9 @@ def captcha(given: Settings, options: argparse.Namespace) -> int:
     path, pasted = given.store.path, " ".join(options.link)
     is_running = bool(pasted) or asyncio.run(ask_running(path, "state")) is not None
     if is_running and not pasted:  # a captcha is good for minutes: nobody is asked for one that nobody can take
-        pasted = _pasted()
+        if sys.stdin.isatty():
+            print("Paste the link of “Open Signal”, then press Enter and Ctrl-D.", file=sys.stderr)
+        pasted = sys.stdin.read(MAX_PASTED_CHARS)
     if not is_running or asyncio.run(ask_running(path, "captcha", {"captcha": pasted})) is None:
         raise ConfigError(
             f"captcha: Aldis is not running. Start it (`{command_line('run')}`) and hand the captcha in while it runs; "
@@ -263,13 +260,6 @@ def captcha(given: Settings, options: argparse.Namespace) -> int:
         )
     print("Signal has accepted it. What was waiting is being sent.", file=sys.stderr)
     return 0
-
-
-def _pasted() -> str:
-    """What comes over standard input; a person at a terminal is told how to give it."""
-    if sys.stdin.isatty():
-        print("Paste the link of “Open Signal”, then press Enter and Ctrl-D.", file=sys.stderr)
-    return sys.stdin.read(MAX_PASTED_CHARS)
 
 
 async def _done(

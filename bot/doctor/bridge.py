@@ -17,7 +17,7 @@ from bot.settings import Settings
 from bot.signal.bridges import bridge_at, warnings
 from bot.signal.directory import UNNAMED, Choice, choice_of
 from bot.signal.json import text_in
-from bot.signal.protocol import Bridge, Contact, Group, Release, SignalTransport
+from bot.signal.protocol import Bridge, Contact, Group, Release
 from bot.signal.rest_api.client import check_about
 from bot.signal.signal_cli.rpc import Rpc
 
@@ -54,13 +54,18 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
     if account is None:
         return None, found
     transport = deps.transport(bridge, account)
+    refuses = "let Aldis receive"
     try:
-        state, of_lists = await _asked(transport)
         if found[0].level != "problem":
-            found.append(await _receiving(transport))
+            await transport.check_receiving()  # fetches nothing
+            found.append(ok("bridge", "it lets Aldis receive"))
+        refuses = "list its contacts and groups"
+        contacts, groups = await transport.contacts(), await transport.groups()
+        return BridgeState(contacts=contacts, groups=groups, invitations=await transport.invitations()), found
+    except (Disconnected, ConfigError) as error:
+        return None, [*found, problem("bridge", f"it does not {refuses}: {error}", _BRIDGE_LOG)]
     finally:
         await transport.aclose()
-    return state, [*found, *of_lists]
 
 
 def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> str:
@@ -136,23 +141,6 @@ def _no_account(choice: Choice, wanted: str | None) -> Finding:
         how = "name the one that Aldis answers for in SIGNAL__ACCOUNT"
         return problem("account", f"the bridge has several: {names}", how)
     return problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)
-
-
-async def _asked(transport: SignalTransport) -> tuple[BridgeState | None, list[Finding]]:
-    try:
-        contacts, groups = await transport.contacts(), await transport.groups()
-        return BridgeState(contacts=contacts, groups=groups, invitations=await transport.invitations()), []
-    except (Disconnected, ConfigError) as error:
-        return None, [problem("account", f"it does not list its contacts and groups: {error}", _BRIDGE_LOG)]
-
-
-async def _receiving(transport: SignalTransport) -> Finding:
-    """Whether messages would come, without fetching any."""
-    try:
-        await transport.check_receiving()
-    except (Disconnected, ConfigError) as error:
-        return problem("bridge", f"it does not let Aldis receive: {error}", _BRIDGE_LOG)
-    return ok("bridge", "it lets Aldis receive")
 
 
 def check_access(settings: Settings, signal: BridgeState | None) -> Iterator[Finding]:

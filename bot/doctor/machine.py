@@ -39,13 +39,11 @@ async def check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> l
     except FileRefused:
         what = "the process that opens strangers' files and pages does not start"
         cells = problem("cells", what, "its output is above; is there memory, and room for more processes?")
-    return [_check_clock(clock, settings.locale.timezone), cells]
-
-
-def _check_clock(clock: Clock, zone: str) -> Finding:
     if clock.wall() < _WRITTEN:
-        return problem("clock", "it is off by months or years", "set the machine's clock; Signal needs it to be right")
-    return ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {zone}")
+        how = "set the machine's clock; Signal needs it to be right"
+        return [problem("clock", "it is off by months or years", how), cells]
+    zone = settings.locale.timezone
+    return [ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {zone}"), cells]
 
 
 def words_of_level(level: Level) -> str:
@@ -80,7 +78,9 @@ async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
         return True, [ok("store", f"{given.path} is in use by a running Aldis")]
     except StoreError as error:
         return False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
-    found = [ok("store", f"{given.path} opens with its key, is intact, and takes {_megabytes(given.path)} MB")]
+    files = [given.path.with_name(given.path.name + suffix) for suffix in ("", "-wal", "-keys")]
+    megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000
+    found = [ok("store", f"{given.path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
     if restoration is not None:
         how = f"decide with: {command_line('restore --settle')}, or --replay"
         what = "it was restored, and what becomes of the work left open in it is not decided: Aldis does not start"
@@ -90,11 +90,6 @@ async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
     if guests:
         found.append(ok("store", f"let in by a code: {len(guests)}", "an admin sees them with /people"))
     return False, found
-
-
-def _megabytes(path: Path) -> str:
-    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
-    return f"{sum(file.stat().st_size for file in files if file.exists()) / 1_000_000:.1f}"
 
 
 def check_attachments(settings: Settings) -> Iterator[Finding]:

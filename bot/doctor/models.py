@@ -275,8 +275,13 @@ class ModelTroubles:
     def on_answer(self, completion: Completion) -> None:
         """Notes that a model has answered, also under the name (an alias, a dated one) with which it failed before."""
         provider = completion.provider
-        aliases = {model for name, model in self._found if name == provider and _is_alias(model, completion)}
-        for model in {completion.model} | aliases:
+        answered = completion.model
+        aliases = {
+            model
+            for name, model in self._found
+            if name == provider and (answered.startswith(f"{model}-") or answered == f"{model}:latest")
+        }
+        for model in {answered} | aliases:
             notices = (
                 Notice(kind="key", subject=provider),
                 Notice(kind="model", subject=model),
@@ -295,7 +300,3 @@ class ModelTroubles:
         self._found[provider, model] = found
         if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
             self.on_change()
-
-
-def _is_alias(model: str, completion: Completion) -> bool:
-    return completion.model.startswith(f"{model}-") or completion.model == f"{model}:latest"

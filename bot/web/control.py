@@ -262,8 +262,12 @@ def _bound(path: Path) -> socket.socket:
     try:
         # Only the process that has the store open is entitled to a socket here, so this one is left over.
         path.unlink(missing_ok=True)
-        with _short(path) as name, _for_the_owner_alone():
-            endpoint.bind(name)
+        with _short(path) as name:
+            former = os.umask(0o177)  # for its owner alone from the first moment; a chmod would be a moment too late
+            try:
+                endpoint.bind(name)
+            finally:
+                os.umask(former)
     except OSError as error:
         endpoint.close()
         raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error.strerror})") from error
@@ -271,16 +275,6 @@ def _bound(path: Path) -> socket.socket:
         endpoint.close()
         raise
     return endpoint
-
-
-@contextmanager
-def _for_the_owner_alone() -> Generator[None]:
-    """Gives files created while the block runs mode 0600 from the first moment; a chmod would be a moment too late."""
-    former = os.umask(0o177)
-    try:
-        yield
-    finally:
-        os.umask(former)
 
 
 @contextmanager

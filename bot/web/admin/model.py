@@ -32,20 +32,15 @@ async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequen
     found = [*looked.findings]
     if looked.names is None:
         if not any(one.level == "problem" for one in found):  # it answers, and lists nothing
-            found += await _unanswered(settings, deps)
+            try:
+                await _question(settings, deps, ())
+            except ProviderError as error:
+                found.append(problem("", f"the server answers, but no model does: {error}"))
     elif not looked.names:
         found.append(problem("", "the server answers, but has no model yet"))
     elif model and model not in looked.names:
         found.append(problem("", f"the server answers, but does not list the model {model}"))
     return found
-
-
-async def _unanswered(settings: Settings, deps: Deps) -> list[Finding]:
-    try:
-        await _question(settings, deps, ())
-    except ProviderError as error:
-        return [problem("", f"the server answers, but no model does: {error}")]
-    return []
 
 
 def _vendor(

@@ -148,17 +148,16 @@ class Row:
 
 
 async def _values(ask: Ask) -> dict[str, object]:
-    groups = inventory(ask.settings, ask.deps.tool_deps)
-    return {"rows": list(map(_row, groups)), "services": _SERVICES, "databases": list(_databases(ask))}
-
-
-def _row(group: ToolGroup) -> Row:
-    return Row(
-        group=group,
-        about=_about(group),
-        cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
-        asks=any(tool.spec.effects != "none" for tool in group.tools),
-    )
+    rows = [
+        Row(
+            group=group,
+            about=_about(group),
+            cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
+            asks=any(tool.spec.effects != "none" for tool in group.tools),
+        )
+        for group in inventory(ask.settings, ask.deps.tool_deps)
+    ]
+    return {"rows": rows, "services": _SERVICES, "databases": list(_databases(ask))}
 
 
 def _about(group: ToolGroup) -> str:
