@@ -59,7 +59,7 @@ async def exposition(store: Store, clock: SetClock) -> str:
         clock,
         counts,
         level=lambda: Level(landlock=4, seccomp=True),
-        findings=lambda: (problem("", "a key", notice=Notice(kind="key")),),
+        own_findings=lambda: (problem("", "a key", notice=Notice(kind="key")),),
         free_bytes=lambda: 10**9,
         used_share=used_share,
     )

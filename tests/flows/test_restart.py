@@ -100,6 +100,8 @@ async def test_settings_that_are_refused_change_nothing(world: World) -> None:
     with pytest.raises(ConfigError, match=r"ACCESS__ALLOWED: must be \* for everybody"):
         world.file.write({"ACCESS__ALLOWED": "Anna"})
     assert world.file.read() == {"ACCESS__ALLOWED": ALICE.uuid}
+    alone = await world.verb("restart")
+    assert (alone.status, alone.stderr.count("\n")) == (1, 1)
     async with world.running():
         world.file.path.write_text("ACCESS__ALOWED=*\n")
         refused = await world.verb("restart")

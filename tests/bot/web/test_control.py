@@ -86,11 +86,6 @@ async def test_the_running_one_rotates_the_key(running: Path) -> None:
     assert text(master) != former
 
 
-async def test_the_running_one_tells_its_state(running: Path) -> None:
-    """Whatever it was given to tell."""
-    assert await ask_running(running, "state") == {"ok": True}
-
-
 HALF = b"POST /trust HTTP/1.1\r\nHost: aldis\r\nContent-Length: 99\r\n\r\n{"
 
 
