@@ -64,7 +64,7 @@ HOMES = {
     "pydantic_settings": ["bot.settings.groups"],
     "pypdf": ["bot.media.pdf"],
     "referencing": ["tools.mcp.session"],
-    "segno": ["bot.cli.link", "bot.web.admin.site"],
+    "segno": ["bot.cli.look", "bot.web.admin.site"],
     "protego": ["tools.web.tool"],
     "selectolax": ["bot.media.pages"],
     "signalbot": ["bot.signal.rest_api.transport"],

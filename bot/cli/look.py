@@ -1,23 +1,41 @@
-"""The verbs that look and change nothing: `doctor`, `health` and `verify`."""
+"""The verbs that look and change nothing, `doctor`, `health` and `verify`; and `link`, which shows a QR code until a
+phone has scanned it and Aldis is a device of its account.
+
+    wait for the bridge --> a code --scanned--> linked
+                             ^   |-refused by the bridge--> its own message
+                             '---'-nobody scanned it: a new one, up to MAX_LINK_CODES times
+
+What a verb is asked for goes to standard output, everything else to standard error.
+"""
 
 import argparse
 import asyncio
 import json
 import sys
 
+import segno
+
 from bot import app, logs
 from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
 from bot.doctor.servers import fetch_json
-from bot.errors import ConfigError, Disconnected
+from bot.errors import ConfigError, Disconnected, LinkRefused
 from bot.features.attestation import NOTHING_PROVED, Attestation, is_word
 from bot.i18n.catalogues import say
-from bot.invocation import spell_commands
+from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
+from bot.signal.directory import UNNAMED, takes_numberless
+from bot.signal.protocol import MAX_LINK_CODES, Linking
 from bot.version import build
+from bot.web.admin.world import Wait
 
 _HEALTH_SECONDS = 5.0
+_PAUSE_SECONDS = 1.0
+
+_HOW = """\
+In Signal on your phone: Settings, Linked devices, Link new device; scan this code. If it cannot be scanned, make a QR
+code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 
 
 def examine(given: Settings, options: argparse.Namespace) -> int:
@@ -65,3 +83,73 @@ def verify(given: Settings, options: argparse.Namespace) -> int:
     print(evidence.file.data.decode())
     print(evidence.text, file=sys.stderr)
     return 0
+
+
+def link(given: Settings, _: argparse.Namespace) -> int:
+    """`link`: makes Aldis a device of the account that scans the code; status 1 if nobody does, or it is refused."""
+    logs.set_up("WARNING", given.log.format)
+    try:
+        account = asyncio.run(_linked(given))
+    except LinkRefused as refusal:
+        print(f"aldis: not linked; the bridge says: {refusal}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        account = None
+    if account is None:
+        print("Not linked.", file=sys.stderr)
+        return 1
+    if not account:
+        print(f"Linked. SIGNAL__ACCOUNT: {UNNAMED}", file=sys.stderr)
+        return 0
+    print(f"Linked as a device of {account}. Start Aldis with: {command_line('run')}", file=sys.stderr)
+    return 0
+
+
+async def _linked(given: Settings) -> str | None:
+    async with app.linking_ready(given, WaitNotice().tell) as (linking, accounts):
+        if accounts:
+            names = ", ".join(account.name or "one without a phone number" for account in accounts)
+            print(f"The bridge already has an account: {names}.", file=sys.stderr)
+        account = await _scanned(linking, given.signal.device_name)
+        if account and not given.signal.account and any(one.name != account for one in accounts):
+            print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
+        return account
+
+
+async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:
+    """Returns the name of the account whose phone scanned one of the codes, see `Linking`; None if nobody did.
+
+    Raises:
+        LinkRefused: the bridge does not link it.
+    """
+    for number in range(MAX_LINK_CODES):
+        try:
+            uri = await linking.start_link(device_name)
+            _show(uri, is_first=number == 0)
+            return await linking.finish_link(uri, device_name)
+        except Disconnected as error:
+            print(f"{error}; trying again", file=sys.stderr)
+            await asyncio.sleep(pause_seconds)
+    return None
+
+
+def _show(uri: str, *, is_first: bool) -> None:
+    segno.make(uri).terminal(compact=True)
+    print(uri)
+    sys.stdout.flush()  # otherwise a pipe would show the code when nobody waits for it any more
+    if is_first and not takes_numberless(uri):
+        print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)
+    print(_HOW if is_first else "This is a new code; the previous one has expired.", file=sys.stderr)
+
+
+class WaitNotice:
+    """Says on standard error what is being waited for: once, and again when it changes."""
+
+    def __init__(self) -> None:
+        self._told = ""
+
+    def tell(self, what: Wait) -> None:
+        """Says it, unless it was said last."""
+        if what.words != self._told:
+            self._told = words = what.words
+            print(f"{words[:1].upper()}{words[1:]} (Ctrl-C gives up)", file=sys.stderr)

@@ -169,7 +169,7 @@ VERBS: Mapping[str, tuple[_Verb, ...]] = {
         _Verb("admin", "run.show_link", "print a link that opens the pages of the running Aldis, once"),
         _Verb("run", "run.run", "answer in Signal until stopped"),
         _Verb("restart", "run.restart", "restart the running Aldis with its current settings"),
-        _Verb("link", "link.link", "link Aldis to a Signal account: shows the QR code and waits"),
+        _Verb("link", "look.link", "link Aldis to a Signal account: shows the QR code and waits"),
     ),
     "Look after it": (
         _Verb(
@@ -252,7 +252,7 @@ VERBS: Mapping[str, tuple[_Verb, ...]] = {
         _Verb("rotate-key", "store.rotate_key", "replace the master key in its file with a new one"),
         _Verb(
             "upgrade-check",
-            "upgrade.check",
+            "store.check",
             "try this version on a copy of the store, and say what changes",
             (
                 _with("folder", nargs="?", help="where the backup goes (default: backups, beside the store)"),

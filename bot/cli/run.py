@@ -196,7 +196,6 @@ class _Runs:
                             self._former = None  # however this run ends, its settings work
 
     async def _refresh(self) -> None:
-        """Reads and checks the settings for the next run."""
         self._next = await asyncio.to_thread(_checked_settings)
 
     def _return_to_former(self, failure: Exception) -> bool:
@@ -214,6 +213,7 @@ class _Runs:
 
 
 def _checked_settings() -> Settings:
+    """The settings for the next run."""
     given = settings.load_settings()
     app.check_settings(given)
     if given.web.admin_port:

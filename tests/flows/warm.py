@@ -24,13 +24,11 @@ from contextlib import suppress
 from typing import Any
 
 import bot.cli.chat
-import bot.cli.link
 import bot.cli.look
 import bot.cli.main
 import bot.cli.run
 import bot.cli.settings
 import bot.cli.store
-import bot.cli.upgrade
 import bot.models.anthropic
 import bot.models.offline
 import bot.models.openai

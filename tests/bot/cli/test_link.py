@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.cli import link as linking
+from bot.cli import look as linking
 from bot.signal.protocol import MAX_LINK_CODES, Linking
 from bot.signal.rest_api.account import RestApiLinking
 from bot.signal.signal_cli.account import SignalCliLinking
