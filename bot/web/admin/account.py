@@ -23,7 +23,6 @@ from bot.doctor.servers import without_password
 from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused, NotScanned
 from bot.events import Account
 from bot.logs import describe_error
-from bot.settings import Settings
 from bot.signal.bridges import bridge_at
 from bot.signal.directory import takes_numberless
 from bot.signal.protocol import MAX_LINK_CODES, Bridge, Linking
@@ -75,20 +74,14 @@ class LinkState:
     """The bridge's message; with `looking`, what is being waited for."""
 
 
-async def bridge_of(settings: Settings) -> Bridge:
-    """Returns the bridge at `SIGNAL__URL`, as set or as it answers.
-
-    Raises:
-        Disconnected: nothing answers there.
-        ConfigError: something else does.
-    """
-    return await bridge_at(settings.signal.url)
-
-
 @asynccontextmanager
 async def _linking(world: World) -> AsyncGenerator[Linking]:
-    """Yields the way to link an account by the bridge at `SIGNAL__URL`; raises as `bridge_of`."""
-    linking = world.deps(world.settings).linking(await bridge_of(world.settings))
+    """Yields the way to link an account by the bridge at `SIGNAL__URL`.
+
+    Raises:
+        Disconnected, ConfigError: nothing answers there, or something else.
+    """
+    linking = world.deps(world.settings).linking(await bridge_at(world.settings.signal.url))
     try:
         yield linking
     finally:
@@ -117,15 +110,16 @@ class LinkJob:
         self.state = LinkState()
 
     async def _run(self) -> None:
-        number = 0
+        device, number = self._world.settings.signal.device_name, 0
         try:
-            while number < MAX_LINK_CODES:
+            while number < MAX_LINK_CODES and self.state.kind != "linked":
                 try:
                     async with _linking(self._world) as linking:
-                        while number < MAX_LINK_CODES and self.state.kind != "linked":
-                            number += 1
-                            await self._show_code(linking, number)
-                        return
+                        number += 1
+                        uri = await linking.start_link(device)
+                        self.state = LinkState(kind="code", uri=uri, number=number)
+                        with suppress(NotScanned):
+                            self.state = LinkState(kind="linked", words=await linking.finish_link(uri, device))
                 except Disconnected as error:
                     self.state = LinkState(kind="looking", words=str(error))
                     await asyncio.sleep(_PAUSE_SECONDS)
@@ -134,13 +128,6 @@ class LinkJob:
         except Exception as error:  # noqa: BLE001  (a bug here must not leave a page waiting for ever)
             _log.error("linking failed: %s", describe_error(error))
             self.state = LinkState(kind="refused", words=type(error).__name__)
-
-    async def _show_code(self, linking: Linking, number: int) -> None:
-        device = self._world.settings.signal.device_name
-        uri = await linking.start_link(device)
-        self.state = LinkState(kind="code", uri=uri, number=number)
-        with suppress(NotScanned):
-            self.state = LinkState(kind="linked", words=await linking.finish_link(uri, device))
 
 
 class AccountPage:
@@ -226,7 +213,7 @@ async def _look(world: World) -> tuple[Bridge | None, tuple[Account, ...]]:
     """The bridge at `SIGNAL__URL` and its accounts; None if none answers there."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS), _linking(world) as linking:
-            return await bridge_of(world.settings), await linking.accounts()
+            return await bridge_at(world.settings.signal.url), await linking.accounts()
     except _SILENT:
         return None, ()
 
