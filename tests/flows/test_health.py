@@ -59,9 +59,9 @@ async def test_well_while_the_stream_is_open_and_ill_while_it_is_not(tmp_path: P
             assert (well.status, json.loads(well.stdout)["ok"], well.stderr) == (0, True, "")
 
             await signal.stop()
-            assert (await page(port, until=503))["problems"] == [str(CLOSED)]
+            assert str(CLOSED) in (await page(port, until=503))["problems"]
             ill = await asked(settings, tmp_path)
-            assert (ill.status, json.loads(ill.stdout)["problems"], ill.stderr) == (1, [str(CLOSED)], "")
+            assert (ill.status, str(CLOSED) in json.loads(ill.stdout)["problems"], ill.stderr) == (1, True, "")
             assert "aldis_stream_open 0.0\n" in await figures(port)
 
             await signal.start()

@@ -138,12 +138,16 @@ async def test_what_was_learnt_of_a_model_outlasts_a_kill(tmp_path: Path) -> Non
     async with SignalCli() as signal, OpenAIServer(local=True, takes_tools=False) as model:
         world = World(signal, model, tmp_path)
         world.file.write({"ACCESS__ALLOWED": ALICE.uuid, "SIGNAL__UNKNOWN_GRACE_SECONDS": "1"})
+
+        def asked() -> list[bool]:
+            return ["tools" in seen.json() for seen in model.requests if seen.method == "POST"]
+
         for life in (1, 2):
             streams = signal.streams_opened
             async with started("run", settings=world.settings, folder=tmp_path) as process:
                 await signal.connected(streams + 1)
                 await signal.deliver(message("Hello?", author=ALICE))
+                await signal.until(lambda life=life: len(asked()) > life)
                 await signal.sent_count(life)
                 await process.kill()
-        asked = [seen.json() for seen in model.requests if seen.method == "POST"]
-        assert ["tools" in request for request in asked] == [True, False, False]
+        assert asked() == [True, False, False]
