@@ -32,7 +32,7 @@ HOMES = {
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
     "cryptography": ["store.sealing", "bot.web.admin.guard"],
     "dateutil": ["bot.features.reminders.schedules", "tools.calculator.tool", "tools.evidence.sources"],
-    "dotenv": ["bot.settings.env_file"],
+    "dotenv": ["bot.settings.load"],
     "feedparser": ["bot.media.feed_parser"],
     "httpcore": ["tools.web.fetch"],
     "httpx": [
