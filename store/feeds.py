@@ -193,8 +193,8 @@ class Feeds(Repository):
     ) -> tuple[tuple[FoundArticle, ...], bool]:
         """Returns the articles from `since` on that contain all words of the query, the best and newest first.
 
-        If there are none, returns those with some of the words; the second value tells whether they contain all. Words
-        between double quotes have to follow each other. Nothing in the query acts as search syntax otherwise.
+        If there are none, returns those with some of the words; the second value tells whether they contain all.
+        Nothing in the query acts as search syntax.
         """
         words = _words(query)
         if not (words and self._has_index()):
@@ -209,12 +209,10 @@ class Feeds(Repository):
                 return found, joint == " "
         return (), True
 
-    def recent(self, *, since: datetime, limit: int, feeds: Sequence[int] | None = None) -> tuple[FoundArticle, ...]:
-        """Returns the newest articles from `since` on, newest first, of these feeds (None: of all)."""
-        # Only integers go into the statement.
-        chosen = "" if feeds is None else f"AND feed_id IN ({', '.join(str(int(feed)) for feed in feeds)}) "
+    def recent(self, *, since: datetime, limit: int) -> tuple[FoundArticle, ...]:
+        """Returns the newest articles from `since` on, newest first."""
         return self._find(
-            f"FROM articles JOIN feeds ON feeds.id = feed_id WHERE published_at >= ? {chosen}"
+            "FROM articles JOIN feeds ON feeds.id = feed_id WHERE published_at >= ? "
             "ORDER BY published_at DESC, articles.id DESC LIMIT ?",
             (millis(since), limit),
         )
@@ -297,16 +295,8 @@ class Feeds(Repository):
 
 
 def _words(query: str) -> list[str]:
-    """Returns the words of a query as FTS5 strings, quoted so that none is an operator or breaks the syntax.
-
-    Words between double quotes are one string and have to follow each other.
-    """
-    found: list[str] = []
+    """Returns the words of a query as FTS5 strings, quoted so that none is an operator or breaks the syntax."""
     # FTS5 stops at a NUL, and lone surrogates cannot be encoded.
-    whole = unicodedata.normalize("NFC", query.replace("\0", " ").encode(errors="ignore").decode())
-    for at, piece in enumerate(whole.split('"')):
-        # Odd pieces were between quotes; one without a closing quote counts as single words.
-        is_phrase = at % 2 == 1 and whole.count('"') > at
-        found += [" ".join(piece.split())] if is_phrase else piece.split()
-    readable = [word[:_MAX_WORD_CHARS] for word in found if any(map(str.isalnum, word[:_MAX_WORD_CHARS]))]
-    return [f'"{word}"' for word in readable[:MAX_WORDS]]
+    plain = query.replace("\0", " ").replace('"', " ").encode(errors="ignore").decode()
+    words = (word[:_MAX_WORD_CHARS] for word in unicodedata.normalize("NFC", plain).split())
+    return [f'"{word}"' for word in words if any(map(str.isalnum, word))][:MAX_WORDS]

