@@ -381,12 +381,12 @@ class Predictions(Repository):
             "SELECT count(*) FROM predictions WHERE person = ? AND words IS NOT NULL", (self.keyring.handle(person),)
         )
 
-    def all(self, conversation: ConversationId, person: str | None, *, now: datetime) -> tuple[PredictionRow, ...]:
-        """Returns the predictions of this person (None: of everybody) in the conversation, the oldest first."""
+    def all(self, conversation: ConversationId, person: str, *, now: datetime) -> tuple[PredictionRow, ...]:
+        """Returns the predictions of this person in the conversation, the oldest first."""
         return self._read(
             conversation,
-            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = coalesce(?, person) ORDER BY number",
-            (millis(now), None if person is None else self.keyring.handle(person)),
+            "AND words IS NOT NULL AND coalesce(expires_at > ?, TRUE) AND person = ? ORDER BY number",
+            (millis(now), self.keyring.handle(person)),
         )
 
     def settle(

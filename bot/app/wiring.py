@@ -285,7 +285,7 @@ def service(
         PreferenceCommands(context, menu),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, shared.reminders, has_model=models.has_model(settings), has_reactions=is_signal),
-        MemoryCommands(context, shared.memory),
+        MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=locale.timezone),
         AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit),
         TrustCommands(context, identities),

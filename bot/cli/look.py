@@ -80,7 +80,7 @@ def verify(given: Settings, options: argparse.Namespace) -> int:
     except Disconnected as error:
         print(f"aldis: nothing is proved: {error}", file=sys.stderr)
         return 1
-    print(evidence.file.data.decode())
+    print(evidence.files[0].data.decode())
     print(evidence.text, file=sys.stderr)
     return 0
 

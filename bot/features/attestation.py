@@ -19,11 +19,10 @@ import json
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
 from bot.errors import Disconnected
@@ -64,12 +63,6 @@ _TO_BE_CHECKED = Sentence(
 )
 
 
-def quote_lines(word: str, source: str, compose_digest: str, *, has_compose: bool) -> str:
-    """Describes the file with a quote, in three lines."""
-    compose = _COMPOSE_HERE if has_compose else _COMPOSE_ELSEWHERE
-    return "\n".join([say(_QUOTED, word=word, source=source), say(compose, digest=compose_digest), say(_TO_BE_CHECKED)])
-
-
 FORMAT = "aldis-attestation-1"
 FILE_NAME = "aldis-attestation.json"
 
@@ -81,45 +74,7 @@ MAX_ANSWER_BYTES = 4 * 1024 * 1024
 _VERSION = b"\x04\x00"
 _REPORT_DATA = slice(568, 632)
 _APPLICATION_REGISTER = 3
-_HEX = r"^([0-9a-f]{2})*$"
-
 _WORD = re.compile(r"[A-Za-z0-9._-]{8,100}")
-
-
-class _Quote(BaseModel):
-    quote: str = Field(pattern=_HEX)
-    event_log: str
-    vm_config: str
-
-
-class _Event(BaseModel):
-    imr: int
-    event: str
-    event_payload: str = Field(pattern=_HEX)
-
-
-class _Info(BaseModel):
-    tcb_info: str
-
-
-class _Measured(BaseModel):
-    app_compose: str
-
-
-class _Compose(BaseModel):
-    public_tcbinfo: bool = True
-
-
-_EVENTS = TypeAdapter(list[_Event])
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QuoteFile:
-    """A quote with what belongs to it, and what it is, in the current language."""
-
-    file: File
-    text: str
-    """What the file holds and proves, in three lines."""
 
 
 class Attestation:
@@ -139,8 +94,8 @@ class Attestation:
         except OSError:
             return False
 
-    async def evidence(self, word: str) -> QuoteFile:
-        """Returns a quote for this word, which must pass `is_word`.
+    async def evidence(self, word: str) -> CommandReply:
+        """Returns the file with a quote for this word, which must pass `is_word`, and what it is, in three lines.
 
         Raises:
             Disconnected: the agent does not answer, or answers with anything but such a quote.
@@ -153,17 +108,18 @@ class Attestation:
             "word": word,
             "source": source,
             "report_data": made_for.hex(),
-            "quote": found.quote,
-            "event_log": found.event_log,
-            "vm_config": found.vm_config,
+            **{name: found[name] for name in ("quote", "event_log", "vm_config")},
             "compose_hash": digest,
             **({} if compose is None else {"app_compose": compose}),
         }
         data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        text = quote_lines(word, source, digest, has_compose=compose is not None)
-        return QuoteFile(file=File(name=FILE_NAME, content_type="application/json", data=data), text=text)
+        measured = say(_COMPOSE_ELSEWHERE if compose is None else _COMPOSE_HERE, digest=digest)
+        return CommandReply(
+            text="\n".join([say(_QUOTED, word=word, source=source), measured, say(_TO_BE_CHECKED)]),
+            files=(File(name=FILE_NAME, content_type="application/json", data=data),),
+        )
 
-    async def _quote(self, made_for: bytes) -> tuple[_Quote, str, str | None]:
+    async def _quote(self, made_for: bytes) -> tuple[Mapping[str, Any], str, str | None]:
         try:
             async with asyncio.timeout(self._quote_seconds), self._turn:
                 transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
@@ -175,7 +131,7 @@ class Attestation:
             raise Disconnected("the guest agent does not answer in time") from error
         except (httpx.HTTPError, OSError) as error:
             raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
-        except ValidationError as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise Disconnected("the guest agent answers with something else than a quote") from error
 
 
@@ -190,35 +146,41 @@ async def _call(client: httpx.AsyncClient, method: str, arguments: Mapping[str, 
     return bytes(answer)
 
 
-def _read(given: bytes, info: bytes, made_for: bytes) -> tuple[_Quote, str, str | None]:
+def _read(given: bytes, info: bytes, made_for: bytes) -> tuple[Mapping[str, Any], str, str | None]:
     """The quote, the SHA-256 of the measured compose file in hexadecimal digits, and that file; None if it says that it
     is not public.
 
     Raises:
         Disconnected: it is no TDX quote, it was made for something else, or it measures no compose file.
-        ValidationError: it has another form.
+        ValueError, KeyError, TypeError: it has another form.
     """
-    found = _Quote.model_validate_json(given)
-    quote = bytes.fromhex(found.quote)
+    found = json.loads(given)
+    quote = bytes.fromhex(found["quote"])
     if quote[: len(_VERSION)] != _VERSION:
         raise Disconnected("the guest agent gives no TDX quote of version 4")
     if quote[_REPORT_DATA] != made_for:
         raise Disconnected("the guest agent's quote was made for something else")
-    events = _EVENTS.validate_json(found.event_log)
-    measured = (one for one in events if (one.imr, one.event) == (_APPLICATION_REGISTER, "compose-hash"))
-    first = next(measured, None)  # an application can add later events under any name
-    if first is None:
+    # An application can add later events under any name.
+    digest = next(
+        (
+            bytes.fromhex(one["event_payload"]).hex()
+            for one in json.loads(found["event_log"])
+            if (one["imr"], one["event"]) == (_APPLICATION_REGISTER, "compose-hash")
+        ),
+        None,
+    )
+    if digest is None:
         raise Disconnected("no compose file stands in the event log of the guest agent")
-    compose = _Measured.model_validate_json(_Info.model_validate_json(info).tcb_info).app_compose
-    is_that = hashlib.sha256(compose.encode()).hexdigest() == first.event_payload
-    return found, first.event_payload, compose if is_that and _is_public(compose) else None
+    compose = json.loads(json.loads(info)["tcb_info"])["app_compose"]
+    is_that = hashlib.sha256(compose.encode()).hexdigest() == digest
+    return found, digest, compose if is_that and _is_public(compose) else None
 
 
 def _is_public(compose: str) -> bool:
     """Whether dstack shows this file to everybody, which it does unless the file says otherwise."""
     try:
-        return _Compose.model_validate_json(compose).public_tcbinfo
-    except ValidationError:
+        return json.loads(compose).get("public_tcbinfo", True) is True
+    except ValueError:
         return False
 
 
@@ -258,8 +220,7 @@ class AttestationCommands(CommandGroup):
         if not is_word(word):
             return say(VERIFY_HOW)
         try:
-            evidence = await self._attestation.evidence(word)
+            return await self._attestation.evidence(word)
         except Disconnected as error:
             _log.warning("no quote: %s", error)
             return say(VERIFY_FAILED)
-        return CommandReply(text=evidence.text, files=(evidence.file,))

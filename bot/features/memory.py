@@ -5,7 +5,6 @@ a group is not remembered, and no group learns what a person said in private. A 
 """
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import Field
@@ -18,7 +17,7 @@ from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.trust.links import inert
 from bot.trust.rules import untrusted_sources
-from store import ConversationId, Fact, Repositories, Store, TurnId
+from store import Fact, Repositories, Store, TurnId
 from tools import Arguments, BadArguments, Denied, Intent, NotFound, RateLimited, Result, ToolContext, ToolSpec
 
 ABOUT_MEMORY = Sentence("ABOUT_MEMORY", "shows what I remember about you, or deletes it.")
@@ -42,19 +41,6 @@ MAX_FACTS = 50
 _MAX_FACT_CHARS = 300
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RememberedFact:
-    """A remembered fact about a person."""
-
-    number: int
-    """The number by which the person knows it while it is remembered."""
-    fact: str
-    until: str | None = None
-    """When it disappears with the message it came from (`2026-11-23T08:00Z`); None: it stays until it is forgotten."""
-    origin: str = ""
-    """Where it comes from: opaque, for `Result.origins`."""
-
-
 class Memory:
     """Everything remembered about people, each in their direct conversation with Aldis."""
 
@@ -62,35 +48,28 @@ class Memory:
         self._store = store
         self._clock = clock
 
-    async def remember(self, fact: str, context: ToolContext) -> RememberedFact:
+    async def remember(self, fact: str, context: ToolContext) -> Fact:
         """Remembers a fact about the person who asks; the same call after a crash, or the same fact, changes nothing.
 
         Raises:
-            Denied: it was asked in a group or by a reminder, or the question was taken back.
+            Denied: it was asked by a reminder, or the question was taken back.
             RateLimited: there are as many facts as allowed.
         """
-        conversation = await self._own(context)
+        now, turn = self._clock.now(), TurnId(context.turn)
+        conversation = await self._store.conversation(context.chat, now=now)
 
-        def transact(repos: Repositories) -> RememberedFact:
-            turn = TurnId(context.turn)
+        def transact(repos: Repositories) -> Fact:
             if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
                 raise Denied("the person has not just asked for this themselves")
-            known = self.all(repos, conversation)
-            if again := next((kept for kept in known if kept.fact.casefold() == fact.casefold()), None):
+            known = repos.facts.all(conversation, now=now)
+            if again := next((kept for kept in known if _words(kept).casefold() == fact.casefold()), None):
                 return again
             if len(known) >= MAX_FACTS and repos.facts.of_origin(conversation, context.call) is None:
                 raise RateLimited(
                     f"{MAX_FACTS} facts are remembered already; the person has to have one forgotten first"
                 )
-            put = repos.facts.put(
-                conversation,
-                context.call,
-                fact.encode(),
-                labels=context.origin.encode(),
-                turn=turn,
-                now=self._clock.now(),
-            )
-            return _remembered(put)
+            origin = context.origin.encode()
+            return repos.facts.put(conversation, context.call, fact.encode(), labels=origin, turn=turn, now=now)
 
         return await self._store.transaction(transact)
 
@@ -98,33 +77,15 @@ class Memory:
         """Forgets a fact about the person who asks.
 
         Raises:
-            Denied: it was asked in a group.
             NotFound: no fact has this number.
         """
-        conversation = await self._own(context)
+        conversation = await self._store.conversation(context.chat, now=self._clock.now())
         if not await self._store.transaction(lambda repos: repos.facts.forget(conversation, number)):
             raise NotFound(f"no fact {number} is remembered")
 
-    def all(self, repos: Repositories, conversation: ConversationId) -> tuple[RememberedFact, ...]:
-        """Returns what is remembered in a direct conversation, oldest first, within a transaction."""
-        return tuple(map(_remembered, repos.facts.all(conversation, now=self._clock.now())))
 
-    async def _own(self, context: ToolContext) -> ConversationId:
-        """The direct conversation of the person who asks, which is the only place for facts about them.
-
-        Raises:
-            Denied: they ask somewhere else.
-        """
-        if ChatId(context.chat).is_group:
-            raise Denied("nothing is remembered in a group")
-        return await self._store.conversation(context.chat, now=self._clock.now())
-
-
-def _remembered(fact: Fact) -> RememberedFact:
-    words = "" if fact.fact is None else fact.fact.decode()
-    until = None if fact.expires_at is None else f"{fact.expires_at:%Y-%m-%dT%H:%MZ}"
-    origin = "" if fact.labels is None else fact.labels.decode()
-    return RememberedFact(number=fact.number, fact=words, until=until, origin=origin)
+def _words(fact: Fact) -> str:
+    return "" if fact.fact is None else fact.fact.decode()
 
 
 _FORGET = re.compile(r"forget\s+(?:(?P<number>\d{1,9})|all)", re.IGNORECASE)
@@ -172,7 +133,7 @@ class Remember:
             Denied: people tell it in their own chats.
             BadArguments: the action lacks an argument.
         """
-        if context.chat.startswith("group:"):
+        if ChatId(context.chat).is_group:
             raise Denied("nothing is remembered in a group; the person can tell it in their own chat with you")
         if arguments.action == "forget" and arguments.number is None:
             raise BadArguments("number: which fact?")
@@ -190,16 +151,17 @@ class Remember:
             await self._memory.forget(arguments.number, context)
             return Result(data={"forgotten": arguments.number})
         kept = await self._memory.remember(arguments.fact or "", context)
-        data = {"number": kept.number, "fact": kept.fact, "until": kept.until}
-        return Result(data=data, origins=(kept.origin,))
+        # It disappears with the message it came from.
+        until = None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}"
+        data = {"number": kept.number, "fact": _words(kept), "until": until}
+        return Result(data=data, origins=("" if kept.labels is None else kept.labels.decode(),))
 
 
 class MemoryCommands(CommandGroup):
     """The command about what is remembered, for everybody."""
 
-    def __init__(self, context: CommandContext, memory: Memory) -> None:
+    def __init__(self, context: CommandContext) -> None:
         self._context = context
-        self._memory = memory
 
     @command(
         "/memory [forget N|forget all]",
@@ -220,9 +182,8 @@ class MemoryCommands(CommandGroup):
             await self._context.answer(call, lambda repos: self._list(repos, call))
 
     def _list(self, repos: Repositories, call: Call) -> str:
-        person = call.message.author
-        lines = [_line(kept, person) for kept in self._memory.all(repos, call.conversation)]
-        return "\n".join(lines) or say(NOTHING_REMEMBERED)
+        facts = repos.facts.all(call.conversation, now=self._context.clock.now())
+        return "\n".join(_line(fact, call.message.author) for fact in facts) or say(NOTHING_REMEMBERED)
 
     def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
         count = repos.facts.forget(call.conversation, number)
@@ -232,9 +193,9 @@ class MemoryCommands(CommandGroup):
         return say(FACTS_FORGOTTEN, count=count)
 
 
-def _line(remembered: RememberedFact, person: PersonId) -> str:
+def _line(fact: Fact, person: PersonId) -> str:
     """A fact; if the person did not tell it themselves, with its source and without links."""
-    origin = turn_phrases.origin(untrusted_sources(labels.load_labels(remembered.origin), person))
+    origin = turn_phrases.origin(untrusted_sources(labels.load_labels(fact.labels), person))
     if not origin:
-        return say(FACT, number=remembered.number, fact=remembered.fact)
-    return say(FACT_FROM, number=remembered.number, fact=inert(remembered.fact), origin=origin)
+        return say(FACT, number=fact.number, fact=_words(fact))
+    return say(FACT_FROM, number=fact.number, fact=inert(_words(fact)), origin=origin)

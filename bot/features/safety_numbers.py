@@ -13,7 +13,7 @@ write. A new key means a new phone, or somebody who has taken over the number; n
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -50,26 +50,7 @@ _IDENTITY_CHANGED = Sentence(
     "to compare.",
 )
 _SUSPECT = Sentence("SUSPECT", "{name}, since {when}: {number}")
-_TRUSTED = Sentence("TRUSTED", "The new safety number of {name} is trusted now. What was waiting is on its way.")
-
-
-def identity_changed(name: str | None, label: str) -> str:
-    """The notice that a person's safety number has changed, and what an admin can do about it."""
-    return say(_IDENTITY_CHANGED, name=_named(name, label), label=label)
-
-
-def suspect(name: str | None, label: str, since: datetime, safety_number: str) -> str:
-    """A line about a person whose safety number has changed, with the new one."""
-    return say(_SUSPECT, name=_named(name, label), when=moment(since), number=safety_number or "?")
-
-
-def now_trusted(name: str | None, label: str) -> str:
-    """The reply when a new safety number is trusted."""
-    return say(_TRUSTED, name=_named(name, label))
-
-
-def _named(name: str | None, label: str) -> str:
-    return f"{plain_name(name)} ({label})" if name else label
+TRUSTED = Sentence("TRUSTED", "The new safety number of {name} is trusted now. What was waiting is on its way.")
 
 
 _log = logging.getLogger(__name__)
@@ -97,6 +78,11 @@ class Suspect:
     since: datetime
     safety_number: str
     """The new one, in groups of digits; can be empty."""
+
+    @property
+    def called(self) -> str:
+        """What people read: the name with the label."""
+        return f"{plain_name(self.name)} ({self.label})" if self.name else self.label
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -218,12 +204,14 @@ class SafetyNumbers:
         """
         before = await self._store.read(lambda repos: repos.people.new_identities())
         known, suspects = await self._look()
-        those = (
-            suspects
-            if safety_number is None
-            else (*suspects, *await self._store.read(lambda repos: self._all(repos, known)))
-        )
-        suspect = next((one for one in those if name.lower() in {one.label, one.person}), None)
+
+        def everybody(repos: Repositories) -> list[Suspect]:
+            now = self._clock.now()
+            labels = ((repos.people.label(one, account=self._account), one) for one in known.keys)
+            return [_suspect(NewIdentity(label=label, since=now), known, one) for label, one in labels]
+
+        others = [] if safety_number is None else await self._store.read(everybody)
+        suspect = next((one for one in (*suspects, *others) if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
             return TrustResult(kind="nobody")
         if suspect.person == by:
@@ -232,14 +220,14 @@ class SafetyNumbers:
         if safety_number is None and is_news:
             return TrustResult(kind="changed_again", suspect=suspect)
         await self._signal.trust(suspect.person, safety_number=safety_number)
-        others = [one.person for one in suspects if one.person != suspect.person]
+        untrusted = [one.person for one in suspects if one.person != suspect.person]
 
         def trusted(repos: Repositories) -> None:
             if safety_number is not None:
                 repos.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
             else:
                 repos.people.trust(suspect.label, is_verified=False)
-            self._release(repos, {suspect.person}, others)
+            self._release(repos, {suspect.person}, untrusted)
 
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
@@ -261,35 +249,19 @@ class SafetyNumbers:
             members={ChatId.group(group.id): group.members for group in groups},
         )
 
-    def _all(self, repos: Repositories, known: _Known) -> tuple[Suspect, ...]:
-        """Everybody whose key the bridge has, trusted or not."""
-        now = self._clock.now()
-        return tuple(
-            _suspect(NewIdentity(label=repos.people.label(person, account=self._account), since=now), known, person)
-            for person in known.keys
-        )
-
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
         held = repos.holds.all()
-        in_groups = {
-            person
-            for chat, members in known.members.items()
-            if repos.conversations.at(chat) in held
-            for person in members
-        }
-        return frozenset(
-            person
-            for person in known.untrusted
-            if person in noticed or person in in_groups or self._writes(repos, known, person)
+        in_groups = set[PersonId]().union(
+            *(members for chat, members in known.members.items() if repos.conversations.at(chat) in held)
         )
 
-    def _writes(self, repos: Repositories, known: _Known, person: PersonId) -> bool:
-        conversation = repos.conversations.at(ChatId.direct(person))
-        if conversation is None:
-            return False
-        contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
-        return conversation in repos.holds.all() or self._may_write(repos, contact)
+        def writes(person: PersonId) -> bool:
+            conversation = repos.conversations.at(ChatId.direct(person))
+            contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
+            return conversation is not None and (conversation in held or self._may_write(repos, contact))
+
+        return frozenset(one for one in known.untrusted if one in noticed or one in in_groups or writes(one))
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
         """Trusts the new keys that need no question; returns whose."""
@@ -357,7 +329,7 @@ class SafetyNumbers:
         """Tells the admins, once; but not the suspect, who may be somebody else by now."""
         told = self._admins.tell(
             repos,
-            lambda: identity_changed(suspect.name, suspect.label),
+            lambda: say(_IDENTITY_CHANGED, name=suspect.called, label=suspect.label),
             known.contacts.values(),
             besides={suspect.person},
         )
@@ -386,7 +358,8 @@ def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:
 _BRIDGE_SECONDS = 20.0
 """The bridge computes a safety number for everybody that it knows."""
 
-_WORDS = {
+_REPLIES = {
+    "trusted": TRUSTED,
     "nobody": NOT_SUSPECT,
     "changed_again": TRUST_CHANGED_AGAIN,
     "own": TRUST_OWN,
@@ -419,21 +392,15 @@ class TrustCommands(CommandGroup):
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 if not name:
                     suspects = await self._identities.look()
-                    return lambda: _listed(suspects)
+                    return lambda: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
                 done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
-                return lambda: _reply(done)
+                called = done.suspect.called if done.suspect else ""
+                return lambda: say(_REPLIES[done.kind], name=called)
         except (Disconnected, TimeoutError):
             return lambda: say(command_phrases.BRIDGE_SILENT)
         except CallRefused:
             return lambda: say(TRUST_REFUSED)
 
 
-def _reply(done: TrustResult) -> str:
-    if done.kind == "trusted" and done.suspect is not None:
-        return now_trusted(done.suspect.name, done.suspect.label)
-    return say(_WORDS[done.kind])
-
-
-def _listed(suspects: Iterable[Suspect]) -> str:
-    lines = [suspect(one.name, one.label, one.since, one.safety_number) for one in suspects]
-    return "\n".join(lines) or say(NO_SUSPECTS)
+def _line(suspect: Suspect) -> str:
+    return say(_SUSPECT, name=suspect.called, when=moment(suspect.since), number=suspect.safety_number or "?")

@@ -24,7 +24,7 @@ def put(repos: Repositories, here: ConversationId, turn: TurnId, origin: str, du
     return repos.predictions.put(here, "alice", origin, b"words of " + origin.encode(), due_at=due_at, turn=turn)
 
 
-async def numbers(store: Store, here: ConversationId, person: str | None = "alice", now: datetime = NOON) -> list[int]:
+async def numbers(store: Store, here: ConversationId, person: str = "alice", now: datetime = NOON) -> list[int]:
     found = await store.read(lambda repos: repos.predictions.all(here, person, now=now))
     return [one.number for one in found]
 
@@ -109,7 +109,7 @@ async def test_nobody_changes_another_ones(store: Store) -> None:
 
     assert [change is None for change in await store.transaction(change)] == [True, True, False]
     assert await numbers(store, here) == [1]
-    assert await numbers(store, there, None) == []
+    assert await numbers(store, there) == []
 
 
 @pytest.mark.parametrize(("due", "settled", "goes"), [(10, None, 10), (10, 2, 2), (2, 10, 10)])

@@ -50,9 +50,9 @@ async def test_the_file_passes_the_check_of_the_docs(version: int, socket: Path,
     later = (("compose-hash", "ab" * 32),)
     async with GuestAgent(socket=socket, version=version, later=later) as agent:
         evidence = await Attestation(socket).evidence(WORD)
-    assert f"`{agent.compose_digest}`" in evidence.text
+    assert f"`{agent.compose_digest}`" in str(evidence.text)
     expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
-    assert checked(evidence.file.data, tmp_path) == (0, expected)
+    assert checked(evidence.files[0].data, tmp_path) == (0, expected)
     assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
     assert [seen.path for seen in agent.requests] == ["/GetQuote", "/Info"]  # and no key
 
@@ -77,10 +77,10 @@ async def test_the_check_of_the_docs_finds_what_was_changed(
     """And that a file was made for somebody else's word."""
     async with GuestAgent(socket=socket):
         evidence = await Attestation(socket).evidence(WORD)
-    status, said = checked(json.dumps(change(json.loads(evidence.file.data))).encode(), tmp_path)
+    status, said = checked(json.dumps(change(json.loads(evidence.files[0].data))).encode(), tmp_path)
     assert status == 1
     assert says in said
-    assert checked(evidence.file.data, tmp_path, "another-word")[1].endswith("another word or source")
+    assert checked(evidence.files[0].data, tmp_path, "another-word")[1].endswith("another word or source")
 
 
 async def test_a_compose_file_that_is_not_public_stays_with_the_operator(socket: Path) -> None:
@@ -88,14 +88,14 @@ async def test_a_compose_file_that_is_not_public_stays_with_the_operator(socket:
     compose = '{"docker_compose_file":"+491701234567","public_tcbinfo":false}'
     async with GuestAgent(socket=socket, compose=compose) as agent:
         evidence = await Attestation(socket).evidence(WORD)
-        assert f"`{agent.compose_digest}`" in evidence.text
-        assert b"491701234567" not in evidence.file.data
-        assert b"app_compose" not in evidence.file.data
-        assert "the person who runs me can show you" in evidence.text
+        assert f"`{agent.compose_digest}`" in str(evidence.text)
+        assert b"491701234567" not in evidence.files[0].data
+        assert b"app_compose" not in evidence.files[0].data
+        assert "the person who runs me can show you" in str(evidence.text)
         agent.compose = "{}"
-        assert b"app_compose" in (await Attestation(socket).evidence(WORD)).file.data
+        assert b"app_compose" in (await Attestation(socket).evidence(WORD)).files[0].data
         agent.compose = "no JSON"
-        assert b"app_compose" not in (await Attestation(socket).evidence(WORD)).file.data
+        assert b"app_compose" not in (await Attestation(socket).evidence(WORD)).files[0].data
 
 
 OTHER_QUOTE = {"quote": "0400" + "00" * 700, "event_log": "[]", "vm_config": "{}"}

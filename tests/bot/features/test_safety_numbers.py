@@ -11,6 +11,7 @@ from bot.commands.phrases import HELP, ONLY_DIRECTLY, unknown_command
 from bot.errors import CallRefused, Untrusted
 from bot.events import PersonId, Reply, SentId
 from bot.features import safety_numbers
+from bot.i18n.catalogues import say
 from bot.signal.protocol import Contact, Group, Identity, MissedRecipient
 from store import Store
 from tests.bot.loops.app_harness import Harness, HarnessTransport, app_harness
@@ -130,7 +131,7 @@ async def test_an_answer_is_held_until_an_admin_trusts_the_new_key(store: Store,
         await aldis.quiet()
         assert transport.trusted == [(ALICE.uuid, None)]
         assert texts(transport, ALICE) == ["re: hi", "re: and now?"]
-        assert texts(transport, BOB)[2] == safety_numbers.now_trusted(ALICE.name, label)
+        assert texts(transport, BOB)[2] == say(safety_numbers.TRUSTED, name=f"{ALICE.name} ({label})")
         assert await aldis.identities.look() == ()
 
 
