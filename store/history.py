@@ -235,21 +235,12 @@ class History(Repository):
             ),
         )
 
-    def count(self, turns: Collection[TurnId], *, conversation: ConversationId | None, now: datetime) -> int:
-        """Counts these turns, if messages of them are kept in this realm, or in `conversation` if that is set."""
-        return self.value(
-            "SELECT count(DISTINCT turn_id) FROM history JOIN turns ON turns.id = turn_id "
-            "JOIN conversations ON conversations.id = history.conversation_id "
-            "WHERE turn_id IN (SELECT value FROM json_each(?1)) AND realm = ?2 "
-            "AND (?3 IS NULL OR history.conversation_id = ?3) AND coalesce(expires_at > ?4, TRUE)",
-            (json.dumps(list(turns)), self.realm, conversation, millis(now)),
-        )
-
     def of_turns(
         self, turns: Collection[TurnId], *, conversation: ConversationId | None
     ) -> tuple[tuple[ConversationId, StoredMessage], ...]:
-        """Returns the kept messages of these turns, oldest first, without turns that are damaged; `turns` and
-        `conversation` as in `count`.
+        """Returns the messages of these turns that are kept in this realm, or in `conversation` if that is set.
+
+        They come oldest first, without turns that are damaged.
         """
         rows = self.rows(
             "SELECT history.conversation_id, turn_id, position, role, call_id, message, turns.expires_at FROM history "

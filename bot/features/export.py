@@ -37,9 +37,9 @@ ABOUT_EXPORT = Sentence("ABOUT_EXPORT", "shows what I keep about you.")
 _KEPT_IN_FILE = Sentence(
     "KEPT_IN_FILE", "I've kept {answers}, encrypted. The text is for reading; the other file has the same for programs."
 )
-_KEPT_PARTLY_IN_FILE = Sentence(
-    "KEPT_PARTLY_IN_FILE",
-    "I've kept {answers}, encrypted. The newest {count} are in the files; ask the person who runs me for all.",
+_KEPT_PARTLY = Sentence(
+    "KEPT_PARTLY",
+    "I've kept more than fits here, encrypted. The newest {count} are in the files; the person who runs me has all.",
 )
 _KEPT_REMINDER = Sentence("KEPT_REMINDER", "A reminder, next on {when}: {text}")
 _KEPT_PREDICTION = Sentence("KEPT_PREDICTION", "You predicted, {percent} % likely by {day}: {statement}")
@@ -59,7 +59,6 @@ _STAMP = re.compile(r"^\[\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d) [^\]\n·]{1,60}?( · 
 """The line that Aldis puts before a message."""
 _READ_AT_ONCE = 20
 """Turns per read: each is a few messages to decrypt, at 40 microseconds."""
-_COUNTED_AT_ONCE = 500
 
 _Row = tuple[ConversationId, StoredMessage]
 
@@ -80,8 +79,8 @@ class Export:
 
     turns: tuple[KeptTurn, ...]
     """Oldest first."""
-    older: int = 0
-    """How many older turns are kept."""
+    has_older: bool = False
+    """Whether older turns are kept as well."""
     settings: ChatSettings = field(default_factory=ChatSettings)
     """The settings of the person's conversation."""
     unanswered: str | None = None
@@ -95,14 +94,10 @@ class Export:
     grants: tuple[Grant, ...] = ()
     """The tools that the person has permanently allowed there."""
 
-    @property
-    def count(self) -> int:
-        """The number of kept turns."""
-        return len(self.turns) + self.older
-
     def words(self) -> str:
         """For people: how much it is, what is kept besides, and the questions and answers, newest first."""
-        first = say(_KEPT_SOME, answers=answers(self.count)) if self.count else say(_KEPT_NOTHING)
+        sentence = _KEPT_PARTLY if self.has_older else _KEPT_SOME if self.turns else _KEPT_NOTHING
+        first = say(sentence, answers=answers(len(self.turns)), count=len(self.turns))
         answered = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
         return "\n\n".join(filter(None, [first, "\n".join(self._beside()), *answered]))
 
@@ -162,8 +157,8 @@ async def gather_export(
 
     `direct` None leaves the direct chat out; `conversation` is where it is asked for, None means everywhere. What is
     kept besides the turns is that of the direct chat, or else of `conversation`. Beyond `max_bytes`, older turns are
-    counted instead of read. Reading takes many short steps, so that nobody has to wait for it: what is deleted
-    meanwhile may still be included.
+    left out. Reading takes many short steps, so that nobody has to wait for it: what is deleted meanwhile may still be
+    included.
 
     Raises:
         StoreError: it cannot be read.
@@ -171,30 +166,20 @@ async def gather_export(
     place = None if direct else conversation
     found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation, timezone))
     turns: list[KeptTurn] = []
-    size_bytes, older, before = 0, 0, None
-
-    def ids_of(repos: Repositories, limit: int) -> tuple[TurnId, ...]:
-        return repos.history.turns_of_person(person, direct, before=before, limit=limit)
+    size_bytes, before = 0, None
 
     def read(repos: Repositories) -> tuple[Sequence[TurnId], Sequence[_Row]]:
-        ids = ids_of(repos, _READ_AT_ONCE)
+        ids = repos.history.turns_of_person(person, direct, before=before, limit=_READ_AT_ONCE)
         rows = repos.history.of_turns(ids, conversation=place)
         return ids, [row for row in rows if _stands(row[1].expires_at, now)]
 
-    def count(repos: Repositories) -> tuple[Sequence[TurnId], int]:
-        ids = ids_of(repos, _COUNTED_AT_ONCE)
-        return ids, repos.history.count(ids, conversation=place, now=now)
-
     while True:
-        if max_bytes is not None and size_bytes > max_bytes:
-            ids, counted = await store.read(count)
-            older += counted
-        else:
-            ids, rows = await store.read(read)
-            turns += reversed(_turns(rows))
-            size_bytes += sum(len(message.message) for _, message in rows)
-        if not ids:
-            return replace(found, turns=tuple(reversed(turns)), older=older)
+        ids, rows = await store.read(read)
+        is_full = max_bytes is not None and size_bytes > max_bytes
+        if not ids or (is_full and rows):
+            return replace(found, turns=tuple(reversed(turns)), has_older=bool(ids))
+        turns += reversed(_turns(rows))
+        size_bytes += sum(len(message.message) for _, message in rows)
         before = ids[-1]
 
 
@@ -340,7 +325,8 @@ class ExportCommands(CommandGroup):
             reply = CommandReply(text=words)
             if not is_short:
                 files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
-                sentence = _KEPT_PARTLY_IN_FILE if found.older else _KEPT_IN_FILE
-                text = say(sentence, answers=answers(found.count), count=len(found.turns))
-                reply = CommandReply(text=text, files=files)
+                sentence = _KEPT_PARTLY if found.has_older else _KEPT_IN_FILE
+                reply = CommandReply(
+                    text=say(sentence, answers=answers(len(found.turns)), count=len(found.turns)), files=files
+                )
         await self._context.answer(call, lambda _: reply)
