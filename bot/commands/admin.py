@@ -23,7 +23,7 @@ from bot.chat.intents import plain_name
 from bot.chat.journal import origin_of
 from bot.chat.notices import Admins
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.conversation import forget
 from bot.errors import Disconnected, TransportError
 from bot.events import ChatId, Incoming, PersonId, Reply, Styled
@@ -206,16 +206,15 @@ class AdminCommands(CommandGroup):
         return Command(message=message, name="allow" if verdict.is_yes else "deny", rest=person, is_addressed=True)
 
     @command("/allow CODE|NAME", phrases.ABOUT_ALLOW, for_admins=True, section="admins")
-    async def _allow(self, call: Call) -> None:
+    async def _allow(self, call: Call) -> Answer | None:
         """Lets in the stranger who was given this code, or by whose name the admins were asked about them."""
         word, clock = call.command.rest, self._context.clock
         if not word:
             raise WrongForm
         found = self._pairing.find(word, clock.now())
         if len(found) != 1:
-            codes, unknown = [one.code for one in found], phrases.UNKNOWN_CODE
-            await self._context.answer(call, lambda _: phrases.which(word, codes) if codes else say(unknown))
-            return
+            codes = [one.code for one in found]
+            return lambda _: phrases.which(word, codes) if codes else say(phrases.UNKNOWN_CODE)
         person, contacts = found[0].person, await self._audience.contacts() or ()
 
         def allow(repos: Repositories) -> str:
@@ -226,9 +225,10 @@ class AdminCommands(CommandGroup):
 
         await self._context.answer(call, allow)
         await self._on_allowed(person)
+        return None
 
     @command("/deny NAME", phrases.ABOUT_DENY, for_admins=True, section="admins")
-    async def _deny(self, call: Call) -> None:
+    async def _deny(self, call: Call) -> Answer:
         """Shuts out a person who was let in, or keeps out a stranger whom the admins were asked about."""
         word = call.command.rest
         if not word:
@@ -251,14 +251,14 @@ class AdminCommands(CommandGroup):
                 return say(phrases.UNKNOWN_PERSON)
             return say(phrases.STAYS_OUT, name=quotation(plain_name(waiting[0].name)))
 
-        await self._context.answer(call, deny)
+        return deny
 
     def _names(self, repos: Repositories, contacts: Iterable[Contact]) -> Names:
         """What people call themselves; of a stranger the bridge may not know it yet."""
         return self._audience.names(repos, contacts, {one.person: one.name for one in self._pairing.strangers.values()})
 
     @command("/people", phrases.ABOUT_PEOPLE, for_admins=True, section="admins")
-    async def _people(self, call: Call) -> None:
+    async def _people(self, _: Call) -> Answer:
         """Shows who was let in, by whom, and when."""
         contacts = await self._audience.contacts() or ()
 
@@ -270,10 +270,10 @@ class AdminCommands(CommandGroup):
             ]
             return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
 
-        await self._context.answer(call, reply)
+        return reply
 
     @command("/groups [forget ID]", phrases.ABOUT_GROUPS, for_admins=True, directly_only=True, section="admins")
-    async def _groups(self, call: Call) -> None:
+    async def _groups(self, call: Call) -> Answer | None:
         """Shows the groups that Aldis is in or invited to, with their ids for `ACCESS__GROUPS`, and those that it is in
         no more if anything that was said there is left. With `forget` and an id, that is destroyed, as `/forget all`
         there would do it.
@@ -282,25 +282,20 @@ class AdminCommands(CommandGroup):
         if verb:
             if verb.lower() != "forget" or not group:
                 raise WrongForm
-            await self._forget_group(call, ChatId.group(group.strip().strip("`")))
-            return
+            address = ChatId.group(group.strip().strip("`"))
+            if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
+                return phrases.UNKNOWN_GROUP
+            return await forget(self._context, call, address)
         groups, former = await self._audience.groups(), await self._audience.former_groups()
         if groups is None or former is None:
-            await self._context.reply(call, phrases.BRIDGE_SILENT)
-            return
+            return phrases.BRIDGE_SILENT
 
         def reply(repos: Repositories) -> str:
             left = [group for group in former if repos.forgetting.has_words(ChatId.group(group))]
             lines = [*map(_group_line, groups), *(f"- {say(phrases.FORMER_GROUP, group=group)}" for group in left)]
             return "\n".join(lines) or say(phrases.NO_GROUPS)
 
-        await self._context.answer(call, reply)
-
-    async def _forget_group(self, call: Call, address: ChatId) -> None:
-        if await self._context.store.read(lambda repos: repos.conversations.at(address)) is None:
-            await self._context.reply(call, phrases.UNKNOWN_GROUP)
-        else:
-            await forget(self._context, call, address)
+        return reply
 
 
 def _group_line(group: KnownGroup) -> str:
@@ -324,24 +319,28 @@ class BroadcastCommands(CommandGroup):
         section="admins",
         directly_only=True,
     )
-    async def _broadcast(self, call: Call) -> None:
+    async def _broadcast(self, call: Call) -> Answer | None:
         """Sends one message to all people and groups that have written before and can still write, after a yes."""
         text = call.command.rest
         if not text:
             raise WrongForm
         planned = call.command.plan
         if not isinstance(planned, _Planned):
-            await self._plan(call, text)
-        elif text.endswith("yes"):
-            await self._send(call, planned)
-        else:
-            await self._context.reply(call, common_phrases.NOT_DONE)
+            return await self._plan(call, text)
+        if not text.endswith("yes"):
+            return common_phrases.NOT_DONE
 
-    async def _plan(self, call: Call, text: str) -> None:
+        def send(repos: Repositories) -> str:
+            people = [one for one in planned.people if self._audience.may_write(repos, one)]
+            chats = [*(ChatId.direct(one.person) for one in people), *planned.groups]
+            return say(phrases.BROADCAST_DONE, count=sum(self._put(repos, chat, planned) for chat in chats))
+
+        return send
+
+    async def _plan(self, call: Call, text: str) -> Answer | None:
         contacts, groups = await self._audience.contacts(), await self._audience.groups()
         if contacts is None or groups is None:
-            await self._context.reply(call, phrases.BRIDGE_SILENT)
-            return
+            return phrases.BRIDGE_SILENT
 
         def plan(repos: Repositories) -> _Planned:
             others = [one for one in contacts if one.person != call.message.author]
@@ -355,19 +354,10 @@ class BroadcastCommands(CommandGroup):
             )
 
         planned = await self._context.store.read(plan)
-        if planned.people or planned.groups:
-            counts = len(planned.people), len(planned.groups)
-            await self._context.confirm(call, lambda _: phrases.broadcast_asks(*counts, text), planned)
-        else:
-            await self._context.reply(call, phrases.NOBODY_TO_TELL)
-
-    async def _send(self, call: Call, planned: _Planned) -> None:
-        def send(repos: Repositories) -> str:
-            people = [one for one in planned.people if self._audience.may_write(repos, one)]
-            chats = [*(ChatId.direct(one.person) for one in people), *planned.groups]
-            return say(phrases.BROADCAST_DONE, count=sum(self._put(repos, chat, planned) for chat in chats))
-
-        await self._context.answer(call, send)
+        if not planned.people and not planned.groups:
+            return phrases.NOBODY_TO_TELL
+        counts = len(planned.people), len(planned.groups)
+        return await self._context.confirm(call, lambda _: phrases.broadcast_asks(*counts, text), planned)
 
     def _put(self, repos: Repositories, chat: ChatId, planned: _Planned) -> bool:
         """Puts the message into the outbox of one conversation; returns whether that still exists."""

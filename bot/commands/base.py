@@ -111,6 +111,12 @@ class CommandReply:
     files: tuple[File, ...] = ()
 
 
+Answer = str | Sentence | CommandReply | Callable[[Repositories], str | Sentence | CommandReply]
+"""What a command answers, or what does the work of it and returns that: within a transaction and in the language of the
+conversation.
+"""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unconfirmed:
     """A command that waits for the yes of the one who gave it: in memory only, and for ten minutes."""
@@ -155,10 +161,12 @@ class command:  # noqa: N801  (it decorates methods)
     """Whether it sets something that only groups have."""
     examples: tuple[str | Sentence, ...] = field(default=(), kw_only=True)
     """Examples for its help; placeholders are in capitals, the same in every language."""
-    run: Callable[..., Awaitable[None]] = field(default=_nothing, kw_only=True)
-    """Carries it out, answers it and settles it. Raises `WrongForm`, `DoneBefore`."""
+    run: Callable[..., Awaitable[Answer | None]] = field(default=_nothing, kw_only=True)
+    """Carries it out, and returns its answer; None if it has settled the command itself. Raises `WrongForm`,
+    `DoneBefore`.
+    """
 
-    def __call__(self, run: Callable[[Any, Call], Awaitable[None]]) -> Self:
+    def __call__(self, run: Callable[[Any, Call], Awaitable[Answer | None]]) -> Self:
         """Returns the entry with what the command does."""
         return replace(self, run=run)
 
@@ -259,24 +267,17 @@ class CommandContext:
             if one.call.message.author == author and one.call.message.sent_at in names:
                 del self._unconfirmed[place]
 
-    async def answer(self, call: Call, work: Callable[[Repositories], str | Sentence | CommandReply]) -> None:
-        """Does `work`, replies with what it returns, and settles the command: all of it or nothing.
-
-        `work` runs in the language of the conversation.
-        """
+    async def answer(self, call: Call, answer: Answer) -> None:
+        """Gives a command's answer and settles it, with the work of it: all of it or nothing."""
 
         def answered(repos: Repositories) -> None:
             with use_language(self._language(repos, call)):
-                self.say(repos, call, call.conversation, work(repos))
+                self.say(repos, call, call.conversation, answer(repos) if callable(answer) else answer)
 
         await self.store.transaction(answered)
 
-    async def reply(self, call: Call, sentence: Sentence, **values: object) -> None:
-        """Replies with this sentence, and settles the command."""
-        await self.answer(call, lambda _: say(sentence, **values))
-
-    async def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> None:
-        """Sets these fields of the conversation's settings, and replies with what `reply` returns once they are set."""
+    def set(self, call: Call, reply: Callable[[], str | Sentence], **values: object) -> Answer:
+        """Returns the answer that sets these fields of the conversation's settings, and replies in their language."""
 
         def work(repos: Repositories) -> str | Sentence:
             self.change(repos, call, lambda before: replace(before, **values))
@@ -285,7 +286,7 @@ class CommandContext:
             with use_language(self.turns.language(repos, call.conversation)):
                 return reply()
 
-        await self.answer(call, work)
+        return work
 
     def change(self, repos: Repositories, call: Call, changed: Callable[[ChatSettings], ChatSettings]) -> ChatSettings:
         """Changes the conversation's settings within a transaction; returns the new ones."""
@@ -398,29 +399,27 @@ class Commands(CommandGroup):
         return () if name in self._entries else get_close_matches(folded[:_MAX_COMPARED], given, cutoff=_CLOSE)
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
-        if not entry.belongs(call):
-            await self._context.reply(call, phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS)
-            return
         try:
-            await entry.run(call)
+            if entry.belongs(call):
+                answer = await entry.run(call)
+            else:
+                answer = phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS
+            if answer is not None:
+                await self._context.answer(call, answer)
         except DoneBefore:
-            await self._context.reply(call, phrases.DONE_BEFORE)
+            await self._context.answer(call, phrases.DONE_BEFORE)
         except WrongForm:
             examples = [say(one) if isinstance(one, Sentence) else one for one in entry.examples]
             await self._context.answer(call, lambda _: phrases.wrong_form(entry.name, examples))
 
     @command("/help [NAME]", phrases.ABOUT_HELP, examples=("/help", "/help remind"))
-    async def _help(self, call: Call) -> None:
+    async def _help(self, call: Call) -> Answer:
         """Shows the commands that this person can give here, by topic, or explains one of them."""
         word = call.command.rest.lower().strip("/? ")
         if not word:
-            await self._context.answer(call, lambda _: self._overview(call))
-            return
+            return lambda _: self._overview(call)
         found = self._found(call, word)
-        await self._context.answer(
-            call,
-            lambda _: _explained(found) if isinstance(found, CommandEntry) else phrases.unknown_command(word, found),
-        )
+        return lambda _: _explained(found) if isinstance(found, CommandEntry) else phrases.unknown_command(word, found)
 
     def _overview(self, call: Call) -> str:
         entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]

@@ -20,7 +20,7 @@ from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
 from bot.chat.journal import Asked, dump_step
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
@@ -40,7 +40,7 @@ class ConversationCommands(CommandGroup):
         self._approvals = approvals
 
     @command("/stop", phrases.ABOUT_STOP)
-    async def _stop(self, call: Call) -> None:
+    async def _stop(self, call: Call) -> Answer | None:
         """Stops the answer under way, or what waits for a yes."""
 
         def put_aside(repos: Repositories) -> Sentence:
@@ -51,8 +51,8 @@ class ConversationCommands(CommandGroup):
         if call.running.stop(call.conversation):
             # The turn itself reports that it was stopped.
             await self._context.settle(call)
-        else:
-            await self._context.answer(call, put_aside)
+            return None
+        return put_aside
 
     @command(
         "/forget [all|everything]",
@@ -60,7 +60,7 @@ class ConversationCommands(CommandGroup):
         section="data",
         examples=("/forget", "/forget everything"),
     )
-    async def _forget(self, call: Call) -> None:
+    async def _forget(self, call: Call) -> Answer | None:
         """Destroys what was said, set, planned and remembered in this conversation, with the key that sealed it, and
         says how much that was; in a group, what this person asked, was told and has planned there, or with `all`, for
         admins, everything of the group. With `everything` the person's direct conversation is destroyed, and everywhere
@@ -73,21 +73,20 @@ class ConversationCommands(CommandGroup):
         if scope not in {"", "all", "everything"}:
             raise WrongForm
         if scope == "all" and call.is_in_group and not call.is_admin:
-            await self._context.reply(call, phrases.FORGET_ALL_ADMINS)
-        elif meant is None:
-            await self._ask(call, scope)
-        elif meant == "no":
-            await self._context.reply(call, common_phrases.NOT_DONE)
-        elif scope == "everything":
+            return phrases.FORGET_ALL_ADMINS
+        if meant is None:
+            return await self._ask(call, scope)
+        if meant == "no":
+            return common_phrases.NOT_DONE
+        if scope == "everything":
             message = call.message
             address = ChatId.direct(message.author) if call.is_in_group else message.chat
-            await forget(self._context, call, address, person=message.author)
-        elif call.is_in_group and scope != "all":
-            await self._forget_own(call)
-        else:
-            await forget(self._context, call, call.message.chat)
+            return await forget(self._context, call, address, person=message.author)
+        if call.is_in_group and scope != "all":
+            return await self._forget_own(call)
+        return await forget(self._context, call, call.message.chat)
 
-    async def _ask(self, call: Call, scope: str) -> None:
+    async def _ask(self, call: Call, scope: str) -> Answer | None:
         """Says what would go and waits for a yes, if there is anything to delete."""
         author, here, is_group = call.message.author, call.conversation, call.is_in_group
         is_own = is_group and not scope
@@ -104,10 +103,9 @@ class ConversationCommands(CommandGroup):
 
         erased, is_set = await self._context.store.read(preview)
         if erased == Erasure() and not is_set:
-            await self._context.reply(call, phrases.NOTHING_TO_FORGET)
-        else:
-            what = "everything" if scope == "everything" else "own" if is_own else "here"
-            await self._context.confirm(call, lambda _: phrases.forget_asks(what, erased))
+            return phrases.NOTHING_TO_FORGET
+        what = "everything" if scope == "everything" else "own" if is_own else "here"
+        return await self._context.confirm(call, lambda _: phrases.forget_asks(what, erased))
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""
@@ -137,7 +135,7 @@ class ConversationCommands(CommandGroup):
         context.turns.forget(call.conversation)
 
     @command("/new", phrases.ABOUT_NEW)
-    async def _new(self, call: Call) -> None:
+    async def _new(self, call: Call) -> Answer:
         """Starts a new conversation: what was said before is not read again. It is kept until it is deleted."""
 
         def begin(repos: Repositories) -> str:
@@ -147,7 +145,7 @@ class ConversationCommands(CommandGroup):
             self._context.change(repos, call, lambda settings: replace(settings, starts_after=newest))
             return say(phrases.BEGUN_ANEW)
 
-        await self._context.answer(call, begin)
+        return begin
 
     @command("/retry", phrases.ABOUT_RETRY)
     async def _retry(self, call: Call) -> None:

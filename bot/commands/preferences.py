@@ -15,7 +15,7 @@ from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools, shape_of
 from bot.commands import phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command, fold
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command, fold
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import LANGUAGES, Language
 from store import Repositories
@@ -63,27 +63,24 @@ class PreferenceCommands(CommandGroup):
         section="settings",
         examples=("/model", "/model 2", "/model default"),
     )
-    async def _model(self, call: Call) -> None:
+    async def _model(self, call: Call) -> Answer:
         """Chooses one of the models of `LLM__CHOICES` for this chat, by its name, part of it or its number; without an
         argument shows them; `default` returns to the first.
         """
-        wanted = call.command.rest
-        if len(self._menu.models) < 2:  # noqa: PLR2004  (one is no choice)
-            await self._context.reply(call, phrases.NO_MODEL_CHOICE)
-        elif not wanted:
-            await self._context.answer(call, lambda repos: self._shown(self._context.settings(repos, call)))
-        else:
-            models = self._menu.models
-            is_default = wanted.lower() == "default"
-            numbered = {
-                model: (f"{place}", fold(model), fold(model.partition("/")[2])) for place, model in enumerate(models, 1)
-            }
-            found = models[:1] if is_default else [*_meant(wanted, numbered)]
-            if len(found) == 1:
-                chosen = None if is_default else found[0]
-                await self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
-            else:
-                await self._context.answer(call, lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE))
+        wanted, models = call.command.rest, self._menu.models
+        if len(models) < 2:  # noqa: PLR2004  (one is no choice)
+            return phrases.NO_MODEL_CHOICE
+        if not wanted:
+            return lambda repos: self._shown(self._context.settings(repos, call))
+        is_default = wanted.lower() == "default"
+        numbered = {
+            model: (f"{place}", fold(model), fold(model.partition("/")[2])) for place, model in enumerate(models, 1)
+        }
+        found = models[:1] if is_default else [*_meant(wanted, numbered)]
+        if len(found) != 1:
+            return lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE)
+        chosen = None if is_default else found[0]
+        return self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
 
     def _shown(self, settings: ChatSettings) -> str:
         models = self._menu.models
@@ -96,7 +93,7 @@ class PreferenceCommands(CommandGroup):
         section="settings",
         examples=("/persona", "/persona TEXT", "/persona off"),
     )
-    async def _persona(self, call: Call) -> None:
+    async def _persona(self, call: Call) -> Answer:
         """Tells Aldis what to be like in this chat, in addition to what the operator says; `off` ends it."""
         text = clean_text(call.command.rest).strip()  # what they see of it: the rest may be pasted unawares
 
@@ -105,16 +102,14 @@ class PreferenceCommands(CommandGroup):
             return say(phrases.NO_PERSONA) if persona is None else say(turn_phrases.PERSONA_NOW, text=persona.text)
 
         if not text:
-            await self._context.answer(call, persona_now)
-        elif text.lower() == "off":
-            await self._context.set(call, lambda: say(phrases.PERSONA_OFF), persona=None)
-        elif len(text) > MAX_PERSONA_CHARS:
-            await self._context.reply(call, phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
-        else:
-            message, until = call.message, call.urgent_item.item.expires_at
-            persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
-            reply = phrases.PERSONA_TIMED if until else phrases.PERSONA_SET
-            await self._context.set(call, lambda: reply, persona=persona)
+            return persona_now
+        if text.lower() == "off":
+            return self._context.set(call, lambda: phrases.PERSONA_OFF, persona=None)
+        if len(text) > MAX_PERSONA_CHARS:
+            return lambda _: say(phrases.TOO_LONG_PERSONA, most=MAX_PERSONA_CHARS)
+        message, until = call.message, call.urgent_item.item.expires_at
+        persona = Persona(text=text, author=message.author, sent_at=message.sent_at, expires_at=until)
+        return self._context.set(call, lambda: phrases.PERSONA_TIMED if until else phrases.PERSONA_SET, persona=persona)
 
     @command(
         "/tools [on|off|revoke NAME]",
@@ -122,7 +117,7 @@ class PreferenceCommands(CommandGroup):
         section="settings",
         examples=("/tools", "/tools off NAME", "/tools on NAME", "/tools revoke NAME"),
     )
-    async def _tools(self, call: Call) -> None:
+    async def _tools(self, call: Call) -> Answer:
         """Switches a tool for this chat, or all tools whose names begin like this; without an argument lists them.
         `revoke` takes back a permanent permission.
         """
@@ -130,13 +125,12 @@ class PreferenceCommands(CommandGroup):
         specs = await self._specs()
         absent = [name for source in self._menu.sources for name in source.absent]
         if not specs and not absent:
-            await self._context.reply(call, phrases.NO_TOOLS)
-        elif not verb:
-            await self._context.answer(call, lambda repos: self._listed(repos, call, specs, absent))
-        elif not rest.strip() or verb.lower() not in {"on", "off", "revoke"}:
+            return phrases.NO_TOOLS
+        if not verb:
+            return lambda repos: self._listed(repos, call, specs, absent)
+        if not rest.strip() or verb.lower() not in {"on", "off", "revoke"}:
             raise WrongForm
-        else:
-            await self._context.answer(call, lambda repos: self._switch(repos, call, verb.lower(), rest.strip(), specs))
+        return lambda repos: self._switch(repos, call, verb.lower(), rest.strip(), specs)
 
     def _listed(self, repos: Repositories, call: Call, specs: Mapping[str, ToolSpec], absent: Sequence[str]) -> str:
         """A line for each tool, for each server whose tools are unavailable, and for each permanent permission that the
@@ -185,7 +179,7 @@ class PreferenceCommands(CommandGroup):
         section="settings",
         examples=("/language de", "/language auto"),
     )
-    async def _language(self, call: Call) -> None:
+    async def _language(self, call: Call) -> Answer:
         """Sets the language of Aldis's own sentences here: one of these (or its name), or `auto`, the language that
         people write.
         """
@@ -194,17 +188,17 @@ class PreferenceCommands(CommandGroup):
         if code is None and wanted != "auto":
             raise WrongForm
         reply = phrases.LANGUAGE_BY_MESSAGE if code is None else phrases.LANGUAGE_SET
-        await self._context.set(call, lambda: reply, language=code)
+        return self._context.set(call, lambda: reply, language=code)
 
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
-    async def _always(self, call: Call) -> None:
+    async def _always(self, call: Call) -> Answer:
         """Answers every message of the group, or only those that address Aldis."""
         word = call.command.rest.lower()
         is_on = word == "on"
         if word not in {"on", "off"}:
             raise WrongForm
         reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
-        await self._context.set(call, lambda: reply, answers_always=is_on)
+        return self._context.set(call, lambda: reply, answers_always=is_on)
 
     @command(
         "/who [all|admins|list]",
@@ -214,37 +208,35 @@ class PreferenceCommands(CommandGroup):
         section="admins",
         examples=("/who", "/who all", "/who admins", "/who list"),
     )
-    async def _who(self, call: Call) -> None:
+    async def _who(self, call: Call) -> Answer:
         """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
         argument shows who can.
         """
         word = call.command.rest.lower()
         askers: Askers | None = next((one for one in get_args(Askers) if one == word), None)
         if not word:
-            await self._context.answer(call, lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers])
-        elif askers is None:
+            return lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers]
+        if askers is None:
             raise WrongForm
-        else:
-            reply = _ASKERS_TOLD[askers]
-            await self._context.set(call, lambda: reply, askers=askers, told_askers=False)
+        return self._context.set(call, lambda: _ASKERS_TOLD[askers], askers=askers, told_askers=False)
 
     @command("/pause", phrases.ABOUT_PAUSE, configures_group=True, section="admins")
-    async def _pause(self, call: Call) -> None:
+    async def _pause(self, call: Call) -> Answer:
         """Answers only commands in this chat until resumed."""
         now = self._context.clock.now()
-        await self._context.set(call, lambda: phrases.PAUSED, paused_at=now, told_paused=False)
+        return self._context.set(call, lambda: phrases.PAUSED, paused_at=now, told_paused=False)
 
     @command("/resume", phrases.ABOUT_RESUME, configures_group=True, section="admins")
-    async def _resume(self, call: Call) -> None:
+    async def _resume(self, call: Call) -> Answer:
         """Ends the pause."""
-        await self._context.set(call, lambda: phrases.RESUMED, paused_at=None, told_paused=False)
+        return self._context.set(call, lambda: phrases.RESUMED, paused_at=None, told_paused=False)
 
     @command("/whoami", phrases.ABOUT_WHOAMI, section="data")
-    async def _whoami(self, call: Call) -> None:
+    async def _whoami(self, call: Call) -> Answer:
         """Shows how Aldis knows the person: name, id for the lists, admin or not."""
         message, name = call.message, plain_name(call.message.name or "")
         here = message.chat.id if call.is_in_group else None
-        await self._context.answer(call, lambda _: phrases.who(name, message.author, here, is_admin=call.is_admin))
+        return lambda _: phrases.who(name, message.author, here, is_admin=call.is_admin)
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:

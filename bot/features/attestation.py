@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx
 
-from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, CommandReply, command
 from bot.errors import Disconnected
 from bot.events import File
 from bot.i18n.catalogues import Sentence, say
@@ -205,22 +205,19 @@ class AttestationCommands(CommandGroup):
         self._attestation = attestation
 
     @command("/verify [WORD]", ABOUT_VERIFY, section="data", examples=("/verify violet-2718-otter",))
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: Call) -> Answer:
         """Gives a quote of the machine for this word if Aldis runs in a TEE; elsewhere it says that nothing is proved
         ([how to check it](attestation.md)).
         """
-        with use_language(await self._context.language(call)):
-            reply = await self._reply(call.command.rest)
-        await self._context.answer(call, lambda _: reply)
-
-    async def _reply(self, word: str) -> str | CommandReply:
+        word = call.command.rest
         if not self._attestation.is_possible():
             source = (await asyncio.to_thread(build))["source"]
-            return say(NOTHING_PROVED, source=source)
+            return lambda _: say(NOTHING_PROVED, source=source)
         if not is_word(word):
-            return say(VERIFY_HOW)
+            return VERIFY_HOW
         try:
-            return await self._attestation.evidence(word)
+            with use_language(await self._context.language(call)):
+                return await self._attestation.evidence(word)
         except Disconnected as error:
             _log.warning("no quote: %s", error)
-            return say(VERIFY_FAILED)
+            return VERIFY_FAILED

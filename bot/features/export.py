@@ -21,7 +21,7 @@ from bot.chat import chats
 from bot.chat import phrases as turn_phrases
 from bot.chat.citations import visible_words
 from bot.chat.phrases import answers
-from bot.commands.base import Call, CommandContext, CommandGroup, CommandReply, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, CommandReply, command
 from bot.events import ChatId, File, PersonId
 from bot.formatting.split import parts
 from bot.i18n import phrases as common_phrases
@@ -302,7 +302,7 @@ class ExportCommands(CommandGroup):
         self._timezone = timezone
 
     @command("/export", ABOUT_EXPORT, section="data")
-    async def _export(self, call: Call) -> None:
+    async def _export(self, call: Call) -> Answer:
         """Shows what is kept about the person; if it is long, as a text to read and as JSON. In a group, only what they
         asked there.
         """
@@ -322,11 +322,9 @@ class ExportCommands(CommandGroup):
         with use_language(await self._context.language(call)):
             words = found.words()
             is_short = len(words) < _MAX_CHARS_IN_WORDS and len(parts(words, max_parts=_MIN_PARTS)) < _MIN_PARTS
-            reply = CommandReply(text=words)
-            if not is_short:
-                files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
-                sentence = _KEPT_PARTLY if found.has_older else _KEPT_IN_FILE
-                reply = CommandReply(
-                    text=say(sentence, answers=answers(len(found.turns)), count=len(found.turns)), files=files
-                )
-        await self._context.answer(call, lambda _: reply)
+            if is_short:
+                return words
+            files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
+            sentence = _KEPT_PARTLY if found.has_older else _KEPT_IN_FILE
+            shown = say(sentence, answers=answers(len(found.turns)), count=len(found.turns))
+            return CommandReply(text=shown, files=files)

@@ -12,7 +12,7 @@ from pydantic import Field
 from bot import labels
 from bot.chat import phrases as turn_phrases
 from bot.clock import Clock
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
 from bot.trust.links import inert
@@ -170,16 +170,15 @@ class MemoryCommands(CommandGroup):
         examples=("/memory", "/memory forget 2", "/memory forget all"),
         directly_only=True,
     )
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: Call) -> Answer:
         """Shows what Aldis remembers about the person, and forgets one of these facts or all."""
         match = _FORGET.fullmatch(call.command.rest)
         if match is not None:
             number = None if match["number"] is None else int(match["number"])
-            await self._context.answer(call, lambda repos: self._forget(repos, call, number))
-        elif call.command.rest:
+            return lambda repos: self._forget(repos, call, number)
+        if call.command.rest:
             raise WrongForm
-        else:
-            await self._context.answer(call, lambda repos: self._list(repos, call))
+        return lambda repos: self._list(repos, call)
 
     def _list(self, repos: Repositories, call: Call) -> str:
         facts = repos.facts.all(call.conversation, now=self._context.clock.now())

@@ -80,15 +80,15 @@ class Forecast:
 class Prediction:
     """A recorded forecast."""
 
-    number: int
-    """Its number in this conversation while it is kept."""
+    row: PredictionRow
     forecast: Forecast
-    verdict: Verdict | None = None
-    """None: it is open."""
     is_overdue: bool
     """Whether it is open and its due day is over."""
-    until: str | None = None
-    """When it disappears with a message it came from (`2026-11-23T08:00Z`); None: it stays."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The outcome; None: it is open."""
+        return None if self.row.outcome is None else _verdicts.validate_json(self.row.outcome)
 
     @property
     def is_scored(self) -> bool:
@@ -139,10 +139,7 @@ class Predictions:
                 turn=TurnId(context.turn),
             )
 
-        kept = await self._store.transaction(transact)
-        if kept.words is None:
-            raise NotFound("this prediction was struck off the record again")
-        return _loaded(kept, kept.words, _today(context))
+        return _loaded(await self._store.transaction(transact), context)
 
     async def resolve(self, number: int, outcome: Outcome, context: ToolContext) -> Prediction:
         """Records the outcome of one of the person's predictions; returns its new state, or what was struck.
@@ -151,20 +148,17 @@ class Predictions:
             Denied: as `record`.
             NotFound: they have no prediction with this number here.
         """
-        conversation, person, now = await self._conversation(context), context.person, self._clock.now()
+        person, now, turn = context.person, self._clock.now(), TurnId(context.turn)
+        conversation = await self._conversation(context)
 
         def change(repos: Repositories) -> PredictionRow | None:
             _check_asked(repos, context)
             if outcome == "struck":
                 return repos.predictions.strike(conversation, person, number, now=now)
             verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
-            turn = TurnId(context.turn)
             return repos.predictions.settle(conversation, person, number, verdict, turn=turn, now=now)
 
-        kept = await self._store.transaction(change)
-        if kept is None or kept.words is None:
-            raise NotFound(f"the person has no prediction {number} here; list_predictions shows those that they have")
-        return _loaded(kept, kept.words, _today(context))
+        return _loaded(await self._store.transaction(change), context)
 
     async def all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
         """Returns the person's predictions in this conversation, of this domain if there is one.
@@ -175,12 +169,9 @@ class Predictions:
         rows = await self._store.read(
             lambda repos: repos.predictions.all(conversation, context.person, now=self._clock.now())
         )
-        today = _today(context)
-        pairs = [(row, _loaded(row, row.words, today)) for row in rows if row.words is not None]
+        found = (_loaded(row, context) for row in rows)
         return tuple(
-            shown
-            for _, shown in sorted(pairs, key=lambda pair: _place(*pair))
-            if domain is None or shown.forecast.domain == domain.lower()
+            sorted((one for one in found if domain is None or one.forecast.domain == domain.lower()), key=_place)
         )
 
     async def _conversation(self, context: ToolContext) -> ConversationId:
@@ -205,23 +196,23 @@ def _today(context: ToolContext) -> date:
     return context.now.astimezone(ZoneInfo(context.timezone)).date()
 
 
-def _loaded(kept: PredictionRow, words: bytes, today: date) -> Prediction:
-    """A prediction stored with these words; it is overdue if it should have been resolved before `today`."""
-    forecast = _forecasts.validate_json(words)
-    return Prediction(
-        number=kept.number,
-        forecast=forecast,
-        verdict=None if kept.outcome is None else _verdicts.validate_json(kept.outcome),
-        is_overdue=kept.outcome is None and forecast.due < today,
-        until=None if kept.expires_at is None else f"{kept.expires_at:%Y-%m-%dT%H:%MZ}",
-    )
+def _loaded(row: PredictionRow | None, context: ToolContext) -> Prediction:
+    """The prediction of a row.
+
+    Raises:
+        NotFound: there is none, or it was struck off the record.
+    """
+    if row is None or row.words is None:
+        raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
+    forecast = _forecasts.validate_json(row.words)
+    return Prediction(row=row, forecast=forecast, is_overdue=row.outcome is None and forecast.due < _today(context))
 
 
-def _place(kept: PredictionRow, shown: Prediction) -> tuple[bool, float, int]:
+def _place(one: Prediction) -> tuple[bool, float, int]:
     """The sort key of a prediction."""
-    if kept.settled_at is not None:
-        return True, -kept.settled_at.timestamp(), -kept.number
-    return False, shown.forecast.due.toordinal(), kept.number
+    if one.row.settled_at is not None:
+        return True, -one.row.settled_at.timestamp(), -one.row.number
+    return False, one.forecast.due.toordinal(), one.row.number
 
 
 class PredictArguments(Arguments):
@@ -423,14 +414,16 @@ def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:
 def _data(prediction: Prediction) -> Mapping[str, Any]:
     forecast = prediction.forecast
     shown: dict[str, Any] = {
-        "number": prediction.number,
+        "number": prediction.row.number,
         "statement": forecast.statement,
         "probability": forecast.probability,
         "due": f"{forecast.due:%A %Y-%m-%d}",
         "status": prediction.verdict or ("overdue" if prediction.is_overdue else "open"),
         "made": forecast.made.isoformat(),
     }
-    beside = {"domain": forecast.domain, "disappears": prediction.until}
+    # With a message it came from.
+    until = None if prediction.row.expires_at is None else f"{prediction.row.expires_at:%Y-%m-%dT%H:%MZ}"
+    beside = {"domain": forecast.domain, "disappears": until}
     return {**shown, **{name: value for name, value in beside.items() if value is not None}}
 
 

@@ -22,7 +22,7 @@ from bot.chat.intents import plain_name
 from bot.chat.notices import Admins
 from bot.clock import Clock, is_set_within
 from bot.commands import phrases as command_phrases
-from bot.commands.base import Call, CommandContext, CommandGroup, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
 from bot.errors import CallRefused, Disconnected
 from bot.events import ChatId, PersonId
 from bot.i18n.catalogues import Sentence, say
@@ -380,26 +380,21 @@ class TrustCommands(CommandGroup):
         section="admins",
         directly_only=True,
     )
-    async def _trust(self, call: Call) -> None:
+    async def _trust(self, call: Call) -> Answer:
         """Shows whose safety number has changed, with the new one; trusts it, and sends what was waiting."""
-        answer = await self._answer(call)
-        await self._context.answer(call, lambda _: answer())
-
-    async def _answer(self, call: Call) -> Callable[[], str]:
-        """The reply, as a function to be called once the language is known."""
         name, _, number = call.command.rest.partition(" ")
         try:
             async with asyncio.timeout(_BRIDGE_SECONDS):
                 if not name:
                     suspects = await self._identities.look()
-                    return lambda: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
+                    return lambda _: "\n".join(map(_line, suspects)) or say(NO_SUSPECTS)
                 done = await self._identities.trust(name, safety_number=number.strip() or None, by=call.message.author)
                 called = done.suspect.called if done.suspect else ""
-                return lambda: say(_REPLIES[done.kind], name=called)
+                return lambda _: say(_REPLIES[done.kind], name=called)
         except (Disconnected, TimeoutError):
-            return lambda: say(command_phrases.BRIDGE_SILENT)
+            return command_phrases.BRIDGE_SILENT
         except CallRefused:
-            return lambda: say(TRUST_REFUSED)
+            return TRUST_REFUSED
 
 
 def _line(suspect: Suspect) -> str:

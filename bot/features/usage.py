@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
 
-from bot.commands.base import Call, CommandContext, CommandGroup, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import dollars
 from bot.i18n.phrases import money
@@ -53,7 +53,7 @@ class UsageCommands(CommandGroup):
         self._limits = limits
 
     @command("/usage", ABOUT_USAGE, section="data")
-    async def _usage(self, call: Call) -> None:
+    async def _usage(self, call: Call) -> Answer:
         """Shows what was spent for the person and for the group, today and this month, the limits and what is left of
         them; admins also see the total for everybody.
         """
@@ -68,7 +68,7 @@ class UsageCommands(CommandGroup):
             lines += [say(ESTIMATED, count=estimated)] if estimated else []
             return "\n".join([*lines, say(UNPRICED, calls=unknown)] if unknown else lines)
 
-        await self._context.answer(call, reply)
+        return reply
 
     def _line(self, total: Total, *, is_day: bool) -> str:
         limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from bot.chat.intents import plain_name
 from bot.clock import Clock
-from bot.commands.base import Call, CommandContext, CommandGroup, WrongForm, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from store import Feed, FoundArticle, Repositories, Store, StoreError
@@ -276,7 +276,7 @@ class FeedCommands(CommandGroup):
         section="later",
         examples=("/feeds", "/feeds add URL", "/feeds remove 2"),
     )
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: Call) -> Answer:
         """Shows the news feeds that are read, and their state; admins add and remove them."""
         rest = call.command.rest
         added, removed = _ADD.fullmatch(rest), _REMOVE.fullmatch(rest)
@@ -292,7 +292,7 @@ class FeedCommands(CommandGroup):
                 return self._add(repos, added["url"])
             return _remove(repos, int(removed["number"])) if removed else self._list(repos)
 
-        await self._context.answer(call, answer)
+        return answer
 
     def _add(self, repos: Repositories, given: str) -> str:
         url = canonical_url(given)

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from bot import labels
 from bot.chat import phrases as turn_phrases
 from bot.chat.journal import origin_of
-from bot.commands.base import Call, CommandContext, CommandGroup, command
+from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
 from bot.features.reminders import phrases, time_grammar
 from bot.features.reminders.schedules import PlannedReminder, UnfitWish, zone_meant
 from bot.features.reminders.service import Asker, Reminders
@@ -46,23 +46,22 @@ class ReminderCommands(CommandGroup):
         section="later",
         examples=(*phrases.REMIND_EXAMPLES, "/remind list", "/remind cancel 2"),
     )
-    async def _remind(self, call: Call) -> None:
+    async def _remind(self, call: Call) -> Answer | None:
         """Reminds of something later, once or repeatedly; `list` shows what is planned, `cancel N` cancels one of them
         and `cancel all` all. A time that is not in a plain form becomes a question to the model.
         """
         rest = call.command.rest
         if _LIST.fullmatch(rest):
-            await self._context.answer(call, lambda repos: self._list(repos, call))
-        elif match := _CANCEL.fullmatch(rest):
-            await self._context.answer(call, lambda repos: self._cancel(repos, call, match))
-        else:
-            language = await self._context.language(call)
+            return lambda repos: self._list(repos, call)
+        if match := _CANCEL.fullmatch(rest):
+            return lambda repos: self._cancel(repos, call, match)
+        language = await self._context.language(call)
 
-            def plan(repos: Repositories) -> None:
-                with use_language(language):
-                    self._plan(repos, call, rest)
+        def plan(repos: Repositories) -> None:
+            with use_language(language):
+                self._plan(repos, call, rest)
 
-            await self._context.store.transaction(plan)
+        return await self._context.store.transaction(plan)
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
         """Plans it and says so; what is not understood is asked, if there is a model to answer."""
@@ -154,15 +153,14 @@ class ReminderCommands(CommandGroup):
         section="later",
         examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
     )
-    async def _timezone(self, call: Call) -> None:
+    async def _timezone(self, call: Call) -> Answer:
         """Sets this person's time zone, by a city or its name. What they planned before it was known moves to its
         clock.
         """
         words, person = call.command.rest, call.message.author
         zone = zone_meant(words) if words else None
         if words and zone is None:
-            await self._context.reply(call, phrases.NO_SUCH_ZONE)
-            return
+            return phrases.NO_SUCH_ZONE
         moved = zone is not None and await self._reminders.live_in(person, zone)
 
         def reply(repos: Repositories) -> str:
@@ -171,7 +169,7 @@ class ReminderCommands(CommandGroup):
             shown = say(phrases.TIMEZONE, zone=zone, now=now)
             return f"{shown} {say(phrases.REMINDERS_MOVED)}" if moved else shown
 
-        await self._context.answer(call, reply)
+        return reply
 
 
 def _repeats(planned: PlannedReminder) -> str:

@@ -184,7 +184,7 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
         await kept.record(forecast, call("b"))
     clock.move(timedelta(days=1).total_seconds())
     again = await kept.record(forecast, call("a"))
-    assert (again.number, again.forecast) == (1, first.forecast)
+    assert (again.row.number, again.forecast) == (1, first.forecast)
     assert len(await kept.all(call("b"), None)) == MAX_KEPT
     await kept.resolve(1, "did_not", call("c"))
     assert (await kept.resolve(1, "did_not", call("c"))).verdict == "did_not"
