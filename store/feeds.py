@@ -127,15 +127,8 @@ class Feeds(Repository):
     def add(self, url: str, *, is_set: bool = False, now: datetime) -> Feed | None:
         """Adds a feed; returns None if it exists, or there are `MAX_FEEDS` already.
 
-        A feed of the settings (`is_set`) is added however many there are. A feed that is no longer read because its
-        server said that it is gone is read again once somebody adds it again.
+        A feed of the settings (`is_set`) is added however many there are.
         """
-        if not is_set and self.exists(
-            "UPDATE feeds SET due_at = ?2, trouble = NULL WHERE ?1 IN (given, url) AND due_at IS NULL RETURNING id",
-            (url, millis(now)),
-        ):
-            self.notify("feeds")
-            return self._feeds("WHERE ? IN (given, url)", (url,))[0]
         [(count, known)] = self.rows("SELECT count(*), count(*) FILTER (WHERE ? IN (given, url)) FROM feeds", (url,))
         if known or (count >= MAX_FEEDS and not is_set):
             return None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, ChatSettings, Persona
+from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, Persona
 from bot.chat import phrases as turn_phrases
 from bot.chat.intents import plain_name
 from bot.chat.offers import gather_tools, shape_of
@@ -68,10 +68,16 @@ class PreferenceCommands(CommandGroup):
         argument shows them; `default` returns to the first.
         """
         wanted, models = call.command.rest, self._menu.models
+
+        def shown(repos: Repositories) -> str:
+            chosen = self._context.settings(repos, call).model
+            now = chosen if chosen in models else models[0]
+            return phrases.model(_model_name(now), [*map(_model_name, models)])
+
         if len(models) < 2:  # noqa: PLR2004  (one is no choice)
             return phrases.NO_MODEL_CHOICE
         if not wanted:
-            return lambda repos: self._shown(self._context.settings(repos, call))
+            return shown
         is_default = wanted.lower() == "default"
         numbered = {
             model: (f"{place}", fold(model), fold(model.partition("/")[2])) for place, model in enumerate(models, 1)
@@ -81,11 +87,6 @@ class PreferenceCommands(CommandGroup):
             return lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE)
         chosen = None if is_default else found[0]
         return self._context.set(call, lambda: phrases.model(_model_name(found[0]), ()), model=chosen)
-
-    def _shown(self, settings: ChatSettings) -> str:
-        models = self._menu.models
-        now = settings.model if settings.model in models else models[0]
-        return phrases.model(_model_name(now), [*map(_model_name, models)])
 
     @command(
         "/persona [TEXT|off]",
@@ -122,7 +123,8 @@ class PreferenceCommands(CommandGroup):
         `revoke` takes back a permanent permission.
         """
         verb, _, rest = call.command.rest.partition(" ")
-        specs = await self._specs()
+        tools = await gather_tools(self._menu.tools, self._menu.sources)
+        specs = {name: tool.spec for name, tool in tools.items()}
         absent = [name for source in self._menu.sources for name in source.absent]
         if not specs and not absent:
             return phrases.NO_TOOLS
@@ -144,11 +146,6 @@ class PreferenceCommands(CommandGroup):
         lines = [phrases.tool(name, is_on=any(map(settings.allows_tool, tools))) for name, tools in named.items()]
         lines += [phrases.tools_absent(name) for name in absent]
         return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
-
-    async def _specs(self) -> Mapping[str, ToolSpec]:
-        """The tools that exist now, by name."""
-        tools = await gather_tools(self._menu.tools, self._menu.sources)
-        return {name: tool.spec for name, tool in tools.items()}
 
     def _switch(self, repos: Repositories, call: Call, verb: str, word: str, specs: Mapping[str, ToolSpec]) -> str:
         """Switches the tools that a person calls by this word, or takes their permission back; people can only take

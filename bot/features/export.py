@@ -111,7 +111,10 @@ class Export:
         That has tool calls and their results in a direct chat, in a group only the words that it has read. Pictures and
         documents are left out: whoever sent them has them.
         """
-        turns = [_read_by_all(turn) if in_group else _whole(_without_media(turn)) for turn in self.turns]
+        turns = [
+            {"asked": _asked(turn), "answered": _answered(turn)} if in_group else _whole(turn, with_media=False)
+            for turn in self.turns
+        ]
         return (
             File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode()),
             File(name="export.json", content_type="application/json", data=self._json(turns).encode()),
@@ -186,7 +189,11 @@ async def gather_export(
 def _turns(rows: Iterable[_Row]) -> list[KeptTurn]:
     grouped = groupby(rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
     return [
-        KeptTurn(conversation=place, expires_at=expires_at, said=tuple(_read(message for _, message in group)))
+        KeptTurn(
+            conversation=place,
+            expires_at=expires_at,
+            said=tuple(one for _, row in group for one in messages.load_messages(row.message)),
+        )
         for (place, _, expires_at), group in grouped
     ]
 
@@ -250,26 +257,15 @@ def _unanswered(repos: Repositories, home: ConversationId, person: PersonId, now
     return None if asked is None else asked.text
 
 
-def _read(rows: Iterable[StoredMessage]) -> Iterable[Message]:
-    for row in rows:
-        yield from messages.load_messages(row.message)
-
-
-def _whole(turn: KeptTurn) -> Mapping[str, Any]:
+def _whole(turn: KeptTurn, *, with_media: bool = True) -> Mapping[str, Any]:
+    said = turn.said
+    if not with_media:
+        said = [replace(message, media=()) if isinstance(message, UserMessage) else message for message in said]
     return {
         "conversation": turn.conversation,
         "expires_at": None if turn.expires_at is None else turn.expires_at.isoformat(),
-        "messages": json.loads(messages.dump_messages(turn.said).partition(b":")[2]),
+        "messages": json.loads(messages.dump_messages(said).partition(b":")[2]),
     }
-
-
-def _read_by_all(turn: KeptTurn) -> Mapping[str, Any]:
-    return {"asked": _asked(turn), "answered": _answered(turn)}
-
-
-def _without_media(turn: KeptTurn) -> KeptTurn:
-    said = [replace(message, media=()) if isinstance(message, UserMessage) else message for message in turn.said]
-    return replace(turn, said=tuple(said))
 
 
 def _asked(turn: KeptTurn) -> str:

@@ -178,11 +178,12 @@ class MemoryCommands(CommandGroup):
             return lambda repos: self._forget(repos, call, number)
         if call.command.rest:
             raise WrongForm
-        return lambda repos: self._list(repos, call)
 
-    def _list(self, repos: Repositories, call: Call) -> str:
-        facts = repos.facts.all(call.conversation, now=self._context.clock.now())
-        return "\n".join(_line(fact, call.message.author) for fact in facts) or say(NOTHING_REMEMBERED)
+        def listed(repos: Repositories) -> str:
+            facts = repos.facts.all(call.conversation, now=self._context.clock.now())
+            return "\n".join(_line(fact, call.message.author) for fact in facts) or say(NOTHING_REMEMBERED)
+
+        return listed
 
     def _forget(self, repos: Repositories, call: Call, number: int | None) -> str:
         count = repos.facts.forget(call.conversation, number)

@@ -188,7 +188,10 @@ class SafetyNumbers:
             still = {person: key for person, key in known.untrusted.items() if person not in accepted}
             known = replace(known, untrusted=still)
         suspects = await self._store.transaction(lambda repos: self._write(repos, known, people))
-        self._settle_noticed(noticed, known)
+        for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
+            self._noticed[person] += 1
+            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
+                del self._noticed[person]
         return known, suspects
 
     async def trust(self, name: str, *, safety_number: str | None = None, by: PersonId | None = None) -> TrustResult:
@@ -335,13 +338,6 @@ class SafetyNumbers:
         )
         if told:
             repos.people.identity_told(suspect.person, account=self._account, now=now)
-
-    def _settle_noticed(self, noticed: frozenset[PersonId], known: _Known) -> None:
-        """Drops those who are known by now, or were asked for often enough."""
-        for person in noticed & frozenset(self._noticed):
-            self._noticed[person] += 1
-            if person in known.untrusted or self._noticed[person] >= _MAX_LOOKS:
-                del self._noticed[person]
 
 
 def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:

@@ -1,6 +1,6 @@
 """`/usage`: what was spent for the person who asks, and what is left."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import timedelta
 from decimal import Decimal
 
@@ -11,7 +11,7 @@ from bot.i18n.phrases import money
 from bot.money import ledger
 from bot.money.budgets import limit_usd
 from bot.settings import BudgetSettings
-from store import Repositories, Total
+from store import Repositories
 
 ABOUT_USAGE = Sentence("ABOUT_USAGE", "shows what has been spent, and what is left.")
 ESTIMATED = Sentence(
@@ -60,23 +60,18 @@ class UsageCommands(CommandGroup):
         periods = ledger.periods(self._context.clock.settled_now(), self._timezone)
 
         def reply(repos: Repositories) -> str:
-            totals = _shown_totals(repos, call, periods)
-            unknown = sum(total.spending.unknown_costs for total in totals if total.period == periods.month)
-            lines = [self._line(total, is_day=total.period == periods.day) for total in totals]
+            group = call.message.chat if call.is_in_group else None
+            totals = repos.ledger.totals(call.message.author, group, periods)
+            shown = [total for total in totals if call.is_admin or total.scope != "all"]
+            unknown = sum(total.spending.unknown_costs for total in shown if total.period == periods.month)
+            lines: list[str] = []
+            for total in shown:
+                is_day = total.period == periods.day
+                limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
+                lines.append(spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day))
             since = self._context.clock.now() - _LOOKED_BACK
             estimated = repos.ledger.estimated_calls(call.conversation, since=since)
             lines += [say(ESTIMATED, count=estimated)] if estimated else []
             return "\n".join([*lines, say(UNPRICED, calls=unknown)] if unknown else lines)
 
         return reply
-
-    def _line(self, total: Total, *, is_day: bool) -> str:
-        limit = limit_usd(self._limits, total.scope, "day" if is_day else "month")
-        return spent_line(total.scope, total.spending.cost_usd, limit, is_day=is_day)
-
-
-def _shown_totals(repos: Repositories, call: Call, periods: Sequence[str]) -> list[Total]:
-    """The spending in these periods, as far as the person can see it, within a transaction."""
-    group = call.message.chat if call.is_in_group else None
-    totals = repos.ledger.totals(call.message.author, group, periods)
-    return [total for total in totals if call.is_admin or total.scope != "all"]

@@ -25,7 +25,6 @@ from tools import (
     MAX_DAYS,
     Arguments,
     BadArguments,
-    Disabled,
     Intent,
     Result,
     Tool,
@@ -68,7 +67,6 @@ Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most result
 
 _log = logging.getLogger(__name__)
 
-_NO_FEEDS = "No news feed is read here; search the web instead."
 _SHOWN_CHARS = 80
 
 
@@ -83,29 +81,13 @@ class Feeds:
         """Returns articles from `since` on that contain the words of the query, the best and newest first.
 
         Then whether each contains all words; otherwise none does, and these contain some of them.
-
-        Raises:
-            Disabled: no feed is read here.
         """
-
-        def transact(repos: Repositories) -> tuple[Sequence[FoundArticle], bool]:
-            _refuse_without(repos)
-            return repos.feeds.search(query, since=since, now=self._clock.wall(), limit=limit)
-
-        return await self._store.read(transact)
+        now = self._clock.wall()
+        return await self._store.read(lambda repos: repos.feeds.search(query, since=since, now=now, limit=limit))
 
     async def recent(self, *, since: datetime, limit: int) -> Sequence[FoundArticle]:
-        """Returns the newest articles from `since` on, newest first.
-
-        Raises:
-            Disabled: no feed is read here.
-        """
-
-        def transact(repos: Repositories) -> Sequence[FoundArticle]:
-            _refuse_without(repos)
-            return repos.feeds.recent(since=since, limit=limit)
-
-        return await self._store.read(transact)
+        """Returns the newest articles from `since` on, newest first."""
+        return await self._store.read(lambda repos: repos.feeds.recent(since=since, limit=limit))
 
     async def any(self) -> bool:
         """Whether any feed is read here."""
@@ -146,11 +128,6 @@ class FeedService:
 def name_of(title: str, url: str) -> str:
     """The name of a feed for people: its title, or else its host."""
     return shorten(title, _SHOWN_CHARS) or (urlsplit(url).hostname or "").removeprefix("www.")
-
-
-def _refuse_without(repos: Repositories) -> None:
-    if not repos.feeds.any():
-        raise Disabled(_NO_FEEDS)
 
 
 class IntelSearchArguments(Arguments):
@@ -197,7 +174,6 @@ class IntelSearch:
 
         Raises:
             BadArguments: the query contains nothing readable.
-            Disabled: no feed is read here.
         """
         query = clean_query(arguments.query)
         if not any(map(str.isalnum, query)):
@@ -232,11 +208,7 @@ class IntelRecent:
         self._feeds = feeds
 
     async def run(self, arguments: IntelRecentArguments, context: ToolContext) -> Result:
-        """Returns the newest articles; an empty list and a message if there are none.
-
-        Raises:
-            Disabled: no feed is read here.
-        """
+        """Returns the newest articles; an empty list and a message if there are none."""
         since = context.now - timedelta(days=arguments.from_days)
         stories = await self._feeds.recent(since=since, limit=arguments.limit)
         data = {} if stories else {"message": "The feeds had nothing new in this period; try more days."}

@@ -74,21 +74,23 @@ class ReminderScheduler:
         Raises:
             StoreError: nothing fired; try again later.
         """
-        if self._is_waiting_for_members():
-            return _PAUSE_SECONDS
-        while await self._store.transaction(self._attend_some) == _AT_ONCE:
+        allowed = self._allowed()
+        if allowed.needs_members and not allowed.members:
+            return _PAUSE_SECONDS  # who can write in groups is still unknown
+
+        def attend_some(repos: Repositories) -> int:
+            due = repos.reminders.due(self._clock.settled_now(), limit=_AT_ONCE)
+            for reminder in due:
+                self._attend(repos, reminder)
+            return len(due)
+
+        while await self._store.transaction(attend_some) == _AT_ONCE:
             continue
         next_at = await self._store.read(lambda repos: repos.reminders.next_due_at())
         if next_at is None:
             return _MAX_NAP_SECONDS
         seconds = (next_at - self._clock.settled_now()).total_seconds()
         return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
-
-    def _attend_some(self, repos: Repositories) -> int:
-        due = repos.reminders.due(self._clock.settled_now(), limit=_AT_ONCE)
-        for reminder in due:
-            self._attend(repos, reminder)
-        return len(due)
 
     def _attend(self, repos: Repositories, reminder: Reminder) -> None:
         """Fires one reminder, up to its end or its next time; one that cannot be read is over."""
@@ -99,11 +101,6 @@ class ReminderScheduler:
             repos.reminders.settle(reminder.id, now=self._clock.now())
             has_come = False
         self._counts.add("reminders_came" if has_come else "reminders_dropped")
-
-    def _is_waiting_for_members(self) -> bool:
-        """Whether the members of the groups whose members can write are still unknown."""
-        allowed = self._allowed()
-        return allowed.needs_members and not allowed.members
 
     def _is_welcome(self, repos: Repositories, person: PersonId, chat: ChatId) -> bool:
         """Whether a message from the person in the chat would be answered now."""
