@@ -27,7 +27,6 @@ from bot.chat.model_calls import complete, failed_attempts, question_row
 from bot.chat.room import ContextRoom
 from bot.clock import Clock
 from bot.errors import ContextTooLong, ProviderError
-from bot.labels import Labels
 from bot.logs import describe_error
 from bot.messages import AssistantMessage, Message, UserMessage
 from bot.metrics import Counts
@@ -141,30 +140,21 @@ class Summaries:
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
         if not older.turns:
             return False
-        size_bytes = self._transcript_bytes(turn.settings.model)
-        for max_bytes in (size_bytes, size_bytes // 2, size_bytes // 4):
-            request = self._request(turn, _transcript(older, max_bytes))
-            row = question_row(request, self._budget)
-            reserved = await self._store.transaction(
-                lambda repos, row=row: self._budget.reserve(repos, turn.payer, row)
-            )
-            if isinstance(reserved, UsedUp):
-                return False
-            try:
-                completion = await complete(self._provider, request, self._budget)
-            except ProviderError as error:
-                failed = Bill(reservation=reserved, entries=attempt_entries(failed_attempts(error)))
-                await self._store.transaction(
-                    lambda repos, bill=failed: self._budget.settle(repos, turn.payer, (bill,))
-                )
-                if isinstance(error, ContextTooLong):
-                    continue
-                _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
-                return False
-            return await self._keep(turn, older, completion, reserved)
-        _log.warning("conversation %d was not summarized: it is too long for the model", turn.conversation)
-        self._rest(turn.conversation)
-        return False
+        request = self._request(turn, older)
+        row = question_row(request, self._budget)
+        reserved = await self._store.transaction(lambda repos: self._budget.reserve(repos, turn.payer, row))
+        if isinstance(reserved, UsedUp):
+            return False
+        try:
+            completion = await complete(self._provider, request, self._budget)
+        except ProviderError as error:
+            failed = Bill(reservation=reserved, entries=attempt_entries(failed_attempts(error)))
+            await self._store.transaction(lambda repos: self._budget.settle(repos, turn.payer, (failed,)))
+            _log.warning("conversation %d was not summarized: %s", turn.conversation, type(error).__name__)
+            if isinstance(error, ContextTooLong):
+                self._rest(turn.conversation)
+            return False
+        return await self._keep(turn, older, completion, reserved)
 
     def _max_tokens(self, model: str | None) -> int:
         """Returns how many tokens of earlier turns are read again in full."""
@@ -195,18 +185,6 @@ class Summaries:
         said = tuple(message for turn in read[:cut] for message in turn)
         return _Older(former=former, turns=dict(list(turns.items())[:cut]), said=said)
 
-    def _transcript_bytes(self, model: str | None) -> int:
-        """Returns how many bytes are summarized at once: some servers silently cut off what does not fit the window."""
-        window = self._room.window_tokens(model)
-        if window is None:
-            return _TRANSCRIPT_BYTES
-        left = window - _SYSTEM_TOKENS - self._output_tokens(model)
-        return max(0, min(_TRANSCRIPT_BYTES, left * prompt.BYTES_PER_TOKEN))
-
-    def _output_tokens(self, model: str | None) -> int:
-        window = self._room.window_tokens(model)
-        return _OUTPUT_TOKENS if window is None else min(_OUTPUT_TOKENS, window // 4)
-
     def _max_characters(self, model: str | None) -> int:
         """The longest summary; in a small window it must leave room for what is read again in full."""
         window = self._room.window_tokens(model)
@@ -214,15 +192,20 @@ class Summaries:
             return _SUMMARY_CHARACTERS
         return min(_SUMMARY_CHARACTERS, int(window * _SUMMARY_CHARACTERS_PER_TOKEN))
 
-    def _request(self, turn: Turn, transcript: str) -> Request:
+    def _request(self, turn: Turn, older: _Older) -> Request:
         model = turn.settings.model
-        words = min(_SUMMARY_WORDS, self._max_characters(model) // _CHARACTERS_PER_WORD)
+        window = self._room.window_tokens(model)
+        output_tokens = _OUTPUT_TOKENS if window is None else min(_OUTPUT_TOKENS, window // 4)
+        # Some servers silently cut off what does not fit the window.
+        left = (
+            _TRANSCRIPT_BYTES if window is None else (window - _SYSTEM_TOKENS - output_tokens) * prompt.BYTES_PER_TOKEN
+        )
         return Request(
-            system=_SYSTEM.format(words=words),
-            messages=(UserMessage(text=transcript),),
+            system=_SYSTEM.format(words=min(_SUMMARY_WORDS, self._max_characters(model) // _CHARACTERS_PER_WORD)),
+            messages=(UserMessage(text=_transcript(older, max(0, min(_TRANSCRIPT_BYTES, left)))),),
             tools=(),
             may_call_tools=False,
-            max_output_tokens=self._output_tokens(model),
+            max_output_tokens=output_tokens,
             timeout_seconds=self._timeout_seconds,
             total_seconds=self._total_seconds,
             model=model,
@@ -237,12 +220,13 @@ class Summaries:
         is_whole = completion.stop is Stop.END and bool(text)
         if not is_whole:
             self._rest(turn.conversation)
+        former = [] if older.former is None else [labels.load_labels(older.former.labels)]
         summary = Summary(
             first=older.former.first if older.former else next(iter(older.turns)),
             last=max(older.turns),
             summary=text.encode(),
             expires_at=older.expires_at,
-            labels=labels.dump_labels(_labels(older)),
+            labels=labels.dump_labels(labels.join_labels([*former, prompt.labels_of(older.said)])),
         )
 
         def keep(repos: Repositories) -> bool:
@@ -330,12 +314,6 @@ class SummaryWorker:
                 _log.error("conversation %d was not summarized: %s", turn.conversation, describe_error(error))
             finally:
                 self._is_attending = False
-
-
-def _labels(older: _Older) -> Labels:
-    """The labels of everything that was summarized."""
-    former = [] if older.former is None else [labels.load_labels(older.former.labels)]
-    return labels.join_labels([*former, prompt.labels_of(older.said)])
 
 
 def _fitting(sizes: Sequence[int], max_turns: int, max_tokens: int) -> int:
