@@ -121,9 +121,8 @@ class ReportJudge:
 
         def chosen(repos: Repositories) -> tuple[ConversationId | None, str | None]:
             conversation = repos.conversations.at(context.chat)
-            if conversation is None:
-                return None, None
-            return conversation, chats.settings_of(repos, conversation, self._clock.now()).model
+            now = self._clock.now()
+            return conversation, None if conversation is None else chats.settings_of(repos, conversation, now).model
 
         conversation, model = await self._store.read(chosen)
         chat = ChatId(context.chat)
@@ -149,11 +148,13 @@ class ReportJudge:
 
 def sheet(claim: str, reports: Sequence[Excerpt]) -> str:
     """Returns the text for the model: the claim and every report on a line, as JSON."""
-    lines = [
-        _dumped({"report": number, "title": _cut(report.title), "text": _cut(report.snippet)})
-        for number, report in enumerate(reports, 1)
+    most = MAX_EXCERPT_CHARACTERS
+    rows: list[Mapping[str, object]] = [{"claim": claim}]
+    rows += [
+        {"report": number, "title": one.title[:most], "text": one.snippet[:most]}
+        for number, one in enumerate(reports, 1)
     ]
-    return "\n".join([_dumped({"claim": claim}), *lines])
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
 
 
 def judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
@@ -162,12 +163,11 @@ def judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
     Raises:
         Unavailable: the answer has the wrong form, or leaves reports out.
     """
-    calls = completion.message.calls if completion.message is not None else ()
-    call = calls[0] if len(calls) == 1 and completion.stop is Stop.TOOLS else None
+    calls = completion.message.calls if completion.message is not None and completion.stop is Stop.TOOLS else ()
     try:
-        if call is None or call.name != _OFFER.name:
-            raise Unavailable("the model that reads the reports did not answer in the form that was asked for")
-        read = _Answer.model_validate(call.arguments).judgements
+        # With no call, several or another one there are no such arguments.
+        given = [call.arguments for call in calls if call.name == _OFFER.name]
+        read = _Answer.model_validate(given[0] if len(calls) == len(given) == 1 else None).judgements
     except ValidationError as error:
         raise Unavailable("the model that reads the reports did not answer in the form that was asked for") from error
     if sorted(judged.report for judged in read) != list(range(1, count + 1)):
@@ -176,11 +176,3 @@ def judgements(completion: Completion, count: int) -> tuple[Judgement, ...]:
         Judgement(stance=judged.stance, tone=judged.tone, cites_official=judged.cites_official)
         for judged in sorted(read, key=lambda judged: judged.report)
     )
-
-
-def _cut(text: str) -> str:
-    return text[:MAX_EXCERPT_CHARACTERS]
-
-
-def _dumped(row: Mapping[str, object]) -> str:
-    return json.dumps(row, ensure_ascii=False)
