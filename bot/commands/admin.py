@@ -31,7 +31,7 @@ from bot.formatting.split import one_message
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
-from bot.i18n.locale import quotation
+from bot.i18n.locale import day, quotation
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
 from store import InboxId, Repositories, StoreError
 
@@ -265,10 +265,15 @@ class AdminCommands(CommandGroup):
         def reply(repos: Repositories) -> str:
             names, page = self._names(repos, contacts), self._audience.label(repos, self._audience.transport.account)
             lines = [
-                phrases.guest(names.entry(one.label), one.at, "" if one.by == page else names.entry(one.by))
+                say(
+                    phrases.GUEST_BY_PAGE if one.by == page else phrases.GUEST,
+                    name=plain_name(names.entry(one.label)),
+                    day=day(one.at),
+                    by=plain_name(names.entry(one.by)),
+                )
                 for one in repos.people.approvals()
             ]
-            return "\n".join(lines) or say(phrases.NOBODY_LET_IN)
+            return "\n".join(f"- {line}" for line in lines) or say(phrases.NOBODY_LET_IN)
 
         return reply
 

@@ -204,11 +204,6 @@ class CommandGroup:
         own = (entry for entry in vars(type(self)).values() if isinstance(entry, CommandEntry))
         return tuple(replace(entry, run=MethodType(entry.run, self)) for entry in own)
 
-    def take_back(self, author: PersonId, names: Collection[int]) -> None:
-        """Forgets what a deleted or edited message has left in memory; by default there is nothing. `names` are the
-        sender's timestamps of all its revisions.
-        """
-
 
 class CommandContext:
     """What commands work with: the store, the clock, and a way to answer."""
@@ -377,10 +372,10 @@ class Commands(CommandGroup):
         return _NAMES.get(fold(word), word) in self._entries
 
     def take_back(self, author: PersonId, names: Collection[int]) -> None:
-        """Forgets it in every group."""
+        """Forgets commands that wait for a yes, if their messages are deleted or edited. `names` are the sender's
+        timestamps of all their revisions.
+        """
         self._context.take_back(author, names)
-        for group in self._groups:
-            group.take_back(author, names)
 
     def react(self, *reaction: *Reaction) -> bool:
         """Does what a reaction wants in the first group that it means something to; False if it means nothing."""

@@ -1,13 +1,11 @@
 """The sentences of commands: what they are for, what was done, and why something was not."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Literal
 
-from bot.chat.intents import plain_name
 from bot.chat.phrases import answers
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, join_list, quotation
+from bot.i18n.locale import join_list, quotation
 from store import Erasure
 
 HELP = Sentence(
@@ -117,8 +115,8 @@ _SETTINGS_GONE = Sentence("SETTINGS_GONE", "the settings")
 _REMINDERS_GONE = Sentence("REMINDERS_GONE", "{count} reminder", "{count} reminders")
 _FACTS_GONE = Sentence("FACTS_GONE", "{count} thing I was to remember", "{count} things I was to remember")
 _PREDICTIONS_GONE = Sentence("PREDICTIONS_GONE", "{count} prediction", "{count} predictions")
-_GUEST = Sentence("GUEST", "{name}: let in by {by} on {day}")
-_GUEST_BY_PAGE = Sentence("GUEST_BY_PAGE", "{name}: let in on the page on {day}")
+GUEST = Sentence("GUEST", "{name}: let in by {by} on {day}")
+GUEST_BY_PAGE = Sentence("GUEST_BY_PAGE", "{name}: let in on the page on {day}")
 LANGUAGE_SET = Sentence("LANGUAGE_SET", "I'll speak English here from now on.")
 LET_IN = Sentence("LET_IN", "{name} can write to me now. (`/deny {word}` undoes it.)")
 _MODEL_NOW = Sentence("MODEL_NOW", "{model} answers here.")
@@ -134,9 +132,9 @@ TOO_LONG_PERSONA = Sentence("TOO_LONG_PERSONA", "That's too long: a persona can 
 _TOOLS_OFF_NOW = Sentence("TOOLS_OFF_NOW", "Switched off here: {names}.")
 _TOOLS_ON_NOW = Sentence("TOOLS_ON_NOW", "Switched on here: {names}.")
 NO_SUCH_TOOL = Sentence("NO_SUCH_TOOL", "I have no tool called “{name}”; `/tools` shows them all.")
-_LIST_ON = Sentence("LIST_ON", "- {name}: on")
-_LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
-_LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
+LIST_ON = Sentence("LIST_ON", "- {name}: on")
+LIST_OFF = Sentence("LIST_OFF", "- {name}: off")
+LIST_ABSENT = Sentence("LIST_ABSENT", "- {name} (several tools): does not answer at the moment")
 _UNKNOWN_COMMAND = Sentence(
     "UNKNOWN_COMMAND",
     "I don't know the command `/{name}`. Just ask me in your own words; `/help` shows the commands that I know.",
@@ -144,10 +142,10 @@ _UNKNOWN_COMMAND = Sentence(
 _DID_YOU_MEAN = Sentence("DID_YOU_MEAN", "I don't know the command `/{name}`. Did you mean {names}?")
 _WHICH = Sentence("WHICH", "“{word}” could mean {names}. Please write which one.")
 UNDONE = Sentence("UNDONE", "Undone: “{question}”")
-_WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
-_WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
-_WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
-_WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
+WHO_ADMIN = Sentence("WHO_ADMIN", "You're one of my admins.")
+WHO_IN_GROUP = Sentence("WHO_IN_GROUP", "We're in the group {group}.")
+WHO_NAME = Sentence("WHO_NAME", "Your name here: {name}")
+WHO_UUID = Sentence("WHO_UUID", "Your id, for the lists of who may write: `{person}`")
 _WRONG_FORM = Sentence("WRONG_FORM", "Please write it like this: {examples}")
 _WRONG_FORM_HELP = Sentence("WRONG_FORM_HELP", "I can't read that. `/help {name}` shows how to write it.")
 NO_LONGER_ALLOWED = Sentence("NO_LONGER_ALLOWED", "I'll ask you about {tool} again.")
@@ -209,12 +207,6 @@ def broadcast_asks(people: int, groups: int, text: str) -> str:
     return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
 
 
-def guest(name: str, since: datetime, by: str) -> str:
-    """A line about a person who was let in; `by` is empty if that was done on the page."""
-    line = _GUEST if by else _GUEST_BY_PAGE
-    return f"- {say(line, name=plain_name(name), day=day(since), by=plain_name(by))}"
-
-
 def stranger_asks(name: str, code: str) -> str:
     """The question whether a stranger may write; `code` is empty if no one else goes by that name."""
     sentence = (_STRANGER_ASKS_TOO if name else _STRANGER_NAMELESS) if code else _STRANGER_ASKS
@@ -231,25 +223,3 @@ def model(now: str, choices: Sequence[str]) -> str:
 def tools_switched(names: Sequence[str], *, is_on: bool) -> str:
     """The reply to switching these tools, by what people call them."""
     return say(_TOOLS_ON_NOW if is_on else _TOOLS_OFF_NOW, names=", ".join(names))
-
-
-def tool(name: str, *, is_on: bool) -> str:
-    """A line of `/tools`."""
-    return say(_LIST_ON if is_on else _LIST_OFF, name=name)
-
-
-def tools_absent(server: str) -> str:
-    """The line of `/tools` about a server whose tools are unavailable."""
-    return say(_LIST_ABSENT, name=server)
-
-
-def who(name: str | None, person: str, group: str | None, *, is_admin: bool) -> str:
-    """The reply to `/whoami`: the chosen name, the id, whether they are an admin, and the group's id."""
-    return "\n".join(
-        [
-            *([say(_WHO_NAME, name=name)] if name else ()),
-            say(_WHO_UUID, person=person),
-            *([say(_WHO_ADMIN)] if is_admin else ()),
-            *([say(_WHO_IN_GROUP, group=f"`{group}`")] if group else ()),
-        ]
-    )

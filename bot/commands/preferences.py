@@ -143,8 +143,11 @@ class PreferenceCommands(CommandGroup):
         allowed = repos.grants.of(call.conversation, call.message.author)
         grants = [grant for grant in allowed if shapes.get(grant.tool) in {None, grant.shape}]
         named = _by_name(specs)
-        lines = [phrases.tool(name, is_on=any(map(settings.allows_tool, tools))) for name, tools in named.items()]
-        lines += [phrases.tools_absent(name) for name in absent]
+        lines = [
+            say(phrases.LIST_ON if any(map(settings.allows_tool, tools)) else phrases.LIST_OFF, name=name)
+            for name, tools in named.items()
+        ]
+        lines += [say(phrases.LIST_ABSENT, name=name) for name in absent]
         return "\n".join((*lines, *dict.fromkeys(turn_phrases.allowed_since(one.tool, one.at) for one in grants)))
 
     def _switch(self, repos: Repositories, call: Call, verb: str, word: str, specs: Mapping[str, ToolSpec]) -> str:
@@ -232,8 +235,14 @@ class PreferenceCommands(CommandGroup):
     async def _whoami(self, call: Call) -> Answer:
         """Shows how Aldis knows the person: name, id for the lists, admin or not."""
         message, name = call.message, plain_name(call.message.name or "")
-        here = message.chat.id if call.is_in_group else None
-        return lambda _: phrases.who(name, message.author, here, is_admin=call.is_admin)
+        lines = (
+            (phrases.WHO_NAME, bool(name)),
+            (phrases.WHO_UUID, True),
+            (phrases.WHO_ADMIN, call.is_admin),
+            (phrases.WHO_IN_GROUP, call.is_in_group),
+        )
+        values = {"name": name, "person": message.author, "group": f"`{message.chat.id}`"}
+        return lambda _: "\n".join(say(sentence, **values) for sentence, holds in lines if holds)
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:

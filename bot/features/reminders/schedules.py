@@ -23,7 +23,6 @@ from tools import NotFound, Repeat, Wish, zone_named
 MAX_AHEAD = timedelta(days=5 * 366)
 """Nothing can be planned further ahead than five years."""
 
-_MAX_TIMES = 1000
 _FREQUENCIES: Mapping[str, Literal[0, 1, 2, 3]] = {
     "day": rrule.DAILY,
     "week": rrule.WEEKLY,
@@ -246,8 +245,6 @@ def _check(repeat: Repeat) -> None:
         raise UnfitWish(
             "form", "A weekday of the month needs exactly one weekday and which of them: 1 to 4, or -1 for the last."
         )
-    if not 1 <= repeat.interval <= _MAX_TIMES or not 1 <= (repeat.count or 1) <= _MAX_TIMES:
-        raise UnfitWish("form", f"Intervals and counts go from 1 to {_MAX_TIMES}.")
 
 
 def _next_hour(plan: Plan, repeat: Repeat, after: datetime) -> datetime | None:

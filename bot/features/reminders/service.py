@@ -185,10 +185,8 @@ class Reminders:
         Raises:
             NotFound: no reminder has this number.
         """
-        conversation = await self._conversation(context)
-        cancelled = await self._store.transaction(
-            lambda repos: self.cancel_within(repos, PersonId(context.person), conversation, number)
-        )
+        conversation, person = await self._conversation(context), PersonId(context.person)
+        cancelled = await self._store.transaction(lambda repos: self.cancel_within(repos, person, conversation, number))
         if cancelled is None:
             raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
         return cancelled
@@ -293,12 +291,11 @@ class Reminders:
         self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int
     ) -> PlannedReminder | None:
         """Cancels a reminder of the person within a transaction; returns what it was, None if there is none."""
-        found = repos.reminders.of_person(person, conversation)
-        reminder = next((reminder for reminder in found if reminder.number == number), None)
-        if reminder is None:
-            return None
-        repos.reminders.settle(reminder.id, now=self._clock.now())
-        return self._shown(repos, person, reminder)
+        for reminder in repos.reminders.of_person(person, conversation):
+            if reminder.number == number:
+                repos.reminders.settle(reminder.id, now=self._clock.now())
+                return self._shown(repos, person, reminder)
+        return None
 
     def react(
         self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
@@ -308,10 +305,10 @@ class Reminders:
         found = () if turn is None else repos.reminders.of_turn(turn, person)
         for reminder in found:
             place = _places.validate_json(reminder.plan)
-            words = None if reminder.words is None else _words.validate_json(reminder.words)
-            text = phrases.as_sentence(say(phrases.REMINDER_NO_WORDS) if words is None else words.safe_text(words.text))
+            words = _words.validate_json(reminder.words or b"")
+            text = phrases.as_sentence(words.safe_text(words.text))
             with use_language(self._turns.language(repos, conversation)):
-                if wish == "later" and words is not None:
+                if wish == "later":
                     when = self._postpone(repos, reminder, place)
                     self._tell(repos, reminder, place, say(common_phrases.REMINDER_SET, when=when, text=text))
                 elif wish == "cancel" and not reminder.is_over:

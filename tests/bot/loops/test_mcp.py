@@ -53,7 +53,7 @@ async def test_a_tool_of_a_server_is_asked_for_and_its_picture_is_sent(
     async with club(tmp_path / "pid") as source, app_harness(store, clock, tools=(Echo(),), sources=(source,)) as aldis:
         listed = await told(aldis, "/tools")
         assert listed.splitlines() == [
-            bulleted(phrases.tool(name, is_on=True))
+            bulleted(say(phrases.LIST_ON, name=name))
             for name in ("echo", "club_echo", "club_die", "club_hold", "club_post")
         ]
         assert await told(aldis, "/tools off club_die") == plain(phrases.tools_switched(["club_die"], is_on=False))
@@ -91,7 +91,7 @@ async def test_a_server_that_is_down_is_told_and_its_tools_stay_switched_off(
         club(tmp_path / "pid", command="/nonexistent/mcp") as source,
         app_harness(store, clock, sources=(source,)) as aldis,
     ):
-        assert await told(aldis, "/tools") == bulleted(phrases.tools_absent("club"))
+        assert await told(aldis, "/tools") == bulleted(say(phrases.LIST_ABSENT, name="club"))
         assert await told(aldis, "/tools off club_post") == plain(say(phrases.NO_SUCH_TOOL, name="club_post"))
         await aldis.deliver(message("Hello"))
         await aldis.quiet()

@@ -112,8 +112,6 @@ def test_what_repeats_comes_on_its_days(repeat: Repeat, expected: list[str]) -> 
         (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="hour", weekdays=("mo",))), "form"),
         (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="month", weekdays=("mo", "tu"), nth=1)), "form"),
         (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="month", weekdays=("mo",))), "form"),
-        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="day", interval=0)), "form"),
-        (Wish(text="x", local="2027-04-01T12:00", repeat=Repeat(every="day", count=100_000)), "form"),
         (Wish(text="x", local="2027-04-01T12:00", timezone="CET-1"), "zone"),
         (Wish(text="x", local="2027-04-01T12:00", timezone="../../etc/passwd"), "zone"),
     ],
