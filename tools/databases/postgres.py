@@ -88,7 +88,7 @@ _FAILURES: tuple[type[BaseException], ...] = tuple(foreign for foreign, _, _ in 
 
 _Connection = Any
 """asyncpg's connection, which has no types."""
-_connect: Any = asyncpg.connect  # pyright: ignore[reportUnknownMemberType]
+_connect: Any = asyncpg.connect  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 _Columns = Mapping[str, Sequence[Any]]
 """The rows of the catalogue by the name of the column."""
 
