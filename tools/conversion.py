@@ -320,7 +320,9 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
         try:
             return _convert(amount, source, target)
         except _pint().DimensionalityError as error:
-            kinds = {unit.name: _kind(unit.measure) for unit in (source, target)}
+            spelled = {unit.name: str(unit.measure.dimensionality) for unit in (source, target)}
+            kinds = {name: re.sub(r"[][]", "", said).replace(" ** ", "^") for name, said in spelled.items()}
+            kinds = {name: "a bare number" if kind == "dimensionless" else kind for name, kind in kinds.items()}
             told = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
             fluid = _AMBIGUOUS["fluid_ounce"] if "ounce" in kinds and "length^3" in kinds.values() else ""
             hint = f" For a volume, name the fluid ounce: {fluid}." if fluid else ""
@@ -347,11 +349,6 @@ def _convert(amount: Decimal, source: Unit, target: Unit) -> Decimal:
 
 def _turns(measure: Any) -> int:
     return sum(int(power) for name, power in measure._units.items() if _bare(name) in _TURNS)  # noqa: SLF001
-
-
-def _kind(measure: Any) -> str:
-    said = str(measure.dimensionality).replace("[", "").replace("]", "").replace(" ** ", "^")
-    return "a bare number" if said == "dimensionless" else said
 
 
 def _parts(text: str) -> tuple[tuple[str, bool], ...]:

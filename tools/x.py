@@ -15,7 +15,7 @@ says why.
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any, Literal
@@ -159,10 +159,19 @@ class TwitterSearch:
         limit = self._options.posts_per_day
         if not await self._quotas.take(_SERVICE, limit=limit, amount=arguments.count):
             raise RateLimited(f"X itself was not searched: the daily limit of {limit} posts is used up.")
+        params = {
+            "query": query,
+            "max_results": str(arguments.count),
+            "sort_order": _ORDERS[arguments.order],
+            **_FIELDS,
+        }
+        if arguments.hours is not None:
+            edge = _EDGE if arguments.hours == KEPT_HOURS else timedelta(0)
+            params["start_time"] = f"{context.now - timedelta(hours=arguments.hours) + edge:%Y-%m-%dT%H:%M:%SZ}"
         answer = await self._http.get_json(
             f"{self._base_url}/2/tweets/search/recent",
             service=_SERVICE,
-            params=_params(query, arguments, context.now),
+            params=params,
             headers=bearer(token),
             timeout_seconds=self._timeout_seconds,
             pause=no_pause,
@@ -251,14 +260,6 @@ class _Answer(BaseModel):
     data: tuple[_Post, ...] = ()
     includes: _Includes = _Includes()
     meta: _Meta
-
-
-def _params(query: str, arguments: TwitterArguments, now: datetime) -> dict[str, str]:
-    params = {"query": query, "max_results": str(arguments.count), "sort_order": _ORDERS[arguments.order], **_FIELDS}
-    if arguments.hours is None:
-        return params
-    since = now - timedelta(hours=arguments.hours) + (_EDGE if arguments.hours == KEPT_HOURS else timedelta(0))
-    return params | {"start_time": f"{since:%Y-%m-%dT%H:%M:%SZ}"}
 
 
 def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:

@@ -23,9 +23,7 @@ from tools.databases.options import Access
 from tools.databases.query import (
     MAX_CELL_CHARS,
     NOT_THERE,
-    Cell,
     Dialect,
-    Figure,
     Rows,
     TableQuery,
     quote_identifier,
@@ -108,9 +106,23 @@ class Postgres:
                 raise Disabled(NOT_THERE)
             source = ".".join(map(quote_identifier, _split(question.table)))
             sql, values = statement(question, source, _dialect(columns))
-            rows = await connection.fetch(sql, *map(_spell_value, values))
-            are_numbers = [_is_number(figure, columns) for figure in question.shown]
-            return [tuple(map(_cell, row, are_numbers)) for row in rows]
+            # Truth is written `true`, as in JSON.
+            spelled = (str(value).lower() if isinstance(value, bool) else str(value) for value in values)
+            rows = await connection.fetch(sql, *spelled)
+            are_numbers = [
+                figure.column is None
+                or figure.function in {"count", "sum", "average"}
+                or columns[figure.column][2] == _NUMBER
+                for figure in question.shown
+            ]
+            # Whole numbers as such, fractions as texts, with every digit.
+            return [
+                tuple(
+                    int(cell) if cell and is_number and _WHOLE.fullmatch(cell) else cell
+                    for cell, is_number in zip(row, are_numbers, strict=True)
+                )
+                for row in rows
+            ]
 
     @asynccontextmanager
     async def _reading(self) -> AsyncGenerator[_Connection]:
@@ -174,18 +186,3 @@ def _split(name: str) -> tuple[str, str]:
     """Returns the schema and the table of a name such as `sales.orders`; the default schema is `public`."""
     schema, _, table = name.rpartition(".")
     return schema or _DEFAULT_SCHEMA, table
-
-
-def _spell_value(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _is_number(figure: Figure, columns: _Columns) -> bool:
-    if figure.column is None or figure.function in {"count", "sum", "average"}:
-        return True
-    return columns[figure.column][2] == _NUMBER
-
-
-def _cell(text: str | None, is_number: bool) -> Cell:  # noqa: FBT001
-    """Returns a whole number as such, and a fraction as text, with every digit."""
-    return int(text) if text is not None and is_number and _WHOLE.fullmatch(text) else text

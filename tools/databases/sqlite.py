@@ -102,7 +102,11 @@ class Sqlite:
         try:
             with closing(sqlite3.connect(address, uri=True, timeout=lock_seconds, isolation_level=None)) as connection:
                 connection.set_progress_handler(lambda: time.monotonic() > ends_at, _STEPS_BETWEEN_LOOKS)
-                _restrain(connection)
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
+                for pragma in _PRAGMAS:
+                    connection.execute(f"PRAGMA {pragma}").close()
+                connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+                connection.create_function("aldis_fold", 1, _fold, deterministic=True)
                 found = connection.execute(*statement(question, quote_identifier(question.table), _DIALECT))
                 return [tuple(map(_cell, row)) for row in found]
         except sqlite3.Error as error:
@@ -124,14 +128,6 @@ def _rests(path: Path) -> bool:
     with suppress(OSError), path.open("rb") as file:  # SQLite will say why
         return file.read(_FORMATS.stop)[_FORMATS] == _WITH_LOG and not log.exists()
     return False
-
-
-def _restrain(connection: sqlite3.Connection) -> None:
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE_BYTES)
-    for pragma in _PRAGMAS:
-        connection.execute(f"PRAGMA {pragma}").close()
-    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-    connection.create_function("aldis_fold", 1, _fold, deterministic=True)
 
 
 def _cell(stored: Any) -> Cell:

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec, fit
 from tools.search.base import Freshness, Query, trim_query
 from tools.search.options import MAX_RESULTS, SearchOptions
-from tools.search.service import CachedHits, SearchService, clean_query, row
+from tools.search.service import SearchService, clean_query, row
 from tools.web.addresses import Site
 
 MAX_QUERY_CHARS = 500
@@ -76,12 +76,7 @@ class WebSearch:
             ToolError: no service answered; the error of the last one.
         """
         count, note = fit(arguments.count or self._max_results, 1, self._max_results, "results")
-        query = self._query(arguments, count)
-        found = await self._search.search(query, context.now)
-        return Result(data={**note, **self._data(query, found)}, cost_usd=found.cost_usd)
-
-    def _query(self, arguments: WebSearchArguments, count: int) -> Query:
-        return Query(
+        query = Query(
             text=trim_query(clean_query(arguments.query), max_chars=MAX_QUERY_CHARS),
             count=count,
             is_news=arguments.topic == "news",
@@ -92,16 +87,20 @@ class WebSearch:
             is_deep=arguments.search_depth == "advanced",
             has_answer=arguments.include_answer,
         )
-
-    def _data(self, query: Query, found: CachedHits) -> dict[str, Any]:
-        data: dict[str, Any] = {"query": query.text, "source": found.source}
-        if found.answer:
-            data["answer"] = found.answer
-        if found.failures:
-            data["failed_before"] = [str(failure) for failure in found.failures]
-        if not found.hits:
-            data["message"] = "Nothing was found; try other words."
-        return data | {"results": list(map(row, found.hits))}
+        found = await self._search.search(query, context.now)
+        more: dict[str, Any] = {
+            "answer": found.answer,
+            "failed_before": [str(failure) for failure in found.failures],
+            "message": "" if found.hits else "Nothing was found; try other words.",
+        }
+        data = {
+            **note,
+            "query": query.text,
+            "source": found.source,
+            **{name: item for name, item in more.items() if item},
+            "results": list(map(row, found.hits)),
+        }
+        return Result(data=data, cost_usd=found.cost_usd)
 
 
 def search_tools(options: SearchOptions, search: SearchService) -> tuple[WebSearch, ...]:

@@ -48,6 +48,7 @@ _SHOWN_OTHERS = 5
 _TIMEOUT_SECONDS = 12.0
 _USUAL_DAYS = 3
 _MAX_DAYS = 16
+_FEWER = f"The forecast reaches {_MAX_DAYS} days, today included; past days and later ones are left out."
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
 _LABEL_EVERY_HOURS = 3
 _MAX_HOURS_LABELLED = 26  # charts of more hours label the days
@@ -172,7 +173,7 @@ class Weather:
             "hours": hours(forecast, hourly) if arguments.hours else {},
             # The hours are long enough, and say the same.
             "days": () if arguments.hours and arguments.days is None else daily,
-            "note": _note(arguments, daily),
+            "note": _FEWER if len(daily) < (arguments.days or 1) else "",
             "air_quality": await self._air(here) if arguments.air_quality else {},
             "other_places": [place.name_and_region for place in others],
             "attribution": ATTRIBUTION,
@@ -208,13 +209,6 @@ def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
         raise BadArguments("The day must be today or at most 15 days ahead; there is no past weather.")
     # Two more: it may still be yesterday at the place, and a night reaches into the next day.
     return min(ahead + arguments.day_count + 2, _MAX_DAYS)
-
-
-def _note(arguments: WeatherArguments, shown: Sequence[Mapping[str, str]]) -> str:
-    """Returns what the model has to know of days that are missing; empty if none are."""
-    if len(shown) >= (arguments.days or 1):
-        return ""
-    return f"The forecast reaches {_MAX_DAYS} days, today included; past days and later ones are left out."
 
 
 def _chart(name: str, steps: Sequence[datetime], curves: Sequence[Panel], words: ChartWords) -> tuple[ResultFile, ...]:

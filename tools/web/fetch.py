@@ -217,8 +217,11 @@ class _Fetch:
     async def _step(self, address: WebAddress) -> FetchedPage | tuple[WebAddress, bool]:
         """Returns the page, or where it redirects to and whether for good."""
         headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
+        # In parts, so that no second parser has a say.
+        scheme, host, target = (part.encode("ascii") for part in (address.scheme, address.host, address.target))
+        url = httpcore.URL(scheme=scheme, host=host, port=address.port, target=target)
         try:
-            async with self._pool.stream("GET", _wire_url(address), headers=headers) as response:
+            async with self._pool.stream("GET", url, headers=headers) as response:
                 return await self._read_answer(address, response)
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached: {why_unreachable(error)}.") from error
@@ -354,16 +357,6 @@ def _system_resolver() -> Generator[Resolver]:
         yield resolve
     finally:
         threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _wire_url(address: WebAddress) -> httpcore.URL:
-    """Passes the address in parts, so that no second parser has a say."""
-    return httpcore.URL(
-        scheme=address.scheme.encode("ascii"),
-        host=address.host.encode("ascii"),
-        port=address.port,
-        target=address.target.encode("ascii"),
-    )
 
 
 def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

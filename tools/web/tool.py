@@ -191,15 +191,12 @@ def _is_paper(page: FetchedPage) -> bool:
     begins = page.body[:_PDF_BYTES]
     if begins.lstrip(_BLANK_BYTES).startswith(_PDF) or (page.content_type == _NAMED_PDF and _PDF in begins):
         return True
-    if page.content_type == _NAMED_PDF or (not begins.startswith(_MARKED) and _is_binary(page)):
+    is_open = page.content_type in _UNNAMED or page.content_type.startswith("application/")
+    is_marked = begins.startswith(_MARKED) or page.charset is not None
+    is_binary = is_open and not is_marked and _BINARY.search(page.body[:_SNIFFED_BYTES]) is not None
+    if page.content_type == _NAMED_PDF or is_binary:
         raise BadArguments("What stands at this address is neither a PDF nor a page that can be read.")
     return False
-
-
-def _is_binary(page: FetchedPage) -> bool:
-    """Whether it is no text, of those whose type leaves that open."""
-    is_open = page.content_type in _UNNAMED or page.content_type.startswith("application/")
-    return is_open and page.charset is None and _BINARY.search(page.body[:_SNIFFED_BYTES]) is not None
 
 
 def _is_html(page: FetchedPage) -> bool:
