@@ -63,6 +63,15 @@ def test_a_call_is_checked_by_all_of_the_schema(given: dict[str, Any], problem: 
     assert len(error["msg"]) < 600
 
 
+def test_a_reference_may_lead_into_another_argument() -> None:
+    """As zod writes what is used twice."""
+    ship = {"type": "object", "properties": {"name": {"type": "string"}}}
+    twice = {"properties": {"ship": ship, "port": {"$ref": "#/properties/ship/properties/name"}}}
+    assert arguments_of(twice).json_schema()["properties"] == twice["properties"]
+    with pytest.raises(ValidationError, match="not of type 'string'"):
+        arguments_of(twice).model_validate({"port": 5})
+
+
 def test_arguments_that_fit_are_kept_as_they_came() -> None:
     """Names and spaces are the server's business."""
     given = {"title": " a b ", "kind": "lamp", "near": [{"model_config": 1, "_x": None}]}
