@@ -148,14 +148,6 @@ class TestKeeping:
         assert await store.read(lambda repos: repos.feeds.counts()) == {lamps.id: 2, ships.id: 1}
         await assert_index_is_whole(store)
 
-    async def test_words_that_were_taken_back_are_not_found(self, store: Store) -> None:
-        """An article that was rewritten is found by what it says now."""
-        lamps = await added(store)
-        await kept(store, lamps, article("Captain resigns", key="a"))
-        await kept(store, lamps, article("Captain stays", key="a"))
-        assert await found(store, "resigns") == []
-        assert await found(store, "captain stays") == ["Captain stays"]
-
     async def test_articles_without_an_address_are_told_apart_by_key(self, store: Store) -> None:
         """Two of them are two."""
         lamps = await added(store)
@@ -268,14 +260,6 @@ class TestSearching:
 
 
 class TestOnTheDisk:
-    async def test_what_was_kept_is_there_after_a_restart(self, path: Path) -> None:
-        """Feeds, articles and the index."""
-        async with open_store(path, realm="signal") as store:
-            await kept(store, await added(store, is_set=True), article("Lit"))
-        async with open_store(path, realm="terminal") as store:
-            assert await found(store, "lit") == ["Lit"]
-            assert [feed.is_set for feed in await store.read(lambda repos: repos.feeds.all())] == [True]
-
     async def test_a_transaction_that_fails_leaves_the_index_as_it_was(self, store: Store) -> None:
         """The first one, which makes it, too."""
         lamps = await added(store)

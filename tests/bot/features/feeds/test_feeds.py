@@ -27,7 +27,7 @@ from bot.features.feeds.service import (
 )
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
-from store import Article, Feed, Repositories, Store, open_store
+from store import Article, Feed, Repositories, Store
 from tests.bot.chat.turn_helpers import calls, contents, says
 from tests.bot.commands.test_commands import plain, told
 from tests.bot.loops.app_harness import app_harness
@@ -110,19 +110,6 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
         room.clock.move(hours * HOUR)
         await feed_poller.attend_all()
         assert await titles(store, room.clock) == kept
-
-
-async def test_it_goes_on_where_it_was_after_a_restart(path: Path, room: Newsroom) -> None:
-    """Neither is a feed read before it is due, nor are its marks forgotten, nor is anything told twice."""
-    for _ in range(2):
-        async with open_store(path, realm="signal") as store:
-            await room.feed_poller(store, "/feed").attend_all()
-    assert len(room.site.requests) == 1
-    room.clock.move(2 * HOUR)
-    async with open_store(path, realm="signal") as store:
-        await room.feed_poller(store, "/feed").attend_all()
-        assert room.site.requests[-1].headers["if-none-match"]
-        assert await titles(store, room.clock) == ["The lamp is lit"]
 
 
 async def test_what_was_read_and_not_kept_is_read_again(store: Store, room: Newsroom) -> None:

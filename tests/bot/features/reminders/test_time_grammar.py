@@ -12,6 +12,7 @@ EXACT, NO_HALF, NO_DAY, ONLY_HOUR = (True, True), (False, True), (True, False), 
 ONCE = (
     ("14:30 tea", "2026-11-27T14:30", "tea", NO_DAY),
     ("at 8 tea", "2026-11-27T08:00", "tea", ONLY_HOUR),
+    ("at 1 tea", "2026-11-27T01:00", "tea", ONLY_HOUR),
     ("at 8pm tea", "2026-11-27T20:00", "tea", NO_DAY),
     ("at 12 am tea", "2026-11-27T00:00", "tea", NO_DAY),
     ("today 18:05 tea", "2026-11-27T18:05", "tea", EXACT),
