@@ -101,13 +101,14 @@ async def test_it_is_paid_once_by_whoever_asked_last(store: Store, clock: SetClo
         assert "You today: US$0.06" in await told(aldis, "/usage")
 
 
-@pytest.mark.parametrize("how", ["unavailable", "cut off", "nothing"])
+@pytest.mark.parametrize("how", ["unavailable", "too long", "cut off", "nothing"])
 async def test_a_failure_is_harmless(store: Store, clock: SetClock, how: str) -> None:
-    """Then the oldest turns are not read. It is tried again with the next turn; if it was paid, half a window later."""
+    """Then the oldest turns are not read. It is tried again with the next turn, or half a window later."""
     async with app_harness(store, clock, window=SMALL) as aldis:
         await talk(aldis, *FIVE)
         failures: dict[str, Any] = {
             "unavailable": Unavailable("gone", provider="scripted"),
+            "too long": ContextTooLong("long", provider="scripted"),
             "cut off": says("They spo", stop=Stop.LENGTH),
             "nothing": says(" "),
         }
