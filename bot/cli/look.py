@@ -106,7 +106,14 @@ def link(given: Settings, _: argparse.Namespace) -> int:
 
 
 async def _linked(given: Settings) -> str | None:
-    async with app.linking_ready(given, WaitNotice().tell) as (linking, accounts):
+    said = set[str]()
+
+    def on_wait(what: Wait) -> None:
+        if what.words not in said:
+            said.add(what.words)
+            print(f"{what.words[:1].upper()}{what.words[1:]} (Ctrl-C gives up)", file=sys.stderr)
+
+    async with app.linking_ready(given, on_wait) as (linking, accounts):
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge already has an account: {names}.", file=sys.stderr)
@@ -140,16 +147,3 @@ def _show(uri: str, *, is_first: bool) -> None:
     if is_first and not takes_numberless(uri):
         print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)
     print(_HOW if is_first else "This is a new code; the previous one has expired.", file=sys.stderr)
-
-
-class WaitNotice:
-    """Says on standard error what is being waited for: once, and again when it changes."""
-
-    def __init__(self) -> None:
-        self._told = ""
-
-    def tell(self, what: Wait) -> None:
-        """Says it, unless it was said last."""
-        if what.words != self._told:
-            self._told = words = what.words
-            print(f"{words[:1].upper()}{words[1:]} (Ctrl-C gives up)", file=sys.stderr)
