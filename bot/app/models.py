@@ -25,7 +25,7 @@ from bot.doctor.servers import ask_capabilities
 from bot.errors import ConfigError, ProviderError
 from bot.metrics import Counts
 from bot.models.base import Completion, Provider
-from bot.models.capabilities import LESSON, NOTHING, Capabilities, ModelLessons, told_of
+from bot.models.capabilities import LESSON, NOTHING, Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.more_tools import MoreTools
 from bot.models.prices import Price, PricedModel, Prices, published_prices, unknown_price
@@ -88,7 +88,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
     server = _servers(settings).get(name, "")
 
     def asks(model: str) -> Price | None:
-        return told_of(lessons, server, model).price
+        return lessons.told(server, model).price
 
     match name:
         case "anthropic":
@@ -152,7 +152,7 @@ def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | N
         place = server(model)
         if place is None:
             return NOTHING
-        found = told_of(lessons, *place)
+        found = lessons.told(*place)
         return found.model_copy(update={"price": own.of(place[1]) or found.price})
 
     return known

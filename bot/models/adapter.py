@@ -10,7 +10,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -25,7 +25,7 @@ from bot.errors import (
 )
 from bot.models import media, wire
 from bot.models.base import Completion, Deadline, Request
-from bot.models.capabilities import Capabilities, ModelLessons, told_of
+from bot.models.capabilities import Capabilities, ModelLessons
 from bot.models.prices import Prices, published_prices
 from tools import trusted_certificates
 
@@ -183,7 +183,8 @@ class Adapter(ABC):
         """The answer; if the server wants to be asked differently, the answer to that."""
         quirks = self._set | (_quirks_of(self._told) | self._learnt()) - self._never
         while True:
-            request = replace(request, max_output_tokens=min(request.max_output_tokens, self._most_output_tokens()))
+            most = self._lessons.of(self._base_url, self._model).get("max_output_tokens", request.max_output_tokens)
+            request = replace(request, max_output_tokens=min(request.max_output_tokens, most))
             try:
                 return await self._answered(request, quirks, deadline)
             except self.failures as error:
@@ -220,14 +221,11 @@ class Adapter(ABC):
     @property
     def _told(self) -> Capabilities:
         """What its server has said about the model."""
-        return told_of(self._lessons, self._base_url, self._model)
+        return self._lessons.told(self._base_url, self._model)
 
     def _learnt(self) -> Quirks:
-        names = self._lessons.read(self._base_url, self._model, "quirks", _known_names)
-        return names & (self.quirks.keys() | media.ALL)
-
-    def _most_output_tokens(self) -> int:
-        return self._lessons.read(self._base_url, self._model, "max_output_tokens", _known_most)
+        names = self._lessons.of(self._base_url, self._model).get("quirks", ())
+        return frozenset(names) & (self.quirks.keys() | media.ALL)
 
     def _failed(self, error: Exception) -> ProviderError:
         """The error of ours that a failure is."""
@@ -257,12 +255,3 @@ def _quirks_of(known: Capabilities) -> Quirks:
         "effort": known.thinking,
     }
     return frozenset(name for name, is_so in can.items() if is_so is False)
-
-
-def _known_names(lesson: object) -> Quirks:
-    names = cast("list[object]", lesson) if isinstance(lesson, list) else []
-    return frozenset(name for name in names if isinstance(name, str))
-
-
-def _known_most(lesson: object) -> int:
-    return lesson if type(lesson) is int and lesson > 0 else 10**9

@@ -21,7 +21,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -103,8 +103,6 @@ class Capabilities(BaseModel):
 
 NOTHING = Capabilities()
 
-_Read = TypeVar("_Read")
-
 
 class ModelLessons:
     """What was learnt about models, also from their refusals, by the server's address and the model's name.
@@ -119,18 +117,18 @@ class ModelLessons:
     ) -> None:
         self._known = {subject: dict(lessons) for subject, lessons in (known or {}).items()}
         self._keep = keep
-        self._read: dict[tuple[str, str], Any] = {}
+        self._told: dict[str, Capabilities] = {}
 
     def of(self, server: str, model: str) -> Mapping[str, Any]:
         """The lessons about a model: JSON values by name; may be empty."""
         return self._known.get(_subject(server, model), {})
 
-    def read(self, server: str, model: str, name: str, reader: Callable[[object], _Read]) -> _Read:
-        """The result of a reader on one lesson, or on None; cached until the lesson changes."""
+    def told(self, server: str, model: str) -> Capabilities:
+        """What the server has said about the model, in this run or an earlier one."""
         subject = _subject(server, model)
-        if (subject, name) not in self._read:
-            self._read[subject, name] = reader(self._known.get(subject, {}).get(name))
-        return self._read[subject, name]
+        if subject not in self._told:
+            self._told[subject] = Capabilities(**_object(self._known.get(subject, {}).get(LESSON)))
+        return self._told[subject]
 
     def learn(self, server: str, model: str, **lessons: Any) -> None:
         """Adds these lessons to the others about the same model."""
@@ -139,7 +137,7 @@ class ModelLessons:
         after = {**before, **lessons}
         if after != before:
             self._known[subject] = after
-            self._read = {place: made for place, made in self._read.items() if place[0] != subject}
+            self._told.pop(subject, None)
             self._keep(subject, after)
 
 
@@ -147,16 +145,6 @@ class ModelLessons:
 def _subject(server: str, model: str) -> str:
     """A digest, because an address may contain a password."""
     return hashlib.sha256(f"{server}\n{model}".encode()).hexdigest()[:32]
-
-
-def told_of(lessons: ModelLessons, server: str, model: str) -> Capabilities:
-    """Returns what the server has said about the model, in this run or an earlier one."""
-    return lessons.read(server, model, LESSON, of_lesson)
-
-
-def of_lesson(lesson: object) -> Capabilities:
-    """The capabilities that `as_lesson` stored; impossible values count as missing."""
-    return Capabilities(**_object(lesson))
 
 
 def of_anthropic(entry: object) -> Capabilities:

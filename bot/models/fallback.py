@@ -140,11 +140,12 @@ class Fallback:
             ProviderError: every try failed: the last error, or the first if all were `Rejected`; `attempts` is set.
         """
         now, total_seconds = self._monotonic(), request.total_seconds
+        first = self._chosen.get(request.model or "", self._seats[0])
         run = _Run(
             request=request,
             silent_until=now + request.timeout_seconds,
             ends_at=now + (request.timeout_seconds if total_seconds is None else total_seconds),
-            hopeful=self._in_order(request.model),
+            hopeful=[first, *(seat for seat in self._seats if seat is not first)],
         )
         failed_before = 0
         while (completion := await self._round(run)) is None:
@@ -160,11 +161,6 @@ class Fallback:
         async with AsyncExitStack() as stack:
             for seat in dict.fromkeys([*self._seats, *self._chosen.values()]):
                 stack.push_async_callback(seat.provider.aclose)
-
-    def _in_order(self, model: str | None) -> list[_Seat]:
-        """The providers that may answer: the chosen one first, if any, then the others."""
-        chosen = self._chosen.get(model or "")
-        return [*self._seats] if chosen is None else [chosen, *(seat for seat in self._seats if seat is not chosen)]
 
     async def _round(self, run: _Run) -> Completion | None:
         """Asks each that is ready, or all if none is; None if every one failed or the time is up."""

@@ -23,7 +23,6 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
-    Message,
     Text,
     ToolAnswer,
     ToolCall,
@@ -115,7 +114,8 @@ class Offline:
 
     async def complete(self, request: Request) -> Completion:
         """The call of a tool if the newest message is a form whose tool is offered, else words. Never fails."""
-        question, since = _newest(request.messages)
+        at, question = [(at, one) for at, one in enumerate(request.messages) if isinstance(one, UserMessage)][-1]
+        since = request.messages[at + 1 :]
         answers = [answer for message in since if isinstance(message, ToolMessage) for answer in message.answers]
         if answers:
             text = "\n\n".join(map(describe_answer, answers))
@@ -216,12 +216,6 @@ def _due(named: Mapping[str, str | None], now: datetime) -> datetime | None:
     midnight = now.replace(hour=0, minute=0)
     times = [midnight.replace(hour=one, minute=minute) + timedelta(days=later) for later in days for one in hours]
     return min((time for time in times if time > now), default=None)
-
-
-def _newest(messages: Sequence[Message]) -> tuple[UserMessage, Sequence[Message]]:
-    """The newest question and the messages after it."""
-    at, question = [(at, one) for at, one in enumerate(messages) if isinstance(one, UserMessage)][-1]
-    return question, messages[at + 1 :]
 
 
 def describe_answer(answer: ToolAnswer) -> str:

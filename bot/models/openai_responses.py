@@ -181,21 +181,15 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
     ids = CallIds(request)
     parts: list[AssistantPart] = []
     for item in answer.output:
-        parts.extend(_parts(item, ids))
-        stop = Stop.REFUSAL if _is_refusal(item) else stop
+        match item.get("type"):
+            case "message":
+                said = _Message.model_validate(item).content
+                parts += [Text(text=part.text or part.refusal) for part in said]
+                stop = Stop.REFUSAL if any(part.refusal for part in said) else stop
+            case "function_call":
+                call = _Call.model_validate(item)
+                parts.append(wire.tool_call(ids.free(call.call_id), call.name, call.arguments))
+            case _:
+                whole = {key: value for key, value in item.items() if value is not None}
+                parts.append(Opaque(vendor=VENDOR, data=whole))
     return wire.wire_answer(parts, stop, (answer.usage or Counted()).usage)
-
-
-def _parts(item: Json, ids: CallIds) -> list[AssistantPart]:
-    match item.get("type"):
-        case "message":
-            return [Text(text=part.text or part.refusal) for part in _Message.model_validate(item).content]
-        case "function_call":
-            call = _Call.model_validate(item)
-            return [wire.tool_call(ids.free(call.call_id), call.name, call.arguments)]
-        case _:
-            return [Opaque(vendor=VENDOR, data={key: value for key, value in item.items() if value is not None})]
-
-
-def _is_refusal(item: Json) -> bool:
-    return item.get("type") == "message" and any(part.refusal for part in _Message.model_validate(item).content)

@@ -12,7 +12,7 @@ from bot.chat.room import ContextRoom
 from bot.doctor.models import checked_server
 from bot.doctor.servers import TIMEOUT_SECONDS, ask_capabilities
 from bot.models.base import Completion, Stop, Usage
-from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, told_of
+from bot.models.capabilities import NOTHING, Capabilities, ModelLessons
 from bot.models.prices import Price
 from bot.settings import Settings, load_settings
 from tests.servers.anthropic import AnthropicServer
@@ -50,7 +50,7 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
             await asyncio.gather(*probe._asking)
         await probe.aclose()
     place = server_of(settings)(None)
-    return told_of(lessons, *place) if place else NOTHING
+    return lessons.told(*place) if place else NOTHING
 
 
 HOME = Capabilities(window_tokens=8192, pictures=False, is_at_home=True)
@@ -88,7 +88,7 @@ async def test_each_server_is_understood() -> None:
             for name in ("home-8b", None):
                 lessons = ModelLessons()
                 assert await learned(settings_of(server, model=name), lessons) == expected
-                assert told_of(lessons, server.base_url, "home-8b") == expected
+                assert lessons.told(server.base_url, "home-8b") == expected
             assert server.refused == []
 
 

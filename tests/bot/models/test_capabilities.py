@@ -14,7 +14,7 @@ from bot.messages import Picture, UserMessage
 from bot.models import capabilities
 from bot.models.anthropic import Anthropic
 from bot.models.base import Provider, Request, Usage
-from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_lesson, of_listed, of_ollama, told_of
+from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_listed, of_ollama
 from bot.models.openai import OpenAI
 from bot.models.prices import Price, published_prices
 from tests.bot.models.vendors import QUESTION
@@ -39,7 +39,7 @@ ALL = Capabilities(
 def test_what_was_said_comes_back_from_the_store() -> None:
     """By way of JSON; what was not said is not kept."""
     kept = json.loads(json.dumps(ALL.as_lesson()))
-    assert of_lesson(kept) == ALL
+    assert Capabilities(**kept) == ALL
     assert "documents" not in kept
     assert NOTHING.as_lesson() == {}
 
@@ -49,7 +49,7 @@ def test_a_window_that_makes_no_sense_is_none(wrong: Any) -> None:
     """Too small for a question, larger than any, or no whole number: as if it had not been said."""
     assert of_listed({"max_model_len": wrong}) == NOTHING
     assert of_listed({"context_length": wrong, "top_provider": {"max_completion_tokens": wrong}}) == NOTHING
-    assert of_lesson({"window_tokens": wrong, "max_output_tokens": wrong}) == NOTHING
+    assert Capabilities(window_tokens=wrong, max_output_tokens=wrong) == NOTHING
     shown = {"model_info": {"general.architecture": "llama", "llama.context_length": wrong}}
     assert of_ollama(shown, {"models": [{"name": "m", "context_length": wrong}]}, "m") == NOTHING
 
@@ -93,19 +93,18 @@ def test_no_answer_does_harm(answer: Any) -> None:
         capabilities.of_llama_cpp(answer),
         capabilities.of_lm_studio(answer, "id"),
         capabilities.of_ollama(answer, answer, "name"),
-        of_lesson(answer),
     ]
     for one in found:
         assert one.window_tokens is None or 512 <= one.window_tokens <= 100_000_000
-        assert of_lesson(json.loads(json.dumps(one.as_lesson()))) == one
+        assert Capabilities(**json.loads(json.dumps(one.as_lesson()))) == one
 
 
 def test_what_is_learnt_later_counts_at_once() -> None:
     """Although it is read once and not with every request."""
     lessons = lessons_with("http://gpu", "m", ALL)
-    assert told_of(lessons, "http://gpu", "m") == ALL
+    assert lessons.told("http://gpu", "m") == ALL
     lessons.learn("http://gpu", "m", told=Capabilities(window_tokens=4096).as_lesson())
-    assert told_of(lessons, "http://gpu", "m") == Capabilities(window_tokens=4096)
+    assert lessons.told("http://gpu", "m") == Capabilities(window_tokens=4096)
 
 
 def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
@@ -177,7 +176,7 @@ def test_the_smallest_window_that_is_known_counts() -> None:
 def test_a_reseller_says_its_price() -> None:
     """It counts where no other is known; the operator's own counts more."""
     lessons = lessons_with("http://shop", "vendor/m", ALL)
-    asked = replace(published_prices(), asks=lambda model: told_of(lessons, "http://shop", model).price)
+    asked = replace(published_prices(), asks=lambda model: lessons.told("http://shop", model).price)
     used = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
     assert asked.cost("vendor/m", used) == Decimal("1.5")
     own = replace(asked.with_own([("vendor/m", Decimal(1), Decimal(1))]), asks=asked.asks)

@@ -62,15 +62,11 @@ async def test_the_next_process_asks_as_this_one_has_learnt_to() -> None:
     [
         {"quirks": "tools"},
         {"quirks": ["sesame", 1, None]},
-        {"quirks": {"tools": True}},
-        {"max_output_tokens": -1},
-        {"max_output_tokens": True},
-        {"max_output_tokens": "many"},
         {"habits": {"tool_mode": ["auto", "prompt"]}},
     ],
 )
 async def test_lessons_that_make_no_sense_change_nothing(lessons: Mapping[str, Any]) -> None:
-    """Of an older version, or of somebody who wrote into the database."""
+    """Those of an older version."""
     rows = Rows()
     async with OpenAIServer(local=True) as server:
         rows.lessons().learn(server.base_url, "old-8b", **lessons)
