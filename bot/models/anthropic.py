@@ -9,7 +9,6 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 
 import logging
 import re
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -325,7 +324,6 @@ def _part(block: Block) -> AssistantPart:
             return Text(text=text)
         case {"type": "tool_use", "name": str(name)}:
             # A server that only speaks this API may leave out the id, or the arguments of a call that has none.
-            call_id = CallId(str(block.get("id") or f"call_{secrets.token_hex(12)}"))
-            return wire.tool_call(call_id, name, block.get("input"))
+            return wire.tool_call(str(block.get("id") or "") or None, name, block.get("input"))
         case _:
             return Opaque(vendor=NAME, data=block)

@@ -186,7 +186,7 @@ class OpenAI(Adapter):
                 request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
             )
             data = await self._whole(f"{self._base_url}{openai_responses.PATH}", body)
-            return reader.read(openai_responses.read(data, request, model=model))
+            return reader.read(openai_responses.read(data, model=model))
         asked = words.in_words(request) if in_words else request
         limits = ("max_tokens", "max_completion_tokens")
         limit = limits[(self._official or reasons) != ("limit" in quirks)]
@@ -194,7 +194,7 @@ class OpenAI(Adapter):
         url = f"{self._base_url}{openai_chat.PATH}"
         streams = self._may_stream and "stream" not in quirks
         data = await (self._streamed(url, body, request, deadline) if streams else self._whole(url, body))
-        return reader.read(openai_chat.read(data, asked))
+        return reader.read(openai_chat.read(data))
 
     async def _whole(self, url: str, body: dict[str, object]) -> bytes:
         """The body of an answer that comes in one piece."""

@@ -12,8 +12,6 @@ Source: platform.openai.com (chat completions, streaming), and issue threads of 
 """
 
 import hashlib
-import re
-import secrets
 from collections.abc import Callable, Mapping
 from typing import Annotated, cast
 
@@ -277,7 +275,7 @@ def arguments_json(call: ToolCall) -> str:
     return wire.encode_json(call.arguments).decode()
 
 
-def read(data: bytes, request: Request) -> wire.WireAnswer:
+def read(data: bytes) -> wire.WireAnswer:
     """Reads the answer.
 
     Raises:
@@ -288,16 +286,15 @@ def read(data: bytes, request: Request) -> wire.WireAnswer:
     if choice.finish_reason in _BROKEN or choice.message is None:
         raise ValueError("the answer broke off")
     stop = Stop.REFUSAL if choice.message.refusal else _STOPS.get(choice.finish_reason, Stop.END)
-    return wire.wire_answer(_parts(choice.message, request), stop, (answer.usage or Counted()).usage)
+    return wire.wire_answer(_parts(choice.message), stop, (answer.usage or Counted()).usage)
 
 
-def _parts(message: _Message, request: Request) -> list[AssistantPart]:
+def _parts(message: _Message) -> list[AssistantPart]:
     parts: list[AssistantPart] = [*(Text(text=text) for text in message.words), *_carried(message)]
-    ids = CallIds(request)
     for call in message.tool_calls or ():
         if call.function is not None:
             parts += _carried(call)
-            parts.append(wire.tool_call(ids.free(call.id), call.function.name or "", call.function.arguments))
+            parts.append(wire.tool_call(call.id, call.function.name or "", call.function.arguments))
     return parts
 
 
@@ -305,25 +302,6 @@ def _carried(given: _Message | _Call) -> list[AssistantPart]:
     """Returns what came with the words or a call and must be sent back; placed before what it belongs to."""
     found = {name: value for name in _CARRIED if (value := getattr(given, name, None))}
     return [Opaque(vendor=VENDOR, data=found)] if found else []
-
-
-class CallIds:
-    """The ids of a conversation's calls, each used once."""
-
-    def __init__(self, request: Request) -> None:
-        told = (message for message in request.messages if isinstance(message, AssistantMessage))
-        self._taken = {call.id for message in told for call in message.calls}
-
-    def free(self, given: str | None) -> CallId:
-        """The server's id, or one of our own if it gave none, repeated one, or gave one that others refuse.
-
-        Some models number their calls from 0 in every answer (`functions.get_weather:0`); servers do not keep ids, so
-        ours are as good.
-        """
-        fits = given and CallId(given) not in self._taken and re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", given)
-        call_id = CallId(given if given and fits else f"call_{secrets.token_hex(12)}")
-        self._taken.add(call_id)
-        return call_id
 
 
 class PartialChat:

@@ -25,7 +25,7 @@ from bot.messages import (
 from bot.models import caching, media, wire
 from bot.models.adapter import Quirks
 from bot.models.base import Request, Stop, ToolOffer
-from bot.models.openai_chat import CACHE_KEY, CallIds, Counted, arguments_json, tools_of
+from bot.models.openai_chat import CACHE_KEY, Counted, arguments_json, tools_of
 
 PATH = "/responses"
 VENDOR = "openai"
@@ -165,7 +165,7 @@ def _item(part: AssistantPart) -> Json | None:
             return dict(part.data) if part.vendor == VENDOR else None
 
 
-def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
+def read(data: bytes, *, model: str) -> wire.WireAnswer:
     """Reads the answer.
 
     Raises:
@@ -178,7 +178,6 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
         raise wire.Refusal(status=wire.status_of(code), code=code, headers={}).error(provider=VENDOR, model=model)
     reason = answer.incomplete_details.reason if answer.incomplete_details else None
     stop = _REASONS.get(reason, Stop.END)
-    ids = CallIds(request)
     parts: list[AssistantPart] = []
     for item in answer.output:
         match item.get("type"):
@@ -188,7 +187,7 @@ def read(data: bytes, request: Request, *, model: str) -> wire.WireAnswer:
                 stop = Stop.REFUSAL if any(part.refusal for part in said) else stop
             case "function_call":
                 call = _Call.model_validate(item)
-                parts.append(wire.tool_call(ids.free(call.call_id), call.name, call.arguments))
+                parts.append(wire.tool_call(call.call_id, call.name, call.arguments))
             case _:
                 whole = {key: value for key, value in item.items() if value is not None}
                 parts.append(Opaque(vendor=VENDOR, data=whole))

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -189,12 +190,16 @@ def _nested(schema: object) -> object:
 _SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(lambda offer: object_schema(offer.parameters))
 
 
-def tool_call(call_id: CallId, name: str, written: object) -> ToolCall:
+def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:
     """A tool call; `written` is its arguments, as JSON text or as the object itself.
+
+    Its id is the server's or, without one, a new one; the agent gives each call another, because some servers number
+    the calls of every answer from 0.
 
     Nothing at all, null and an empty text mean no arguments; anything but a JSON object becomes `malformed`, unless it
     is one but for slips of its writer.
     """
+    call_id = CallId(given_id or f"call_{secrets.token_hex(12)}")
     text = written if isinstance(written, str) else encode_json(written).decode() if written is not None else ""
     if text.strip() in {"", "null", '""'}:
         text = "{}"

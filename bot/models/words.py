@@ -15,18 +15,16 @@ Source: the chat templates of DeepSeek-R1, Qwen3, Magistral, Llama 3, Gemma 3 an
 (6924), vLLM and Ollama, 2026-11-27.
 """
 
-import itertools
 import json
 import logging
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import cast
 
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
-    CallId,
     Document,
     Medium,
     Message,
@@ -228,7 +226,6 @@ class Reader:
             return answered
         parts: list[AssistantPart] = []
         calls: list[AssistantPart] = []
-        ids = self._free_ids()
         for part in answered.message.parts:
             if not isinstance(part, Text):
                 parts.append(part)
@@ -236,7 +233,8 @@ class Reader:
             text = _without_end(_without_thoughts(part.text))
             words, written = read(text, self._names) if self._in_words and self._names else (text, [])
             parts += [Text(text=words)] if not self._is_call(words) else []
-            calls += [wire.tool_call(next(ids), *one) for one in written] if self._request.may_call_tools else []
+            if self._request.may_call_tools:
+                calls += [wire.tool_call(f"written_{at}", *one) for at, one in enumerate(written, len(calls))]
         if not calls and tuple(parts) == answered.message.parts:
             return answered
         was_cut = answered.is_cut_in_call
@@ -253,12 +251,6 @@ class Reader:
         if is_call:
             _log.warning("the model wrote a call of a tool as words: its server lacks a parser; the doctor says more")
         return is_call
-
-    def _free_ids(self) -> Iterator[CallId]:
-        """Ids that no call of the conversation has; the same ones for the same request."""
-        messages = self._request.messages
-        taken = {call.id for message in messages if isinstance(message, AssistantMessage) for call in message.calls}
-        yield from (one for number in itertools.count() if (one := CallId(f"written_{number}")) not in taken)
 
 
 def _without_thoughts(text: str) -> str:

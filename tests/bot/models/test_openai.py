@@ -178,36 +178,6 @@ async def test_a_server_that_says_stop_beside_calls() -> None:
     assert (await _asked(server, model="llama-4")).stop is Stop.TOOLS
 
 
-@pytest.mark.parametrize("given", ["functions.get_weather:0", "", "x" * 65, "call 1"])
-async def test_an_id_that_others_refuse_is_replaced(local: Vendor, given: str) -> None:
-    """An id of another form gets one that every vendor takes, and two of the same are told apart."""
-    both = call("get_weather", {"place": "Oslo"}, call_id=given) + call("current_time", {}, call_id=given)
-    local.server.scripted(both)
-    completion = await local.provider.complete(QUESTION)
-    assert len({asked.id for asked in calls(completion)}) == 2
-    assert all(asked.id.startswith("call_") for asked in calls(completion))
-    await local.provider.complete(followed_by(QUESTION, *answered(completion.message)))
-
-
-@pytest.mark.parametrize("name", ["local", "responses"])
-async def test_an_id_that_was_used_before_is_replaced(open_vendors: dict[str, Vendor], name: str) -> None:
-    """A model that numbers its calls anew in every answer does not confuse the history."""
-    for vendor in _begun(open_vendors[name]):
-        vendor.server.scripted(
-            *[call("current_time", {}, call_id="call_0") + call("current_time", {}, call_id="call_0")] * 2
-        )
-        request = QUESTION
-        for _ in range(2):
-            completion = await vendor.provider.complete(request)
-            request = followed_by(request, *answered(completion.message))
-        ids = [
-            asked.id for message in request.messages if isinstance(message, AssistantMessage) for asked in message.calls
-        ]
-        assert ids[0] == "call_0"
-        assert len(set(ids)) == 4
-        await vendor.provider.complete(request)
-
-
 def _chat_answer(message: dict[str, Any], **more: Any) -> Any:
     return answer_json({"choices": [{"message": {"role": "assistant", **message}, "finish_reason": "stop"}], **more})
 

@@ -180,10 +180,9 @@ async def test_how_servers_cut_calls(chunks: list[dict[str, Any]]) -> None:
     gathered = openai_chat.PartialChat()
     for chunk in chunks:
         gathered.take(chunk)
-    asked = openai_chat.read(gathered.body(), QUESTION)
+    asked = openai_chat.read(gathered.body())
     assert asked.message is not None
     assert [(one.name, dict(one.arguments)) for one in asked.message.calls] == [("a", {"x": 1}), ("b", {})]
-    assert len({one.id for one in asked.message.calls}) == 2
 
 
 @pytest.mark.parametrize("depth", [300, 200_000])
