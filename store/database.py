@@ -24,6 +24,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -187,6 +188,7 @@ def connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int
     try:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_path),))
         connection.executescript(_PRAGMAS)
+        connection.create_function("add_decimals", 2, _add_decimals, deterministic=True)
         if not was_clean or path.stat().st_size <= checked_bytes:
             check_structure(connection, "main", path)
         check_structure(connection, "keys", keys_path)
@@ -194,6 +196,11 @@ def connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int
         connection.close()
         raise
     return connection
+
+
+def _add_decimals(one: str, other: str) -> str:
+    """Adds two decimal numbers, which SQLite does not have."""
+    return str(Decimal(one) + Decimal(other))
 
 
 _FOLDED_PAGES = 1000

@@ -1,15 +1,14 @@
 """The ledger: one row per call, with its cost and none of its words. Beside it quotas of services, and what
 models were found to accept.
 
-Sums by day and month are kept beside the rows, per person, per group and for all. A budget is checked before each model
-call, and adding up the rows of a month would take too long. The sums outlive the rows.
+Sums by day are kept beside the rows, per person, per group and for all. A budget is checked before each model call, and
+adding up the rows of a month would take too long. The sums outlive the rows.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from itertools import product
 from typing import Any, Literal
 
 from store.records import ConversationId, LedgerEntry, Spending, TurnId
@@ -63,20 +62,18 @@ class Ledger(Repository):
         *,
         now: datetime,
         group: str | bytes | None = None,
-        periods: tuple[str, ...] = (),
+        day: str | None = None,
     ) -> int:
-        """Writes calls of a turn in order and adds them to the sums; returns the row of the last one.
+        """Writes calls of a turn in order and adds them to the sums; returns the row of the last one, or 0.
 
         `conversation` is None if it is gone. `group` is the address of the chat if that is a group; it and the person
-        may be their handles. `periods` are those that contain `now`, as in `Total.period`; without any, no sums are
-        kept.
+        may be their handles. `day` is the one that contains `now`, as in `Total.period`; without it no sums are kept.
         """
         handle = self.keyring.handle(person) if isinstance(person, str) else person
-        for entry in entries:
-            self._add(conversation, turn, handle, entry, now)
-        if entries:
-            self._sum_up(_spending(entries), handle, group, periods)
-        return self.value("SELECT last_insert_rowid()")
+        rows = [self._add(conversation, turn, handle, entry, now) for entry in entries]
+        if rows and day is not None:
+            self._sum_up(_spending(entries), handle, group, day)
+        return max(rows, default=0)
 
     def settle(
         self,
@@ -85,20 +82,24 @@ class Ledger(Repository):
         *,
         now: datetime,
         group: str | bytes | None,
-        periods: tuple[str, ...],
+        day: str,
     ) -> None:
         """Puts what was really called and paid in the place of the row of an estimate, and into its sums.
 
         Does nothing if the row is gone: it was settled before.
         """
-        found = self.rows("SELECT conversation_id, turn_id, person, cost_usd FROM ledger WHERE id = ?", (row,))
-        for conversation, turn, person, cost in found:
-            self.execute("DELETE FROM ledger WHERE id = ?", (row,))
-            estimate = Spending(
-                calls=-1, input_tokens=0, output_tokens=0, cost_usd=-dollars(cost), unknown_costs=-(cost is None)
+        delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, cost_usd"
+        for conversation, turn, person, cost in self.rows(delete, (row,)):
+            self.add(conversation, turn, person, entries, now=now)
+            paid = _spending(entries)
+            more = Spending(
+                calls=paid.calls - 1,
+                input_tokens=paid.input_tokens,
+                output_tokens=paid.output_tokens,
+                cost_usd=paid.cost_usd - dollars(cost),
+                unknown_costs=paid.unknown_costs - (cost is None),
             )
-            self._sum_up(estimate, person, group, periods)
-            self.add(conversation, turn, person, entries, now=now, group=group, periods=periods)
+            self._sum_up(more, person, group, day)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
@@ -139,6 +140,8 @@ class Ledger(Repository):
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
         """Returns the sums of the person, the group and all, in this order, each for all periods; zero where missing.
 
+        A period is a day or a month.
+
         None leaves out the person or the group.
         """
         wanted = tuple(periods)
@@ -156,29 +159,32 @@ class Ledger(Repository):
         """Deletes sums that are older than `KEPT`."""
         self.execute("DELETE FROM spent WHERE period < ?", ((now - KEPT).date().isoformat(),))
 
-    def _sum_up(self, more: Spending, person: bytes | None, group: str | bytes | None, periods: Iterable[str]) -> None:
-        """Adds to the sums. Costs are added here because SQLite has no decimal numbers."""
+    def _sum_up(self, more: Spending, person: bytes | None, group: str | bytes | None, day: str) -> None:
         scopes = _scopes(person, self.chat_handle(group) if isinstance(group, str) else group)
-        for key in product(scopes.values(), periods):
-            rows = self.rows("SELECT cost_usd FROM spent WHERE scope = ? AND period = ?", key)
-            cost_usd = sum((dollars(cost) for (cost,) in rows), more.cost_usd)
-            self.execute(
-                "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, period) DO UPDATE SET cost_usd = excluded.cost_usd, "
-                "calls = calls + excluded.calls, unknown_costs = unknown_costs + excluded.unknown_costs, "
-                "input_tokens = input_tokens + excluded.input_tokens, "
-                "output_tokens = output_tokens + excluded.output_tokens",
-                (*key, str(cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens),
-            )
+        values = day, str(more.cost_usd), more.calls, more.unknown_costs, more.input_tokens, more.output_tokens
+        self.execute_many(
+            "INSERT INTO spent (scope, period, cost_usd, calls, unknown_costs, input_tokens, output_tokens) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scope, period) DO UPDATE SET "
+            "cost_usd = add_decimals(cost_usd, excluded.cost_usd), "
+            "calls = calls + excluded.calls, unknown_costs = unknown_costs + excluded.unknown_costs, "
+            "input_tokens = input_tokens + excluded.input_tokens, "
+            "output_tokens = output_tokens + excluded.output_tokens",
+            [(scope, *values) for scope in scopes.values()],
+        )
 
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
-        spending = self.record(
-            Spending,
+        # A day, or the days of a month; earlier versions kept sums of months, too.
+        days = self.rows(
             "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
-            "WHERE scope = ? AND period = ?",
-            (handle, period),
+            "WHERE scope = ? AND period >= ? AND period <= ? AND length(period) = 10",
+            (handle, period, f"{period}-31"),
         )
-        return Total(scope=scope, period=period, spending=spending or _spending(()))
+        calls, read, written, unknown = (sum(day[column] for day in days) for column in (0, 1, 2, 4))
+        cost_usd = sum((dollars(day[3]) for day in days), Decimal(0))
+        spending = Spending(
+            calls=calls, input_tokens=read, output_tokens=written, cost_usd=cost_usd, unknown_costs=unknown
+        )
+        return Total(scope=scope, period=period, spending=spending)
 
     def _add(
         self,
@@ -187,8 +193,8 @@ class Ledger(Repository):
         person: bytes | None,
         entry: LedgerEntry,
         now: datetime,
-    ) -> None:
-        self.execute(
+    ) -> int:
+        added = self.execute(
             "INSERT INTO ledger (conversation_id, turn_id, person, at, kind, provider, name, outcome, input_tokens, "
             "cached_input_tokens, output_tokens, latency_ms, cost_usd) "
             # A conversation or turn that was forgotten meanwhile has its cost recorded all the same.
@@ -210,6 +216,7 @@ class Ledger(Repository):
                 None if entry.cost_usd is None else str(entry.cost_usd),
             ),
         )
+        return added.lastrowid or 0
 
 
 def _scopes(person: bytes | None, group: bytes | None) -> Mapping[Scope, bytes]:

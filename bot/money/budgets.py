@@ -127,19 +127,19 @@ class Budget:
         limit = self.used_up(repos, payer, fee_usd) if is_limited else None
         if limit is not None:
             return limit
-        now = self._periods()
-        row = self._add(repos, payer, (replace(entry, outcome=RESERVED),), now)
-        return Reservation(row=row, payer=payer, periods=now, cost_usd=cost_of((entry,)))
+        day = self._periods().day
+        row = self._add(repos, payer, (replace(entry, outcome=RESERVED),), day)
+        return Reservation(row=row, payer=payer, day=day, cost_usd=cost_of((entry,)))
 
     def settle(self, repos: Repositories, payer: Payer, bills: Iterable[Bill]) -> None:
         """Writes, within a transaction, what was paid; what was settled before is left alone."""
         for bill in bills:
             reserved = bill.reservation
             if reserved is None:
-                self._add(repos, payer, bill.entries, self._periods())
+                self._add(repos, payer, bill.entries, self._periods().day)
             else:
                 group, now = reserved.payer.group, self._clock.settled_now()
-                repos.ledger.settle(reserved.row, bill.entries, now=now, group=group, periods=reserved.periods)
+                repos.ledger.settle(reserved.row, bill.entries, now=now, group=group, day=reserved.day)
 
     def used_up(self, repos: Repositories, payer: Payer, more_usd: Decimal = Decimal(0)) -> UsedUp | None:
         """The limit that is reached, or would be with so much more, within a transaction; None: there is money left."""
@@ -197,7 +197,7 @@ class Budget:
             self._complained_of.add(model)
             _log.warning("%s", estimated_cost(model) if is_estimated else unknown_cost(model, completion.usage))
 
-    def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...], now: Periods) -> int:
+    def _add(self, repos: Repositories, payer: Payer, entries: tuple[LedgerEntry, ...], day: str) -> int:
         return repos.ledger.add(
             payer.conversation,
             payer.turn,
@@ -205,7 +205,7 @@ class Budget:
             entries,
             now=self._clock.settled_now(),
             group=payer.group,
-            periods=now,
+            day=day,
         )
 
     def _periods(self) -> Periods:

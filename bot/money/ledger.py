@@ -7,7 +7,6 @@ A reserved row counts like any other, so a call that is not settled has cost its
 the next start. Left to others: how much may be spent (`bot.money.budgets`), what a model is asked (`bot.chat`).
 """
 
-from calendar import monthrange
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -53,20 +52,14 @@ def periods(now: datetime, timezone: str) -> Periods:
     return Periods(day=day, month=day[:7])
 
 
-def days(month: str) -> tuple[str, ...]:
-    """All days of a month, both written as in `Periods`."""
-    year, number = map(int, month.split("-"))
-    return tuple(f"{month}-{day:02}" for day in range(1, monthrange(year, number)[1] + 1))
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reservation:
     """A row of the ledger that waits for the real cost."""
 
     row: int
     payer: Payer
-    periods: Periods
-    """The periods in which it counts, also if it is settled in the next one."""
+    day: str
+    """The day on which it counts, also if it is settled on the next one; as in `Periods`."""
     cost_usd: Decimal
 
 

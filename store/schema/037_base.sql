@@ -395,7 +395,7 @@ CREATE INDEX ledger_by_turn ON ledger (turn_id) WHERE turn_id IS NOT NULL;
 -- the rows of the ledger may go, these sums stay.
 CREATE TABLE spent (
     scope BLOB NOT NULL,                    -- handle of a person or of a group's chat; 'all' for everything in here
-    period TEXT NOT NULL,                   -- '2026-11-22' or '2026-11', by the calendar of the people's time zone
+    period TEXT NOT NULL,                   -- '2026-11-22', by the calendar of the people's time zone; once '2026-11', too
     cost_usd TEXT NOT NULL,                 -- a decimal number: the calls whose price is known
     calls INTEGER NOT NULL,
     unknown_costs INTEGER NOT NULL,         -- how many of the calls are not in cost_usd

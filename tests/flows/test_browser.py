@@ -16,7 +16,6 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bot.clock import MachineClock
-from bot.money.ledger import periods
 from store import ConversationId, LedgerEntry, TurnId, open_store
 from tests.flows.consoles import Console, watched
 from tests.flows.test_setup import link_in
@@ -50,7 +49,7 @@ async def spend(folder: Path) -> None:
             )
             await store.transaction(
                 lambda repos, at=at, person=person, entries=entries: repos.ledger.add(
-                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, periods=tuple(periods(at, "UTC"))
+                    ConversationId(0), TurnId(0), person.uuid, entries, now=at, day=f"{at:%Y-%m-%d}"
                 )
             )
 

@@ -41,7 +41,8 @@ async def begun(store: Store, chat: str = "direct:a") -> tuple[ConversationId, T
     return conversation, await store.transaction(begin)
 
 
-TODAY = ("2026-11-21", "2026-11")
+DAY = "2026-11-21"
+TODAY = (DAY, "2026-11")
 GROUP = "group:G"
 
 
@@ -50,12 +51,12 @@ async def note(
     chat: str,
     *entries: LedgerEntry,
     person: str | None = None,
-    periods: tuple[str, ...] = (),
+    day: str | None = None,
 ) -> ConversationId:
     conversation, turn = await begun(store, chat)
     group = chat if chat.startswith("group:") else None
     await store.transaction(
-        lambda repos: repos.ledger.add(conversation, turn, person, entries, now=NOON, group=group, periods=periods)
+        lambda repos: repos.ledger.add(conversation, turn, person, entries, now=NOON, group=group, day=day)
     )
     return conversation
 
@@ -117,10 +118,10 @@ async def test_what_was_spent_outlives_the_words(store: Store) -> None:
 
 async def test_sums_are_kept_for_each_person_each_group_and_all(store: Store) -> None:
     """By day and by month; a person's sum is over all their conversations, a group's over all its people."""
-    await note(store, "direct:a", MODEL, person="anna", periods=TODAY)
-    await note(store, GROUP, MODEL, MODEL, person="anna", periods=TODAY)
-    await note(store, GROUP, MODEL, person="ben", periods=TODAY)
-    await note(store, "group:H", MODEL, person="ben", periods=("2026-11-22", "2026-11"))
+    await note(store, "direct:a", MODEL, person="anna", day=DAY)
+    await note(store, GROUP, MODEL, MODEL, person="anna", day=DAY)
+    await note(store, GROUP, MODEL, person="ben", day=DAY)
+    await note(store, "group:H", MODEL, person="ben", day="2026-11-22")
     assert await costs(store, "anna", GROUP) == ["0.3", "0.3", "0.3", "0.3", "0.4", "0.5"]
     assert await costs(store, "ben", "group:H") == ["0.1", "0.2", "0", "0.1", "0.4", "0.5"]
     assert await costs(store, "ben", periods=("2026-11-22",)) == ["0.1", "0.1"]
@@ -129,8 +130,8 @@ async def test_sums_are_kept_for_each_person_each_group_and_all(store: Store) ->
 
 async def test_sums_hold_all_that_the_rows_hold(store: Store) -> None:
     """Calls, tokens, and how many calls have no known cost, over several turns."""
-    await note(store, "direct:a", MODEL, UNPRICED, TOOL, person="anna", periods=TODAY)
-    await note(store, "direct:a", UNPRICED, person="anna", periods=TODAY)
+    await note(store, "direct:a", MODEL, UNPRICED, TOOL, person="anna", day=DAY)
+    await note(store, "direct:a", UNPRICED, person="anna", day=DAY)
     expected = Spending(calls=4, input_tokens=102, output_tokens=11, cost_usd=Decimal("0.1"), unknown_costs=2)
     found = await totals(store, "anna")
     assert [total.spending for total in found.values()] == [expected] * 4
@@ -139,20 +140,20 @@ async def test_sums_hold_all_that_the_rows_hold(store: Store) -> None:
 
 async def test_nothing_done_adds_nothing(store: Store) -> None:
     """A turn without a call leaves no sum behind, and where no period is named nothing is summed up."""
-    await note(store, "direct:a", person="anna", periods=TODAY)
+    await note(store, "direct:a", person="anna", day=DAY)
     await note(store, "direct:a", MODEL, person="anna")
     assert await store.read(lambda repos: repos.ledger.rows("SELECT * FROM spent")) == []
 
 
 async def test_what_nobody_asked_for_counts_for_all(store: Store) -> None:
     """Without a person the group and everybody together have the cost."""
-    await note(store, GROUP, MODEL, periods=TODAY)
+    await note(store, GROUP, MODEL, day=DAY)
     assert await costs(store, "anna", GROUP) == ["0", "0", "0.1", "0.1", "0.1", "0.1"]
 
 
 async def test_sums_name_nobody(store: Store) -> None:
     """The same person and the same group by handles, as everywhere; `all` is no handle."""
-    await note(store, GROUP, MODEL, person="+15550000001", periods=TODAY)
+    await note(store, GROUP, MODEL, person="+15550000001", day=DAY)
     rows = await store.read(lambda repos: repos.ledger.rows("SELECT DISTINCT scope, length(scope) FROM spent"))
     handles = await store.read(
         lambda repos: {repos.ledger.keyring.handle("+15550000001"), repos.ledger.chat_handle(GROUP)}
@@ -163,7 +164,7 @@ async def test_sums_name_nobody(store: Store) -> None:
 
 async def test_sums_outlive_the_rows(store: Store) -> None:
     """Forgetting a conversation, or all of its rows in the ledger, renews no budget."""
-    conversation = await note(store, GROUP, MODEL, person="anna", periods=TODAY)
+    conversation = await note(store, GROUP, MODEL, person="anna", day=DAY)
     await store.transaction(
         lambda repos: repos.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
     )
@@ -175,26 +176,26 @@ async def test_sums_are_of_one_transaction_with_the_rows(store: Store) -> None:
     """Where a row is refused nothing is added up."""
     wrong = LedgerEntry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
-        await note(store, "direct:a", MODEL, wrong, person="anna", periods=TODAY)
+        await note(store, "direct:a", MODEL, wrong, person="anna", day=DAY)
     assert await costs(store, "anna") == ["0"] * 4
 
 
 async def test_a_group_is_another_one_in_another_realm(path: Path) -> None:
     """The terminal's conversations are not those of Signal; what all spend is spent from one purse."""
     async with open_store(path, realm="signal") as store:
-        await note(store, GROUP, MODEL, person="anna", periods=TODAY)
+        await note(store, GROUP, MODEL, person="anna", day=DAY)
     async with open_store(path, realm="terminal") as store:
         assert await costs(store, "anna", GROUP) == ["0.1", "0.1", "0", "0", "0.1", "0.1"]
 
 
 async def test_old_sums_go(store: Store) -> None:
-    """After 400 days; days and months within them stay."""
+    """After 400 days; those within them stay."""
     old, kept = NOON - timedelta(days=401), NOON - timedelta(days=399)
-    every = (old.date().isoformat(), "2025-09", "2025-10", kept.date().isoformat(), "2025-11", *TODAY)
-    await note(store, "direct:a", MODEL, person="anna", periods=every)
+    for day in (old.date().isoformat(), kept.date().isoformat(), DAY):
+        await note(store, "direct:a", MODEL, person="anna", day=day)
     await store.transaction(lambda repos: repos.ledger.prune(now=NOON))
     left = await store.read(lambda repos: repos.ledger.rows("SELECT DISTINCT period FROM spent ORDER BY period"))
-    assert [period for (period,) in left] == [kept.date().isoformat(), "2025-11", "2026-11", "2026-11-21"]
+    assert [period for (period,) in left] == [kept.date().isoformat(), DAY]
 
 
 async def test_sums_stay_exact(store: Store) -> None:
@@ -203,8 +204,8 @@ async def test_sums_stay_exact(store: Store) -> None:
         kind="model", name="m", outcome="ok", latency_seconds=0, cost_usd=Decimal("0.000000000000000000000001")
     )
     for _ in range(10):
-        await note(store, "direct:a", MODEL, periods=TODAY)
-    await note(store, "direct:a", tiny, periods=TODAY)
+        await note(store, "direct:a", MODEL, day=DAY)
+    await note(store, "direct:a", tiny, day=DAY)
     assert await costs(store) == ["1.000000000000000000000001"] * 2
 
 
