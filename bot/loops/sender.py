@@ -422,7 +422,8 @@ class Sender:
 
         def record(repos: Repositories) -> None:
             outcome(repos)
-            repos.outbox.notify("outbox")  # for what it unblocks
+            if repos.outbox.has_open():
+                repos.outbox.notify("outbox")  # for what it unblocks
 
         await self._recorded(record)
         was_full = len(self._sending) >= MAX_SENDING
