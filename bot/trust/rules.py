@@ -164,8 +164,10 @@ _MARKS = "`'\"“”„«»‘’ "
 _CITED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
 _PASTED = re.compile(r":[ \t]*\n|\n[ \t]*\n")
 """Where a message goes on with what was pasted: after an empty line, or a line that ends in a colon."""
-_PARTS = r"\w@./\\#=&%+~$:-"
-"""Signs that belong to a word, an address, a path or an amount; before a space the last of them is punctuation."""
+_BEFORE = re.compile(r"[\w@./\\#=&%+~$:-]")
+"""A sign before a value that makes it a part of a longer word, address, path or amount."""
+_BEHIND = re.compile(r"[\w@/\\#=&%+~$-]|[.:,]\w")
+"""The same behind a value, where a full stop, a colon or a comma before a space is punctuation."""
 
 
 def names_all(words: str, arguments: Mapping[str, object], schema: Mapping[str, Any]) -> bool:
@@ -221,8 +223,13 @@ def _stands_in(said: _Said, value: object) -> bool:
         return False
     if text in said.quotations:
         return True
-    whole = rf"(?<![{_PARTS}]){re.escape(text.rstrip(_MARKS + '.!?,;'))}(?![\w@/\\#=&%+~$-]|[.:,]\w)"
-    return re.search(whole, said.words) is not None
+    bare = text.rstrip(_MARKS + ".!?,;")
+    at = said.words.find(bare)
+    while at >= 0:
+        if not _BEFORE.match(said.words[at - 1 : at]) and not _BEHIND.match(said.words, at + len(bare)):
+            return True
+        at = said.words.find(bare, at + 1)
+    return False
 
 
 def _plain(text: str) -> str:
