@@ -188,7 +188,7 @@ def connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int
     try:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_path),))
         connection.executescript(_PRAGMAS)
-        connection.create_function("add_decimals", 2, _add_decimals, deterministic=True)
+        connection.create_function("add_decimals", 2, _add_decimals)  # SQLite has no decimal numbers
         if not was_clean or path.stat().st_size <= checked_bytes:
             check_structure(connection, "main", path)
         check_structure(connection, "keys", keys_path)
@@ -199,7 +199,6 @@ def connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int
 
 
 def _add_decimals(one: str, other: str) -> str:
-    """Adds two decimal numbers, which SQLite does not have."""
     return str(Decimal(one) + Decimal(other))
 
 

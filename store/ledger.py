@@ -91,15 +91,10 @@ class Ledger(Repository):
         delete = "DELETE FROM ledger WHERE id = ? RETURNING conversation_id, turn_id, person, cost_usd"
         for conversation, turn, person, cost in self.rows(delete, (row,)):
             self.add(conversation, turn, person, entries, now=now)
-            paid = _spending(entries)
-            more = Spending(
-                calls=paid.calls - 1,
-                input_tokens=paid.input_tokens,
-                output_tokens=paid.output_tokens,
-                cost_usd=paid.cost_usd - dollars(cost),
-                unknown_costs=paid.unknown_costs - (cost is None),
+            estimate = Spending(
+                calls=-1, input_tokens=0, output_tokens=0, cost_usd=-dollars(cost), unknown_costs=-(cost is None)
             )
-            self._sum_up(more, person, group, day)
+            self._sum_up(_spending(entries) + estimate, person, group, day)
 
     def estimated_calls(self, conversation: ConversationId, *, since: datetime) -> int:
         """Counts the calls of a conversation whose usage is an estimate, because the provider reported none."""
@@ -138,11 +133,8 @@ class Ledger(Repository):
         )
 
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:
-        """Returns the sums of the person, the group and all, in this order, each for all periods; zero where missing.
-
-        A period is a day or a month.
-
-        None leaves out the person or the group.
+        """Returns the sums of the person, the group and all, in this order, each for all periods, days or months; zero
+        where missing. None leaves out the person or the group.
         """
         wanted = tuple(periods)
         whose = None if person is None else self.keyring.handle(person)
@@ -174,17 +166,13 @@ class Ledger(Repository):
 
     def _total(self, scope: Scope, handle: bytes, period: str) -> Total:
         # A day, or the days of a month; earlier versions kept sums of months, too.
-        days = self.rows(
+        days = self.records(
+            Spending,
             "SELECT calls, input_tokens, output_tokens, cost_usd, unknown_costs FROM spent "
-            "WHERE scope = ? AND period >= ? AND period <= ? AND length(period) = 10",
+            "WHERE scope = ? AND period BETWEEN ? AND ? AND length(period) = 10",
             (handle, period, f"{period}-31"),
         )
-        calls, read, written, unknown = (sum(day[column] for day in days) for column in (0, 1, 2, 4))
-        cost_usd = sum((dollars(day[3]) for day in days), Decimal(0))
-        spending = Spending(
-            calls=calls, input_tokens=read, output_tokens=written, cost_usd=cost_usd, unknown_costs=unknown
-        )
-        return Total(scope=scope, period=period, spending=spending)
+        return Total(scope=scope, period=period, spending=sum(days, _spending(())))
 
     def _add(
         self,

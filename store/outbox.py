@@ -138,8 +138,6 @@ class Outbox(Repository):
     ) -> tuple[OutboxItem, ...]:
         """Marks the items to send now as `sending` and returns them: the first open one of each conversation, if due.
 
-        A removal that was tried in vain lets the others pass.
-
         Returns at most `limit`, statuses last. Notes that receipts are being received until now. `stamped_at` is the
         machine's clock, by which the bridge names what it sends; None: equal to `now`. `unheard` is the grace period if
         no receipt can come at the moment: items in doubt then wait longer by the time since the last call, but not

@@ -221,6 +221,9 @@ class Spending:
     unknown_costs: int
     """How many of the calls have no known price, so that `cost_usd` leaves them out."""
 
+    def __add__(self, other: "Spending") -> "Spending":
+        return Spending(**{name: getattr(self, name) + getattr(other, name) for name in self.__slots__})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Waiting:

@@ -73,13 +73,10 @@ class SentMessages(Repository):
             "ORDER BY position",
             (turn,),
         )
-        return tuple((OutboxId(item), _message(*message)) for item, *message in rows)
-
-
-def _message(sent_at: int | None, original_at: int | None, revision: int) -> SentMessage | None:
-    if sent_at is None:
-        return None
-    return SentMessage(sent_at=sent_at, original_at=original_at or sent_at, revision=revision)
+        messages = (
+            at and SentMessage(sent_at=at, original_at=first or at, revision=number) for _, at, first, number in rows
+        )
+        return tuple((OutboxId(item), message) for (item, *_), message in zip(rows, messages, strict=True))
 
 
 class Statuses(Repository):

@@ -12,8 +12,7 @@
 A turn spends nearly all of its time waiting: for a model, a tool, a person. Meanwhile others are served;
 `WORKER__CONVERSATIONS_AT_ONCE` only limits the memory. Computation is limited where it happens: files are opened a few
 at a time, each conversation and each person has one or a few turns, and money has its budgets.
-Left to others: everything about the answer (`bot.chat`), what people
-see meanwhile (`bot.chat.status`), sending it (`bot.loops.sender`).
+Left to others: the answer (`bot.chat`), what people see meanwhile (`bot.chat.status`), sending (`bot.loops.sender`).
 """
 
 import asyncio
