@@ -21,6 +21,7 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -230,16 +231,17 @@ def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mappin
     `marks` says after which of them the cache should keep everything so far, and for how long.
     """
     turns: list[tuple[str, list[Block]]] = []
-    ids = _vendor_ids(messages)
-    for place, message in enumerate(messages):
-        blocks = _blocks(message, takes, ids)
+    ids = {call: own for found in _IDS.each(messages) for call, own in found.items()}
+    for place, (message, blocks) in enumerate(zip(messages, _BLOCKS.each(messages), strict=True)):
+        if ids or (isinstance(message, UserMessage) and message.media):
+            blocks = _blocks(message, takes, ids)  # noqa: PLW2901
         if blocks and place in marks:
-            blocks[-1] |= _kept(marks[place])
+            blocks = [*blocks[:-1], blocks[-1] | _kept(marks[place])]  # noqa: PLW2901
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
         if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
-            turns.append((role, blocks))
+            turns.append((role, [*blocks]))
     return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
@@ -283,12 +285,16 @@ def _as_it_came(part: AssistantPart | None) -> Block | None:
     return None
 
 
-def _vendor_ids(messages: Sequence[Message]) -> Mapping[CallId, str]:
+def _vendor_ids(message: Message) -> Mapping[CallId, str]:
     """The vendor's own ids of calls that are sent back as they came."""
-    said = (message for message in messages if isinstance(message, AssistantMessage))
-    followed = (pair for message in said for pair in _followed(message))
+    followed = _followed(message) if isinstance(message, AssistantMessage) else ()
     came = ((part.id, _as_it_came(before)) for before, part in followed if isinstance(part, ToolCall))
     return {call_id: str(block["id"]) for call_id, block in came if block is not None}
+
+
+_IDS = IdentityCache(_vendor_ids)
+_BLOCKS: IdentityCache[Message, list[Block]] = IdentityCache(lambda message: _blocks(message, media.ALL, {}))
+"""The blocks of messages without media where no call is sent back as it came, for the turns that are asked again."""
 
 
 def _block(part: AssistantPart, before: AssistantPart | None) -> Block | None:

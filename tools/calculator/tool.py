@@ -155,11 +155,11 @@ def value(expression: str) -> tuple[Number, bool]:
 def _evaluate(text: str) -> tuple[Number, bool]:
     """Evaluates Python's arithmetic by simpleeval, reduced to numbers, signs, constants and functions."""
     tree = ast.parse(text, mode="eval").body
-    level: list[ast.AST] = [tree]
-    for _ in range(_MAX_DEPTH):
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    if level:
-        raise BadArguments(_TOO_LONG)
+    level, depth = [tree], 0
+    while level := [child for node in level for child in ast.iter_child_nodes(node)]:
+        depth += 1
+        if depth == _MAX_DEPTH:
+            raise BadArguments(_TOO_LONG)
     shares: list[Number] = []
     evaluator = _SimpleEval(operators=operators(shares), functions=FUNCTIONS, names=CONSTANTS)
 
