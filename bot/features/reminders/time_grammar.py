@@ -1,7 +1,7 @@
 """Pure: reads the plain forms of a time as people type them after `/remind`; refuses everything else.
 
     in 20 minutes TEXT · in half an hour TEXT       17:00 TEXT · tomorrow at 9 TEXT · today at 8 pm TEXT
-    on friday at 9 TEXT · on 3 December at 9 TEXT   every day at 8 TEXT · every weekday 8:00 · every friday at 8
+    on friday at 9 TEXT · on 3 December at 9 TEXT   every day at 8 TEXT · every month on the 15th at 9 TEXT
 
 The time stands whole before the text, in words of one language, and names an hour. Nothing is planned if a word is left
 over that may be about time: what such a text means is for the model to find out. A `TEXT` that begins with
@@ -22,6 +22,8 @@ from tools import Repeat, Weekday, Wish
 _WEEKDAYS: tuple[Weekday, ...] = ("mo", "tu", "we", "th", "fr", "sa", "su")
 _NOON = 12
 _HALF_HOUR = 1800
+_MAX_MONTHLY_DAY = 28
+"""Some months lack the days after it."""
 _UNIT_SECONDS = (1, 60, 3600, 86_400, 604_800)
 
 _WORDS: Mapping[str, tuple[str, str, str, str]] = {
@@ -62,7 +64,7 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
     "today": ("today", "heute", "aujourd'hui", "hoy"),
     "tomorrow": ("tomorrow", "morgen", "demain", "manana"),
     "after": ("(?:the )?day after tomorrow", "ubermorgen", "apres[- ]demain", "pasado manana"),
-    # What returns; the last one stands before a day of the week.
+    # What returns; the last two stand before a day of the week, and before the number of a day of the month.
     "daily": ("every day|daily", "jeden tag|taglich", "tous les jours|chaque jour", "todos los dias|cada dia|a diario"),
     "weekdays": (
         "every weekday",
@@ -71,6 +73,12 @@ _WORDS: Mapping[str, tuple[str, str, str, str]] = {
         "(?:todos los|cada) dias? (?:laborables?|entre semana)",
     ),
     "every": ("every", "jeden", "chaque|tous les", "cada|todos los"),
+    "monthly": (
+        "every month on(?: the)?",
+        "jeden monat am",
+        "(?:chaque|tous les) mois le",
+        "(?:cada mes|todos los meses) el(?: dia)?",
+    ),
     # Before an hour, between it and its minutes, and behind it.
     "at": ("at", "um", "a|pour", "a las?"),
     "minutes": (":", "[:.]", r"\s?h\s?|:", ":"),
@@ -216,6 +224,8 @@ class _Grammar:
             return Repeat(every="day")
         if "weekdays" in said:
             return Repeat(every="week", weekdays=_WEEKDAYS[:5])
+        if "monthly" in said:
+            return Repeat(every="month")
         if "days" not in said:
             return None
         named = {self._weekday(name) for name in re.findall("|".join(self._days), said["days"])}
@@ -231,6 +241,10 @@ class _Grammar:
                 raise _Unread  # today, or in a week
             return today + timedelta(days=days)
         try:
+            if "monthly" in said:
+                if int(said["monthly"]) > _MAX_MONTHLY_DAY:
+                    raise _Unread
+                return today.replace(day=int(said["monthly"]))
             if "iso" in said:
                 return date.fromisoformat(said["iso"])
             name = next((name for name in ("1", "2") if f"month{name}" in said), None)
@@ -269,6 +283,7 @@ def _pattern(words: Mapping[str, str]) -> str:
         (
             f"(?P<weekdays>{words['weekdays']})",
             f"(?P<daily>{words['daily']})",
+            rf"(?:{words['monthly']})\s+(?P<monthly>\d{{1,2}})(?:st|nd|rd|th|\.|er)?",
             rf"(?:{words['every']})\s+(?P<days>{day}s?(?:{also}{day}s?)*)",
             r"(?P<iso>20\d\d-\d\d-\d\d)",
             rf"{on}(?P<day1>\d{{1,2}}){words['of']}(?P<month1>{month})\.?",

@@ -59,6 +59,10 @@ AGAIN = (
     ("every weekday 18:00 tea", "2026-11-27T18:00", Repeat(every="week", weekdays=("mo", "tu", "we", "th", "fr"))),
     ("every thursday, monday at 6:30pm tea", "2026-11-27T18:30", Repeat(every="week", weekdays=("mo", "th"))),
     ("jeden Tag um 8 Uhr tea", "2026-11-27T08:00", Repeat(every="day")),
+    ("every month on the 15th at 9 tea", "2026-11-15T09:00", Repeat(every="month")),
+    ("jeden Monat am 1. um 9 tea", "2026-11-01T09:00", Repeat(every="month")),
+    ("tous les mois le 1er à 9h tea", "2026-11-01T09:00", Repeat(every="month")),
+    ("cada mes el 5 a las 9 tea", "2026-11-05T09:00", Repeat(every="month")),
     ("tous les lundis à 9h tea", "2026-11-27T09:00", Repeat(every="week", weekdays=("mo",))),
     ("tous les jours à 8h tea", "2026-11-27T08:00", Repeat(every="day")),
 )
@@ -102,7 +106,8 @@ UNREAD = """
     January 5, 2027 at noon tea; sunday march 7 at noon lunch; tonight at 9 tea; at 8 in the evening tea
     am 3.12. um 9 Tee; 31.12.26 8:00 Tee; heute Abend um 10 Tee; am Montag, den 7. Dezember um 15 Uhr Zahnarzt
     in 2h30m tea; in 1 hour 5 minutes tea; in five minutes tea; en cinco minutos té; mondays at 8 tea; at 9 tomorrow tea
-    every month on the 15th at 9 tea; heute um 19 Uhr 30 den Müll; 29 February at 9 tea; mañana a la una llamar
+    every month on the 31st at 9 tea; every month on 0 at 9 tea; every month at 9 tea; heute um 19 Uhr 30 den Müll
+    29 February at 9 tea; mañana a la una llamar
     dormir 8 horas; 18:00 appeler mon père; mañana a las 9 y a las 10 té; morgen at 9 tea
 """
 """What other programs planned at a wrong time, by public reports: keybase-reminder-bot issues 6, 22, 48 and 53;
