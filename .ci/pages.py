@@ -86,7 +86,7 @@ def _rows(group: ToolGroup, tools: Iterable[Tool], filled: Options | None) -> It
 def _needs(group: ToolGroup) -> str:
     if group.name == "web_search":
         return "nothing; [other services](#search-services) are asked once they are set up"
-    needs = re.sub(r"TOOLS__\w+", r"`\g<0>`", str(group.advice))
+    needs = re.sub(r"TOOLS__\w+", r"`\g<0>`", str(group.advice).removeprefix("it needs "))
     return needs if group.state == "missing" else f"nothing; {needs}" if needs else "nothing"
 
 

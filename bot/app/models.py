@@ -88,7 +88,7 @@ def vendor(settings: Settings, name: str, model: str | None = None, *, lessons: 
     server = _servers(settings).get(name, "")
 
     def asks(model: str) -> Price | None:
-        return lessons.told(server, model).price
+        return lessons.capabilities(server, model).price
 
     match name:
         case "anthropic":
@@ -152,7 +152,7 @@ def known_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | N
         place = server(model)
         if place is None:
             return NOTHING
-        found = lessons.told(*place)
+        found = lessons.capabilities(*place)
         return found.model_copy(update={"price": own.of(place[1]) or found.price})
 
     return known

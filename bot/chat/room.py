@@ -77,7 +77,7 @@ class ContextRoom:
         if (server := self._server(model)) is not None:
             kept = self._lessons.of(*server).get("window_tokens")
             known.append(kept if isinstance(kept, int) and kept > 0 else None)
-            known.append(self._lessons.told(*server).window_tokens)
+            known.append(self._lessons.capabilities(*server).window_tokens)
         return min((window for window in known if window is not None), default=None)
 
     def on_refusal(self, model: str | None, window_tokens: int | None) -> None:
@@ -92,7 +92,7 @@ class ContextRoom:
     def output_tokens(self, max_tokens: int, size: Size, model: str | None) -> int:
         """The longest answer that a request of this size may ask for."""
         window, server = self.window_tokens(model), self._server(model)
-        limits = self._lessons.told(*server).max_output_tokens if server is not None else None
+        limits = self._lessons.capabilities(*server).max_output_tokens if server is not None else None
         max_tokens = min(max_tokens, limits or max_tokens)
         within = max_tokens if window is None else min(max_tokens, int(window * _OUTPUT_SHARE))
         return min(max_tokens, max(MIN_OUTPUT_TOKENS, int(within * size.output)))

@@ -221,7 +221,7 @@ class Adapter(ABC):
     @property
     def _told(self) -> Capabilities:
         """What its server has said about the model."""
-        return self._lessons.told(self._base_url, self._model)
+        return self._lessons.capabilities(self._base_url, self._model)
 
     def _learnt(self) -> Quirks:
         names = self._lessons.of(self._base_url, self._model).get("quirks", ())

@@ -117,18 +117,18 @@ class ModelLessons:
     ) -> None:
         self._known = {subject: dict(lessons) for subject, lessons in (known or {}).items()}
         self._keep = keep
-        self._told: dict[str, Capabilities] = {}
+        self._capabilities: dict[str, Capabilities] = {}
 
     def of(self, server: str, model: str) -> Mapping[str, Any]:
         """The lessons about a model: JSON values by name; may be empty."""
         return self._known.get(_subject(server, model), {})
 
-    def told(self, server: str, model: str) -> Capabilities:
+    def capabilities(self, server: str, model: str) -> Capabilities:
         """What the server has said about the model, in this run or an earlier one."""
         subject = _subject(server, model)
-        if subject not in self._told:
-            self._told[subject] = Capabilities(**_object(self._known.get(subject, {}).get(LESSON)))
-        return self._told[subject]
+        if subject not in self._capabilities:
+            self._capabilities[subject] = Capabilities(**_object(self._known.get(subject, {}).get(LESSON)))
+        return self._capabilities[subject]
 
     def learn(self, server: str, model: str, **lessons: Any) -> None:
         """Adds these lessons to the others about the same model."""
@@ -137,7 +137,7 @@ class ModelLessons:
         after = {**before, **lessons}
         if after != before:
             self._known[subject] = after
-            self._told.pop(subject, None)
+            self._capabilities.pop(subject, None)
             self._keep(subject, after)
 
 

@@ -50,7 +50,7 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
             await asyncio.gather(*probe._asking)
         await probe.aclose()
     place = server_of(settings)(None)
-    return lessons.told(*place) if place else NOTHING
+    return lessons.capabilities(*place) if place else NOTHING
 
 
 HOME = Capabilities(window_tokens=8192, pictures=False, is_at_home=True)
@@ -88,7 +88,7 @@ async def test_each_server_is_understood() -> None:
             for name in ("home-8b", None):
                 lessons = ModelLessons()
                 assert await learned(settings_of(server, model=name), lessons) == expected
-                assert lessons.told(server.base_url, "home-8b") == expected
+                assert lessons.capabilities(server.base_url, "home-8b") == expected
             assert server.refused == []
 
 

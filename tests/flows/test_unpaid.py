@@ -74,7 +74,7 @@ class World(Outside[SignalCli, AnthropicServer]):
         rows = "SELECT name, outcome, cost_usd FROM ledger WHERE CAST(cost_usd AS REAL) > 0 ORDER BY id"
         async with open_store(self.folder / "aldis.db", realm="signal") as store:
             found = await store.read(lambda repos: repos.ledger.rows(rows))
-            day = "SELECT sum(CAST(cost_usd AS REAL)) FROM spent WHERE length(period) = 7 GROUP BY scope"
+            day = "SELECT sum(CAST(cost_usd AS REAL)) FROM spent WHERE length(period) = 10 GROUP BY scope"
             sums = await store.read(lambda repos: repos.ledger.rows(day))
         paid = [(name, outcome, Decimal(cost)) for name, outcome, cost in found]
         assert [pytest.approx(float(sum(cost for *_, cost in paid)))] * 2 == [spent for (spent,) in sums]  # hers, all's

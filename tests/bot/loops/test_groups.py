@@ -345,7 +345,7 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
         assert await heard_by(aldis, "/who admins", BOB) == [phrases.ASKERS_ADMINS.text]
         assert await heard_by(aldis, "Aldis, five?", ALICE) == [phrases.ASKERS_ADMINS.text]
         assert await heard_by(aldis, "Aldis, six?", BOB) == ["re: Aldis, six?"]
-        assert await heard_by(aldis, "/who alle", BOB) == [command_phrases.ASKERS_ALL.text]
+        assert await heard_by(aldis, "/who all", BOB) == [command_phrases.ASKERS_ALL.text]
         assert await heard_by(aldis, "Aldis, seven?", CAROL) == ["re: Aldis, seven?"]
         assert await heard_by(aldis, "/who else", BOB) == [
             "Please write it like this: /who, /who all, /who admins or /who list"

@@ -102,9 +102,9 @@ def test_no_answer_does_harm(answer: Any) -> None:
 def test_what_is_learnt_later_counts_at_once() -> None:
     """Although it is read once and not with every request."""
     lessons = lessons_with("http://gpu", "m", ALL)
-    assert lessons.told("http://gpu", "m") == ALL
+    assert lessons.capabilities("http://gpu", "m") == ALL
     lessons.learn("http://gpu", "m", told=Capabilities(window_tokens=4096).as_lesson())
-    assert lessons.told("http://gpu", "m") == Capabilities(window_tokens=4096)
+    assert lessons.capabilities("http://gpu", "m") == Capabilities(window_tokens=4096)
 
 
 def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
@@ -176,7 +176,7 @@ def test_the_smallest_window_that_is_known_counts() -> None:
 def test_a_reseller_says_its_price() -> None:
     """It counts where no other is known; the operator's own counts more."""
     lessons = lessons_with("http://shop", "vendor/m", ALL)
-    asked = replace(published_prices(), asks=lambda model: lessons.told("http://shop", model).price)
+    asked = replace(published_prices(), asks=lambda model: lessons.capabilities("http://shop", model).price)
     used = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
     assert asked.cost("vendor/m", used) == Decimal("1.5")
     own = replace(asked.with_own([("vendor/m", Decimal(1), Decimal(1))]), asks=asked.asks)
