@@ -9,7 +9,6 @@ gc.disable()
 
 try:
     from bot.cli.main import main
-    from bot.clock import use_newest_time_zones
     from bot.media.confinement import refuse_dumps
 except KeyboardInterrupt:
     sys.exit(130)  # Ctrl-C before `main` listens for it: what a shell expects
@@ -18,7 +17,6 @@ except KeyboardInterrupt:
 def start() -> None:
     """Carry out the verb of the command line and leave with its exit status."""
     refuse_dumps()  # before any key is read
-    use_newest_time_zones()
     main()
 
 

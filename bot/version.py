@@ -7,7 +7,6 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 _DISTRIBUTION = "aldis"
@@ -26,6 +25,8 @@ def current_version() -> str:
         project = tomllib.loads(_PROJECT.read_text(encoding="utf-8")).get("project", {})
         if project.get("name") == _DISTRIBUTION:
             return str(project["version"])
+    from importlib import metadata  # noqa: PLC0415  (with its parser of mail a quarter of the time of `--version`)
+
     return metadata.version(_DISTRIBUTION)
 
 

@@ -81,6 +81,9 @@ def _status(options: argparse.Namespace) -> int:
     verb: _Verb = options.verb
     # Until the verb sets its own level: a bug is logged without its message, which may contain settings.
     logs.set_up("ERROR", "text")
+    from bot.clock import use_newest_time_zones
+
+    use_newest_time_zones()
     try:
         if not verb.needs_settings:
             return verb.call(options)
