@@ -19,7 +19,7 @@ from tools import ToolSpec
 ROOT = Path(__file__).parents[1]
 
 ROOMS = {
-    "bot": (2211, 1300),
+    "bot": (2210, 1300),
     "bot/settings": (1592, 700),
     "bot/cli": (1286, 700),
     "bot/app": (1352, 700),
