@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = {
     "bot": (2210, 1300),
     "bot/settings": (1592, 700),
-    "bot/cli": (1286, 700),
+    "bot/cli": (1289, 700),
     "bot/app": (1352, 700),
     "bot/i18n": (454, 350),
     "bot/chat": (8171, 7350),

@@ -69,8 +69,7 @@ class Deadlines:
     """How long no frame may come before the subscription is renewed. A message whose file signal-cli fetches at that
     moment is lost: hardly a person writes after such a silence, but every five minutes it could be one a month."""
     unsubscribe_seconds: float = 3.0
-    """For unsubscribing, and what the hold leaves of its time: signal-cli finishes what it has in hand, including
-    fetching a file. With the hold it is a second less than a stop gives, so that what was read is still stored."""
+    """For unsubscribing, a file in hand included; with the hold a second less than a stop has, to store what came."""
 
 
 class Subscription:
