@@ -194,10 +194,10 @@ def _section(text: str, headings: Sequence[re.Match[str]], names: Sequence[str],
         end = next((later.start() for later in headings[at + 1 :] if len(later[1]) <= level), len(text))
         words = text[headings[at].end() : end].strip() or "(none)"
         return {"section": names[at], "text": shorten(words, _MAX_TEXT_CHARS)}
-    told = f"The article has no section {clean_text(wanted)!r}"
-    # Anybody can write a heading: they are data like the article.
+    error = f"The article has no section {clean_text(wanted)!r}"
+    # Any reader can write a heading: they are data like the article.
     quoted = "; ".join(names)
-    raise NotFound(f"{told}; its sections are quoted below." if quoted else f"{told}, nor any other.", quoted=quoted)
+    raise NotFound(f"{error}; its sections are quoted below." if quoted else f"{error}, nor any other.", quoted=quoted)
 
 
 def _fold(heading: str) -> str:

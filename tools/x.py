@@ -265,7 +265,7 @@ class _Answer(BaseModel):
 def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
     """Describes a post as a page, with what it has beyond other pages as far as X tells it; empty without an address.
 
-    Its address contains nobody's words.
+    Its address contains no words of people.
     """
     if not post.id.isdigit():
         return {}

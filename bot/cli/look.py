@@ -3,7 +3,7 @@ phone has scanned it and Aldis is a device of its account.
 
     wait for the bridge --> a code --scanned--> linked
                              ^   |-refused by the bridge--> its own message
-                             '---'-nobody scanned it: a new one, up to MAX_LINK_CODES times
+                             '---'-it ran out, not scanned: a new one, up to MAX_LINK_CODES times
 
 What a verb is asked for goes to standard output, everything else to standard error.
 """
@@ -86,7 +86,7 @@ def verify(given: Settings, options: argparse.Namespace) -> int:
 
 
 def link(given: Settings, _: argparse.Namespace) -> int:
-    """`link`: makes Aldis a device of the account that scans the code; status 1 if nobody does, or it is refused."""
+    """`link`: makes Aldis a device of the account that scans the code; status 1 if none does, or it is refused."""
     logs.set_up("WARNING", given.log.format)
     try:
         account = asyncio.run(_linked(given))
@@ -124,7 +124,7 @@ async def _linked(given: Settings) -> str | None:
 
 
 async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:
-    """Returns the name of the account whose phone scanned one of the codes, see `Linking`; None if nobody did.
+    """Returns the name of the account whose phone scanned one of the codes, see `Linking`; None if none was scanned.
 
     Raises:
         LinkRefused: the bridge does not link it.
@@ -143,7 +143,7 @@ async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float =
 def _show(uri: str, *, is_first: bool) -> None:
     segno.make(uri).terminal(compact=True)
     print(uri)
-    sys.stdout.flush()  # otherwise a pipe would show the code when nobody waits for it any more
+    sys.stdout.flush()  # otherwise a pipe would show the code only after the wait
     if is_first and not takes_numberless(uri):
         print("An account without a phone number cannot scan it: this bridge does not support that.", file=sys.stderr)
     print(_HOW if is_first else "This is a new code; the previous one has expired.", file=sys.stderr)

@@ -2,13 +2,13 @@
 `trust`, `captcha`, `upgrade-check`.
 
 Only one process can have the store open. While Aldis runs, a verb asks it through its control socket; otherwise the
-verb opens the store itself. A restored store is not started until somebody has decided about its open work:
+verb opens the store itself. A restored store is not started until the operator has decided about its open work:
 
     restore --> the open work is listed --settle, --replay--> decided
                                         '-neither--> no start until `restore` decides
 
-`upgrade-check` tries this version on a copy before it replaces the running one; nothing that is in use changes, nobody
-gets a message, and no model is paid unless asked for ("An upgrade, and the way back" in docs/operating.md):
+`upgrade-check` tries this version on a copy before it replaces the running one; nothing in use changes, no person gets
+a message, and no model is paid unless asked for ("An upgrade, and the way back" in docs/operating.md):
 
     backup (by the running Aldis, or else of the files as they lie) --> a copy of it is brought up to date
         --> a question is answered over the copy --> the changes are reported --> the copy goes, the backup stays
@@ -267,7 +267,7 @@ def captcha(given: Settings, options: argparse.Namespace) -> int:
     """`captcha LINK`: hands in the captcha that Signal wants solved, and sends what was waiting."""
     path, pasted = given.store.path, " ".join(options.link)
     is_running = bool(pasted) or asyncio.run(ask_running(path, "state")) is not None
-    if is_running and not pasted:  # a captcha is good for minutes: nobody is asked for one that nobody can take
+    if is_running and not pasted:  # a captcha is good for minutes: no operator is asked for one that Aldis cannot take
         if sys.stdin.isatty():
             print("Paste the link of “Open Signal”, then press Enter and Ctrl-D.", file=sys.stderr)
         pasted = sys.stdin.read(MAX_PASTED_CHARS)

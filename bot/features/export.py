@@ -109,7 +109,7 @@ class Export:
         """Returns the words as a text, and a JSON file with the turns, oldest first.
 
         That has tool calls and their results in a direct chat, in a group only the words that it has read. Pictures and
-        documents are left out: whoever sent them has them.
+        documents are left out: their senders have them.
         """
         turns = [
             {"asked": _asked(turn), "answered": _answered(turn)} if in_group else _whole(turn, with_media=False)
@@ -160,8 +160,8 @@ async def gather_export(
 
     `direct` None leaves the direct chat out; `conversation` is where it is asked for, None means everywhere. What is
     kept besides the turns is that of the direct chat, or else of `conversation`. Beyond `max_bytes`, older turns are
-    left out. Reading takes many short steps, so that nobody has to wait for it: what is deleted meanwhile may still be
-    included.
+    left out. Reading takes many short steps, so that no other chat waits for it: what is deleted meanwhile may still
+    be included.
 
     Raises:
         StoreError: it cannot be read.

@@ -207,4 +207,4 @@ SECONDS_OF: Mapping[str, Callable[[bytes], float | None]] = {
     "m4a": seconds_of,
     "ogg": _seconds_of_ogg,
 }
-"""By the kind of file that phones record: its length in seconds; None if it is not told, or not believed."""
+"""By the kind of file that phones record: its length in seconds; None if unknown, or not believed."""

@@ -68,7 +68,7 @@ _QUIRKS: Mapping[str, re.Pattern[str]] = {
         # The other name for the output limit
         "limit": r"^unsupported_parameter .*'max_(?:completion_)?tokens'",
         "effort": r"^(?:unsupported|unknown)_parameter .*'reasoning_effort'|does not support thinking",
-        # A stream, or being told of usage at its end
+        # A stream, or the usage at its end
         "stream": r"\bstream",
         "prompt_cache": r"prompt_cache",
         # Ollama ("llama3:8b does not support tools"), vLLM (""auto" tool choice requires --enable-auto-tool-choice"),

@@ -293,12 +293,12 @@ class ModelServer(Server, ABC):
         return response
 
     def events(self, body: dict[str, Any], answer: dict[str, Any]) -> Iterator[bytes]:
-        """The answer as the service streams it; those that are never asked for a stream have none."""
-        raise NotImplementedError
+        """The answer as the service streams it; a service that Aldis asks for whole answers alone has none."""
+        raise AssertionError("Aldis asked for a stream where it asks for whole answers")
 
     def failure(self, code: str) -> bytes:
-        """The event by which the service says in the middle of a stream that it failed."""
-        raise NotImplementedError
+        """The event by which the service says in the middle of a stream that it failed; as `events`."""
+        raise AssertionError("Aldis asked for a stream where it asks for whole answers")
 
     @abstractmethod
     def check_key(self, seen: Seen) -> None: ...

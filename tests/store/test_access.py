@@ -155,7 +155,9 @@ def former(path: Path, *, has_macs: bool) -> None:
         put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, None)
         put("grants", 1, alice, "post", "s", noon)
         put("grants", 1, mallory, "post", "s", noon, is_true=False)
-        connection.execute("INSERT INTO spent VALUES (CAST('all' AS BLOB), '2026-11-21', '7', 1, 0, 2, 3, 0, NULL)")
+        for period in ("2026-11-21", "2026-11"):  # a month is the sum of its days now, and counts once
+            row = f"VALUES (CAST('all' AS BLOB), '{period}', '7', 1, 0, 2, 3, 0, NULL)"
+            connection.execute(f"INSERT INTO spent {row}")
         connection.execute("INSERT INTO quotas VALUES ('search', '2026-11', 3, NULL)")
 
 

@@ -1,5 +1,6 @@
 """The ledger: what was done and what it cost, exactly, with the words sealed, outliving the conversation."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -178,6 +179,24 @@ async def test_sums_are_of_one_transaction_with_the_rows(store: Store) -> None:
     with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
         await note(store, "direct:a", MODEL, wrong, person="anna", day=DAY)
     assert await costs(store, "anna") == ["0"] * 4
+
+
+async def test_the_real_cost_takes_the_place_of_an_estimate(store: Store) -> None:
+    """In the rows and in the sums, however often it is settled."""
+    conversation, turn = await begun(store, "direct:a")
+    estimate = replace(MODEL, outcome="reserved", cost_usd=Decimal(5), input_tokens=0, output_tokens=0)
+
+    def settled(repos: Repositories) -> None:
+        row = repos.ledger.add(conversation, turn, "anna", (estimate,), now=NOON, day=DAY)
+        for _ in range(2):
+            repos.ledger.settle(row, (MODEL, TOOL), now=NOON, group=None, day=DAY)
+
+    await store.transaction(settled)
+    rows = await store.read(lambda repos: repos.ledger.rows("SELECT outcome FROM ledger"))
+    assert [outcome for (outcome,) in rows] == [MODEL.outcome, TOOL.outcome]
+    day = (await totals(store, "anna"))["person", DAY].spending
+    assert (day.calls, day.cost_usd) == (2, Decimal("0.1") + (TOOL.cost_usd or 0))
+    assert day.input_tokens == MODEL.input_tokens + TOOL.input_tokens
 
 
 async def test_a_group_is_another_one_in_another_realm(path: Path) -> None:

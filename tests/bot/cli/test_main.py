@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zoneinfo
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -137,6 +138,19 @@ def test_one_setting_is_shown_with_its_meaning(capsys: pytest.CaptureFixture[str
     assert "did you mean TOOLS__ENABLED?" in capsys.readouterr().err
 
 
+def test_older_time_zones_of_the_machine_give_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before any verb, so that no hour is that of last year's rules."""
+    (tmp_path / "tzdata.zi").write_text("# version 2020a\n")
+    before = zoneinfo.TZPATH
+    zoneinfo.reset_tzpath(to=[str(tmp_path)])
+    try:
+        assert left("completion") == 0
+        assert zoneinfo.TZPATH == ()
+    finally:
+        zoneinfo.reset_tzpath(to=before)
+    assert "complete" in capsys.readouterr().out
+
+
 def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """It is said how a running Aldis takes it up, and where something wins over it; a secret may come by the input."""
     monkeypatch.setenv("WEB__PORT", "1")
@@ -154,7 +168,9 @@ def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: p
 def test_a_change_that_is_none_or_refused_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What stands there already, what is wrong, a value that never came through the pipe, words that are no change."""
+    """What stands there already, what is wrong, words that are no change, and a value that never came through the pipe:
+    standard input is what the shell gives, so it is set here.
+    """
     assert left("settings", "set", "WEB__PORT=1") == 0
     before = Path("data/settings.env").read_text()
     monkeypatch.setattr("sys.stdin", io.StringIO(""))

@@ -11,8 +11,10 @@ import pytest
 
 from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
 from bot.events import Envelope, Kind
+from bot.service import _READING_SECONDS
 from bot.signal.bridges import bridge_at
 from bot.signal.signal_cli.rpc import Rpc
+from bot.signal.signal_cli.subscription import _BUSY_SECONDS, Deadlines
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import OWN_ACCOUNT, PATIENT, Bridge, received, reply, signal_cli_bridge
 from tests.servers import signal_cli
@@ -120,6 +122,12 @@ async def test_an_end_that_signal_cli_does_not_answer_is_bounded(
     transport.stop_receiving()
     assert await ending == []
     assert "did not unsubscribe" in caplog.text
+
+
+def test_an_end_leaves_time_to_store_what_was_read() -> None:
+    """What has been read by the deadline of unsubscribing is lost if the stop is over as well."""
+    wait = Deadlines(call_seconds=1, silence_seconds=1)
+    assert wait.hold_seconds + _BUSY_SECONDS + wait.unsubscribe_seconds <= _READING_SECONDS - 1
 
 
 async def test_a_signal_cli_that_stopped_receiving_is_made_to_receive_again(bridge: Bridge) -> None:
