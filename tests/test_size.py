@@ -32,7 +32,7 @@ ROOMS = {
     "bot/terminal": (526, 350),
     "bot/formatting": (918, 800),
     "bot/media": (2664, 1700),
-    "bot/models": (3614, 2900),
+    "bot/models": (3640, 2900),
     "bot/web": (3007, 2300),
     "bot/doctor": (1577, 900),
     "store": (6445, 3900),

@@ -12,12 +12,12 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import long_day
+from bot.i18n.locale import amount, long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
 from bot.messages import (
     AssistantMessage,
@@ -98,6 +98,22 @@ _REMINDS = tuple(
 _SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _AWAKE = range(7, 22)
 """The hours that people mean by an hour without half of the day."""
+
+_FOUR_DIGITS = Context(prec=4)
+_MIN_SHOWN, _MAX_SHOWN = Decimal("0.001"), 10**12
+_UNITS = {
+    name: f"{kind}-{name}"
+    for kind, names in {
+        "length": "kilometer meter centimeter millimeter mile yard foot inch",
+        "mass": "kilogram gram pound ounce stone",
+        "volume": "liter milliliter",
+        "temperature": "celsius fahrenheit",
+        "speed": "kilometer-per-hour mile-per-hour",
+        "duration": "week day hour minute second",
+    }.items()
+    for name in names.split()
+}
+"""The units whose names people read in their language, by what CLDR calls them."""
 
 _SHOWN_HITS = 3
 _SHOWN_PLACES = 5
@@ -234,7 +250,17 @@ def describe_answer(answer: ToolAnswer) -> str:
 def _conversion_words(data: Data) -> str:
     if "rate" in data:
         return f"{data['from']} = **{data['to']}**\n{data['rate']} ({data['rate_date']}). {data['attribution']}"
-    return f"{data['from']} = **{data['to']}**"
+    return f"{_measured(data['from'], is_long=True)} = **{_measured(data['to'])}**"
+
+
+def _measured(text: str, *, is_long: bool = False) -> str:
+    """An amount as people write it, `16.09 km` for `16.09344 kilometer`; as it is with a unit that CLDR lacks."""
+    number, _, name = text.partition(" ")
+    code = _UNITS.get(name.removeprefix("degree ").lower().replace("/", " per ").replace(" ", "-"))
+    value = Decimal() if code is None else _FOUR_DIGITS.plus(Decimal(number))
+    if code is None or (value and not _MIN_SHOWN < abs(value) < _MAX_SHOWN):
+        return text
+    return amount(value, code, is_long=is_long)
 
 
 def _time_words(data: Data) -> str:

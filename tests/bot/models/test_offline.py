@@ -145,7 +145,7 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
         (
             "5 km in miles",
             {"from": "10 mile", "to": "16.09344 kilometer"},
-            "10 mile = **16.09344 kilometer**",
+            "10 miles = **16.09 km**",
         ),
         (
             "20 EUR in USD",
