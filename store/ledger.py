@@ -246,19 +246,3 @@ class Quotas(Repository):
         self.execute(
             "UPDATE quotas SET used = max(0, used - ?) WHERE service = ? AND period = ?", (amount, service, period)
         )
-
-
-class Lessons(Repository):
-    """Lessons: what models were found to accept, by a digest of server and model. No words of people."""
-
-    def all(self, *, since: datetime) -> Mapping[str, str]:
-        """Returns the lessons by subject, leaving out those from before `since`, as servers and models change."""
-        return dict(self.rows("SELECT subject, lessons FROM lessons WHERE learnt_at >= ?", (millis(since),)))
-
-    def keep(self, subject: str, lessons: str, *, now: datetime) -> None:
-        """Keeps the lessons of a subject in place of the former ones."""
-        self.execute(
-            "INSERT INTO lessons (subject, lessons, learnt_at) VALUES (?, ?, ?) "
-            "ON CONFLICT (subject) DO UPDATE SET lessons = excluded.lessons, learnt_at = excluded.learnt_at",
-            (subject, lessons, millis(now)),
-        )

@@ -27,7 +27,7 @@ from store.errors import DatabaseGone, StoreError, StoreFull
 from store.feeds import Feeds
 from store.history import Chats, Conversations, History, Journal, OwnTime, Summaries, Turns
 from store.inbox import Inbox, Revisions
-from store.ledger import Ledger, Lessons, Quotas
+from store.ledger import Ledger, Quotas
 from store.memories import Facts, Predictions, Reminders
 from store.migrations import carry_over, migrate, version_of
 from store.outbox import Outbox
@@ -70,7 +70,6 @@ class Repositories:
         self.predictions = Predictions(keyring, notified, realm)
         self.summaries = Summaries(keyring, notified, realm)
         self.quotas = Quotas(keyring, notified, realm)
-        self.lessons = Lessons(keyring, notified, realm)
         self.notices = Notices(keyring, notified, realm)
         self.feeds = Feeds(keyring, notified, realm)
         self.restored = backup.Restored(keyring, notified, realm)

@@ -51,7 +51,6 @@ HOMES = {
         "tools.mcp.session",
     ],
     "jinja2": ["bot.web.admin.site"],
-    "json_repair": ["bot.models.wire"],
     "jsonschema": ["tools.mcp.session"],
     "lazy_loader": ["store", "tools"],
     "markdown_it": ["bot.formatting.markdown"],

@@ -4,7 +4,7 @@
 
 transports  for the bridge that answers                models      providers, their prices
 tools       those that are enabled                     wiring      the loops over an open store
-learning    what servers say of their models           this        all of it, opened and closed
+                                                       this        all of it, opened and closed
 
 Left to others: the verbs of the command line (`bot.cli.main`).
 """
@@ -22,7 +22,7 @@ from dataclasses import replace
 from bot.access.pairing import Callers, Pairing
 from bot.app import models, transports, wiring
 from bot.app import tools as equipment
-from bot.app.models import CapabilityProbe, KeptLessons
+from bot.app.models import CapabilityProbe
 from bot.app.tools import feature_tools, idle_features, toolbox, user_agent
 from bot.app.transports import linking_ready, log_waits, signal_transport
 from bot.clock import MachineClock
@@ -39,6 +39,7 @@ from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.models.base import Provider
+from bot.models.capabilities import ModelLessons
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
@@ -124,9 +125,7 @@ async def build_service(
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
         troubles, counts = ModelTroubles(), Counts()
         meter = models.Meter(counts)
-        kept_lessons = KeptLessons(store, MachineClock())
-        stack.push_async_callback(_close, kept_lessons)
-        lessons = await kept_lessons.read()
+        lessons = ModelLessons()
         probe = CapabilityProbe(settings, http, lessons)
         stack.push_async_callback(_close, probe)
         await importing
@@ -210,7 +209,7 @@ async def _decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store
         yield store
 
 
-async def _close(part: Transport | Provider | ToolSource | KeptLessons | CapabilityProbe) -> None:
+async def _close(part: Transport | Provider | ToolSource | CapabilityProbe) -> None:
     """Closes a part; abandons one that takes too long, because the store must be closed in any case."""
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):

@@ -243,7 +243,7 @@ def service(
 
     # What answers.
     toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
-    room = ContextRoom(shared.lessons, models.server_of(settings))
+    room = ContextRoom(models.lesson_of(settings, shared.lessons))
     agent = MultimodalAgent(
         Agent(
             provider=provider,

@@ -4,19 +4,20 @@
     it names its window --> tools, answer and history share that window from then on; the same if its server reported
                             it unasked (`bot.models.capabilities`)
 
-The window of each model survives restarts (`bot.models.capabilities`); each turn begins with the largest size.
+Each turn begins with the largest size.
 """
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bot.chat import prompt
 from bot.chat.prompt import PastTurn
 from bot.messages import IdentityCache, Message, ToolAnswer, ToolMessage, without_opaque
 from bot.models.base import ToolOffer
-from bot.models.capabilities import ModelLessons
+from bot.models.capabilities import Lesson, ModelLessons
 from bot.models.more_tools import NAME as MORE_TOOLS
 from bot.models.wire import encode_json
 
@@ -58,42 +59,27 @@ SIZES = (
 class ContextRoom:
     """The knowledge about the models' windows and the tools' use."""
 
-    def __init__(
-        self,
-        lessons: ModelLessons | None = None,
-        server: Callable[[str | None], tuple[str, str] | None] = lambda _: None,
-    ) -> None:
-        """`lessons` is what was learnt earlier; `server` returns the server and the model that a choice means."""
-        self._lessons = lessons or ModelLessons()
-        self._server = server
-        self._windows: dict[str, int] = {}
+    def __init__(self, lesson: Callable[[str | None], Lesson] | None = None) -> None:
+        """`lesson` returns what was learnt about the model that a choice means."""
+        self._lesson = lesson or partial(ModelLessons().of, "")
         self._history_tokens: dict[str, int] = {}
         self.uses: Counter[str] = Counter()
         """How often each tool was called."""
 
     def window_tokens(self, model: str | None) -> int | None:
         """The smallest known window of a model; None if unknown."""
-        known = [self._windows.get(model or "")]
-        if (server := self._server(model)) is not None:
-            kept = self._lessons.of(*server).get("window_tokens")
-            known.append(kept if isinstance(kept, int) and kept > 0 else None)
-            known.append(self._lessons.capabilities(*server).window_tokens)
-        return min((window for window in known if window is not None), default=None)
+        lesson = self._lesson(model)
+        return min(filter(None, (lesson.window_tokens, lesson.capabilities.window_tokens)), default=None)
 
     def on_refusal(self, model: str | None, window_tokens: int | None) -> None:
         """Records that a request was too long; `window_tokens` is what the model said about its window, if anything."""
         if window_tokens is not None:
-            self._windows[model or ""] = window_tokens
-            server = self._server(model)
-            # A server that chooses the model itself may choose another one tomorrow.
-            if server is not None and server[1]:
-                self._lessons.learn(*server, window_tokens=window_tokens)
+            self._lesson(model).window_tokens = window_tokens
 
     def output_tokens(self, max_tokens: int, size: Size, model: str | None) -> int:
         """The longest answer that a request of this size may ask for."""
-        window, server = self.window_tokens(model), self._server(model)
-        limits = self._lessons.capabilities(*server).max_output_tokens if server is not None else None
-        max_tokens = min(max_tokens, limits or max_tokens)
+        window = self.window_tokens(model)
+        max_tokens = min(max_tokens, self._lesson(model).capabilities.max_output_tokens or max_tokens)
         within = max_tokens if window is None else min(max_tokens, int(window * _OUTPUT_SHARE))
         return min(max_tokens, max(MIN_OUTPUT_TOKENS, int(within * size.output)))
 

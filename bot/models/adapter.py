@@ -5,8 +5,10 @@
 Left to others: each vendor's formats and SDK (`anthropic`, `openai`), retries and other models (`fallback`).
 """
 
+import asyncio
 import logging
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
@@ -20,12 +22,13 @@ from bot.errors import (
     ContextTooLong,
     Overloaded,
     ProviderError,
+    TooSlow,
     Unavailable,
     Unreadable,
 )
 from bot.models import media, wire
-from bot.models.base import Completion, Deadline, Request
-from bot.models.capabilities import Capabilities, ModelLessons
+from bot.models.base import Completion, Request
+from bot.models.capabilities import Capabilities, Lesson, ModelLessons
 from bot.models.prices import Prices, published_prices
 from tools import trusted_certificates
 
@@ -33,9 +36,6 @@ _log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_SECONDS = 10.0
 """For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
-
-SLOW_SECONDS = 30.0
-"""A model that took longer for an answer may take too long for the next one (see `openai`)."""
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 """The longest answer that can be requested, in the smallest pieces, each wrapped in JSON. Some models never end."""
@@ -136,31 +136,38 @@ class Adapter(ABC):
         """Quirks that settings demand."""
         self._never: Quirks = frozenset()
         """Quirks that settings rule out, whatever the server says."""
-        self.is_slow = False
-        """Whether an answer took long (`SLOW_SECONDS`)."""
 
     async def complete(self, request: Request) -> Completion:
         """The model's answer.
 
         Raises:
-            ProviderError: one of its kinds, see `bot.errors`; `cost_usd` is None if it began to answer.
+            ProviderError: one of its kinds, see `bot.errors`.
         """
-        deadline = Deadline(request)
+        is_at_home = self._lesson.capabilities.is_at_home
+        seconds = (request.total_seconds if is_at_home else None) or request.timeout_seconds
+        began_at = time.monotonic()
         try:
-            async with deadline:
-                answer = await self._ask(request, deadline)
+            async with asyncio.timeout(seconds):
+                answer = await self._ask(request)
         except TimeoutError:
-            self.is_slow = True
-            raise deadline.too_slow(provider=self.name, model=self._model) from None
+            story = f"{self.name} gave no answer in {seconds:g} s"
+            late = TooSlow(story, provider=self.name, model=self._model)
+            late.cost_usd = None  # the service counts what it accepted, and does not say how much
+            raise late from None
         except self.failures as error:
-            failure = self._failed(error)
-            failure.cost_usd = None if deadline.has_heard else failure.cost_usd
             # Not chained: the SDK's error would carry the service's words, which may quote the prompt, into tracebacks.
-            raise failure from None
-        latency_seconds = deadline.seconds
-        self.is_slow = self.is_slow or latency_seconds > SLOW_SECONDS
-        return answer.completion(
-            provider=self.name, model=self._model, latency_seconds=latency_seconds, prices=self._prices
+            raise self._failed(error) from None
+        latency_seconds = time.monotonic() - began_at
+        price = self._prices.of(self._model) or self._lesson.capabilities.price
+        return Completion(
+            message=answer.message,
+            stop=answer.stop,
+            usage=answer.usage,
+            provider=self.name,
+            model=self._model,
+            latency_seconds=latency_seconds,
+            cost_usd=None if price is None else price.cost(answer.usage),
+            is_cut_in_call=answer.is_cut_in_call,
         )
 
     async def aclose(self) -> None:
@@ -168,8 +175,8 @@ class Adapter(ABC):
         await self._client.close()
 
     @abstractmethod
-    async def _answered(self, request: Request, quirks: Quirks, deadline: Deadline) -> wire.WireAnswer:
-        """The answer of a server with these quirks; each piece of one that is streamed extends the deadline."""
+    async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
+        """The answer of a server with these quirks."""
 
     @abstractmethod
     def _refusal(self, error: Exception) -> wire.Refusal | None:
@@ -179,17 +186,16 @@ class Adapter(ABC):
     def _learnable(self, request: Request) -> Quirks:
         """Those of `quirks` that would change this request."""
 
-    async def _ask(self, request: Request, deadline: Deadline) -> wire.WireAnswer:
+    async def _ask(self, request: Request) -> wire.WireAnswer:
         """The answer; if the server wants to be asked differently, the answer to that."""
-        quirks = self._set | (_quirks_of(self._told) | self._learnt()) - self._never
+        quirks = self._set | (_quirks_of(self._lesson.capabilities) | self._lesson.quirks) - self._never
         while True:
-            most = self._lessons.of(self._base_url, self._model).get("max_output_tokens", request.max_output_tokens)
+            most = self._lesson.max_output_tokens or request.max_output_tokens
             request = replace(request, max_output_tokens=min(request.max_output_tokens, most))
             try:
-                return await self._answered(request, quirks, deadline)
+                return await self._answered(request, quirks)
             except self.failures as error:
-                is_final = isinstance(error, self.lost) or deadline.has_heard
-                refusal = None if is_final else self._refusal(error)
+                refusal = None if isinstance(error, self.lost) else self._refusal(error)
                 learnt = None if refusal is None else self._learn(refusal, request, quirks)
                 if learnt is None:
                     raise
@@ -203,7 +209,7 @@ class Adapter(ABC):
         if isinstance(refusal.error(provider=self.name, model=self._model), _NOT_THE_WAY):
             return None
         if (most := wire.max_output_tokens(refusal.words, request)) is not None:
-            self._lessons.learn(self._base_url, self._model, max_output_tokens=most)
+            self._lesson.max_output_tokens = most
             return frozenset()
         said = f"{refusal.code} '{refusal.param}' {refusal.words}"
         rest = self._learnable(request) - quirks
@@ -215,17 +221,13 @@ class Adapter(ABC):
             refused, lasting = frozenset({name}), frozenset({name}) - self._never - self.forgotten
         if lasting:
             _log.info("the server of the model %s wants to be asked otherwise: %s", self._model, ", ".join(refused))
-            self._lessons.learn(self._base_url, self._model, quirks=sorted(self._learnt() | lasting))
+            self._lesson.quirks |= lasting
         return refused or None
 
     @property
-    def _told(self) -> Capabilities:
-        """What its server has said about the model."""
-        return self._lessons.capabilities(self._base_url, self._model)
-
-    def _learnt(self) -> Quirks:
-        names = self._lessons.of(self._base_url, self._model).get("quirks", ())
-        return frozenset(names) & (self.quirks.keys() | media.ALL)
+    def _lesson(self) -> Lesson:
+        """What was learnt about the model."""
+        return self._lessons.of(self._base_url, self._model)
 
     def _failed(self, error: Exception) -> ProviderError:
         """The error of ours that a failure is."""

@@ -41,7 +41,7 @@ from bot.models.adapter import (
     Quirks,
     http_options,
 )
-from bot.models.base import Deadline, Request, Stop, ToolOffer, Usage
+from bot.models.base import Request, Stop, ToolOffer, Usage
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
 from bot.models.words import Reader
@@ -105,7 +105,7 @@ class Anthropic(Adapter):
     """A provider: one model of Anthropic, or of a server that speaks its Messages API."""
 
     name = NAME
-    lost = (anthropic.APIConnectionError, TransportError)  # a stream's are not wrapped
+    lost = (anthropic.APIConnectionError, TransportError)
     failures = (ProviderError, anthropic.AnthropicError, *lost, *_ODD)
     quirks = _QUIRKS
     forgotten = frozenset(_QUIRKS)
@@ -146,7 +146,7 @@ class Anthropic(Adapter):
         has_thoughts = any(isinstance(part, Opaque) for message in said for part in message.parts)
         return frozenset(self.quirks) if has_thoughts else frozenset()
 
-    async def _answered(self, request: Request, quirks: Quirks, deadline: Deadline) -> wire.WireAnswer:  # noqa: ARG002 - whole
+    async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
         if "thinking" in quirks:
             request = replace(request, messages=tuple(map(without_opaque, request.messages)))
         plan = caching.plan(request)

@@ -3,15 +3,12 @@
 The double that ships for this seam is `bot.models.offline`.
 """
 
-import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
-from bot.errors import TooSlow
 from bot.messages import AssistantMessage, Message
 
 
@@ -57,10 +54,10 @@ class Request:
     """False disables the tools but keeps their descriptions: vendors want both to understand the history."""
     max_output_tokens: int
     timeout_seconds: float
-    """How long models may be silent, retries and pauses included: until the answer begins, and between its pieces. One
-    that comes whole must come in this time."""
+    """How long a model may take for the whole answer."""
     total_seconds: float | None = None
-    """For the whole completion, however steadily it comes; None means `timeout_seconds`."""
+    """How long all may take together, retries and pauses included, and one at home alone, which may be slow; None means
+    `timeout_seconds`."""
     model: str | None = None
     """The configured model that should answer, as `provider/model`; None means the first."""
     conversation: str
@@ -69,8 +66,6 @@ class Request:
     """This conversation's addition to the system prompt; may be empty."""
     is_one_off: bool = False
     """Whether none of it is ever asked again, so that caching it would cost and never pay."""
-    on_piece: Callable[[], None] = field(default=lambda: None, compare=False, repr=False)
-    """Called with each piece of an answer that brings more of it."""
 
     @property
     def told_tools(self) -> tuple[ToolOffer, ...]:
@@ -146,58 +141,3 @@ class Provider(Protocol):
     async def aclose(self) -> None:
         """Closes connections; the provider is not used afterwards."""
         ...
-
-
-class Deadline:
-    """The deadline of a request, as a context that raises TimeoutError.
-
-    A silence ends it, and so does its whole length; a model that goes on writing extends it.
-    """
-
-    def __init__(self, request: Request) -> None:
-        """It begins now."""
-        total_seconds = request.total_seconds
-        self._loop = asyncio.get_running_loop()
-        self._silent_seconds = request.timeout_seconds
-        self._total_seconds = request.timeout_seconds if total_seconds is None else total_seconds
-        self._began_at = self._heard_at = self._loop.time()
-        self._timeout = asyncio.timeout_at(self._ends_at)
-        self.has_heard = False
-        """Whether any piece has come."""
-
-    @property
-    def _ends_at(self) -> float:
-        """When it ends, on the loop's clock, unless another piece comes."""
-        return min(self._heard_at + self._silent_seconds, self._began_at + self._total_seconds)
-
-    @property
-    def seconds(self) -> float:
-        """How long ago it began."""
-        return self._loop.time() - self._began_at
-
-    def too_slow(self, *, provider: str, model: str) -> TooSlow:
-        """The error for missing it: the request was accepted, so the service counts it, and does not say how much."""
-        if not self.has_heard:
-            story = f"gave no answer in {min(self._silent_seconds, self._total_seconds):g} s"
-        elif self._heard_at + self._silent_seconds < self._began_at + self._total_seconds:
-            story = f"wrote nothing more for {self._silent_seconds:g} s"
-        else:
-            story = f"did not come to an end in {self._total_seconds:g} s"
-        error = TooSlow(f"{provider} {story}", provider=provider, model=model)
-        error.cost_usd = None
-        return error
-
-    def extend(self) -> None:
-        """Notes that a piece has come."""
-        self.has_heard, self._heard_at = True, self._loop.time()
-        if not self._timeout.expired():
-            self._timeout.reschedule(self._ends_at)
-
-    async def __aenter__(self) -> Self:
-        await self._timeout.__aenter__()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._timeout.__aexit__(kind, error, trace)

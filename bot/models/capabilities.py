@@ -8,27 +8,23 @@
     POST /api/show, GET /api/ps (Ollama)     context_length of the model and of what is loaded, num_ctx, capabilities
 
 Nonsense counts as missing: a server may be wrong, or somebody else's. What it says about a window can only make
-requests smaller. Left to others: asking (`bot.doctor.servers`), storing what was learnt
-(`bot.app.models`), what follows from it (the adapters, `bot.chat.room`).
+requests smaller. Left to others: asking (`bot.doctor.servers`), what follows from it (the adapters, `bot.chat.room`).
 
 Source: the package anthropic 2.12.0 (`ModelInfo`), github.com/vllm-project/vllm (`ModelCard`), github.com/ggml-org/
 llama.cpp (tools/server), lmstudio.ai/docs (REST API v0), docs.ollama.com (Show model details, List running models),
 openrouter.ai/docs (List available models), 2026-11-23.
 """
 
-import functools
-import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from bot.models.prices import Price
-
-LESSON = "told"
-"""Their name among the lessons of a model."""
 
 _WINDOWS = range(512, 100_000_001)
 _OUTPUTS = range(256, 10_000_001)
@@ -96,55 +92,33 @@ class Capabilities(BaseModel):
         """These capabilities, completed by those of another answer about the same model."""
         return self.model_copy(update={name: value for name, value in other if getattr(self, name) is None})
 
-    def as_lesson(self) -> dict[str, Any]:
-        """The known capabilities as JSON values."""
-        return self.model_dump(mode="json", exclude_none=True)
-
 
 NOTHING = Capabilities()
 
 
+@dataclass(kw_only=True)
+class Lesson:
+    """What was learnt about one model since the start."""
+
+    capabilities: Capabilities = NOTHING
+    """What its server says of it."""
+    quirks: frozenset[str] = frozenset()
+    """What its server does not take, by its refusals (see `bot.models.adapter`)."""
+    max_output_tokens: int | None = None
+    """Its maximum answer length, if a refusal has named it."""
+    window_tokens: int | None = None
+    """Its window, if a refusal has named it."""
+
+
 class ModelLessons:
-    """What was learnt about models, also from their refusals, by the server's address and the model's name.
+    """The lessons of one run, by the server's address and the model's name; a restart learns them again."""
 
-    `known` are earlier lessons, by subject; `keep` is called with each subject whose lessons have changed.
-    """
+    def __init__(self) -> None:
+        self._known: defaultdict[tuple[str, str], Lesson] = defaultdict(Lesson)
 
-    def __init__(
-        self,
-        known: Mapping[str, Mapping[str, Any]] | None = None,
-        keep: Callable[[str, Mapping[str, Any]], None] = lambda _subject, _lessons: None,
-    ) -> None:
-        self._known = {subject: dict(lessons) for subject, lessons in (known or {}).items()}
-        self._keep = keep
-        self._capabilities: dict[str, Capabilities] = {}
-
-    def of(self, server: str, model: str) -> Mapping[str, Any]:
-        """The lessons about a model: JSON values by name; may be empty."""
-        return self._known.get(_subject(server, model), {})
-
-    def capabilities(self, server: str, model: str) -> Capabilities:
-        """What the server has said about the model, in this run or an earlier one."""
-        subject = _subject(server, model)
-        if subject not in self._capabilities:
-            self._capabilities[subject] = Capabilities(**_object(self._known.get(subject, {}).get(LESSON)))
-        return self._capabilities[subject]
-
-    def learn(self, server: str, model: str, **lessons: Any) -> None:
-        """Adds these lessons to the others about the same model."""
-        subject = _subject(server, model)
-        before = self._known.get(subject, {})
-        after = {**before, **lessons}
-        if after != before:
-            self._known[subject] = after
-            self._capabilities.pop(subject, None)
-            self._keep(subject, after)
-
-
-@functools.cache
-def _subject(server: str, model: str) -> str:
-    """A digest, because an address may contain a password."""
-    return hashlib.sha256(f"{server}\n{model}".encode()).hexdigest()[:32]
+    def of(self, server: str, model: str | None) -> Lesson:
+        """The lesson about a model, to read and to add to."""
+        return self._known[server, model or ""]
 
 
 def of_anthropic(entry: object) -> Capabilities:

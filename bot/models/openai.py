@@ -4,10 +4,8 @@ OpenAI itself is asked through its Responses API, because its newest models refu
 other server through chat completions, which all of them support. The body is sent as ready bytes and received as bytes:
 see `wire.encode_json` for what that saves.
 
-Chat completions come in pieces from a server at home, and from any that was slow, so that each piece gives the model
-time; together they make up the body that comes whole. A piece that brings nothing (a ping, an empty delta) does not
-count. Other answers come whole: pieces cost more work, and some servers' calls are better so (vLLM's, by its issue
-threads, 2026-11-26).
+Answers come whole, never in pieces: pieces cost more work, and some servers' calls are better so (vLLM's, by its issue
+threads, 2026-11-26). A server at home, which may be slow, has more time instead (`adapter`).
 
 Left to others: the formats (`openai_chat`, `openai_responses`), learning what a server does not take (`adapter`).
 
@@ -15,7 +13,6 @@ Source: platform.openai.com, issue threads of vLLM, Ollama, llama.cpp and OpenRo
 3.54.0, 2026-11-21.
 """
 
-import asyncio
 import re
 from collections.abc import Mapping
 from typing import Final, Literal
@@ -33,7 +30,7 @@ from bot.models.adapter import (
     Quirks,
     http_options,
 )
-from bot.models.base import Deadline, Request
+from bot.models.base import Request
 from bot.models.capabilities import ModelLessons, chat_models
 from bot.models.prices import Prices
 from bot.models.words import Reader
@@ -68,8 +65,6 @@ _QUIRKS: Mapping[str, re.Pattern[str]] = {
         # The other name for the output limit
         "limit": r"^unsupported_parameter .*'max_(?:completion_)?tokens'",
         "effort": r"^(?:unsupported|unknown)_parameter .*'reasoning_effort'|does not support thinking",
-        # A stream, or the usage at its end
-        "stream": r"\bstream",
         "prompt_cache": r"prompt_cache",
         # Ollama ("llama3:8b does not support tools"), vLLM (""auto" tool choice requires --enable-auto-tool-choice"),
         # llama.cpp (500 "tools param requires --jinja flag", 400 "Unable to generate parser for this template"), SGLang
@@ -106,7 +101,7 @@ class OpenAI(Adapter):
     """A provider: one model of OpenAI, or of a compatible server."""
 
     name = NAME
-    lost = (openai.APIConnectionError, TransportError, ClientError)  # a stream's are not all wrapped
+    lost = (openai.APIConnectionError, TransportError, ClientError)  # one that does not speak HTTP is not wrapped
     failures = (ProviderError, openai.OpenAIError, *lost, ValueError, RecursionError)  # JSON can be too deep
     quirks = _QUIRKS
 
@@ -158,64 +153,38 @@ class OpenAI(Adapter):
         self._client.organization = None
         self._client.project = None
 
-    async def _ask(self, request: Request, deadline: Deadline) -> wire.WireAnswer:
+    async def _ask(self, request: Request) -> wire.WireAnswer:
         if not self._model:
             self._model = await self._first_listed()
-        return await super()._ask(request, deadline)
+        return await super()._ask(request)
 
     def _learnable(self, request: Request) -> Quirks:
         """All that matter; tools are offered in words only in chat completions."""
         has_tools = bool(request.tools) or any(message.role == "tool" for message in request.messages)
-        is_fixed = "tools" in self._never or "responses" in self._set | self._learnt()
-        without_use = {"tools": is_fixed or not has_tools, "stream": not self._may_stream}
-        return frozenset(name for name in self.quirks if not without_use.get(name))
+        is_fixed = "tools" in self._never or "responses" in self._set | self._lesson.quirks
+        return frozenset(self.quirks) if has_tools and not is_fixed else frozenset(self.quirks) - {"tools"}
 
-    @property
-    def _may_stream(self) -> bool:
-        return self.is_slow or self._told.is_at_home is True
-
-    async def _answered(self, request: Request, quirks: Quirks, deadline: Deadline) -> wire.WireAnswer:
+    async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
         effort = None if "effort" in quirks else self._effort
         model, in_words = self._model, "tools" in quirks and "responses" not in quirks
         reader = Reader(request, in_words=in_words)
         reasons = _REASONING.match(model) is not None
-        # Complete addresses, because the SDK takes 0.1 ms per request to append a path to its base address.
         if "responses" in quirks:
             marks = _CACHE_MARKS.match(model) is not None and "prompt_cache" not in quirks
             body = openai_responses.body(
                 request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
             )
-            data = await self._whole(f"{self._base_url}{openai_responses.PATH}", body)
-            return reader.read(openai_responses.read(data, model=model))
+            return reader.read(openai_responses.read(await self._post(openai_responses.PATH, body), model=model))
         asked = words.in_words(request) if in_words else request
         limits = ("max_tokens", "max_completion_tokens")
         limit = limits[(self._official or reasons) != ("limit" in quirks)]
         body = openai_chat.body(asked, model=model, effort=effort, limit=limit, official=self._official, quirks=quirks)
-        url = f"{self._base_url}{openai_chat.PATH}"
-        streams = self._may_stream and "stream" not in quirks
-        data = await (self._streamed(url, body, request, deadline) if streams else self._whole(url, body))
-        return reader.read(openai_chat.read(data))
+        return reader.read(openai_chat.read(await self._post(openai_chat.PATH, body)))
 
-    async def _whole(self, url: str, body: dict[str, object]) -> bytes:
-        """The body of an answer that comes in one piece."""
-        return await self._client.post(url, content=wire.encode_json(body), cast_to=bytes)
-
-    async def _streamed(self, url: str, body: dict[str, object], request: Request, deadline: Deadline) -> bytes:
-        """The same of one that comes in pieces, each of which extends the deadline."""
-        # Usage is reported at the end to those who ask for it.
-        data = wire.encode_json(body | {"stream": True, "stream_options": {"include_usage": True}})
-        kind = openai.AsyncStream[object]
-        async with await self._client.post(url, content=data, cast_to=object, stream=True, stream_cls=kind) as stream:
-            if stream.response.headers.get("content-type", "").lower().startswith("application/json"):
-                return await stream.response.aread()  # a few compatible servers do not stream
-            answer = openai_chat.PartialChat()
-            async for piece in stream:
-                # Buffered pieces arrive without a pause: without this one a fast server would block everything else.
-                await asyncio.sleep(0)
-                if answer.take(piece):
-                    deadline.extend()
-                    request.on_piece()
-            return answer.body()
+    async def _post(self, path: str, body: dict[str, object]) -> bytes:
+        """The body of the answer."""
+        # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
+        return await self._client.post(f"{self._base_url}{path}", content=wire.encode_json(body), cast_to=bytes)
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""
@@ -226,14 +195,9 @@ class OpenAI(Adapter):
         return names[0]
 
     def _refusal(self, error: Exception) -> wire.Refusal | None:
-        if not isinstance(error, openai.APIError):
+        if not isinstance(error, openai.APIStatusError):
             return None
-        code = str(error.code or error.type or "")
-        is_status = isinstance(error, openai.APIStatusError)  # else it is reported within a stream
+        code, headers = str(error.code or error.type or ""), error.response.headers
         return wire.Refusal(
-            status=error.status_code if is_status else wire.status_of(code),
-            code=code,
-            param=error.param or "",
-            words=error.message,
-            headers=error.response.headers if is_status else {},
+            status=error.status_code, code=code, param=error.param or "", words=error.message, headers=headers
         )

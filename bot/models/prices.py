@@ -8,7 +8,7 @@ Source: `prices.json` beside this file, which names its own source and date; `ma
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -106,16 +106,12 @@ class _Table(BaseModel):
     models: dict[str, Price]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Prices:
     """The prices of models."""
 
     by_model: Mapping[str, Price]
     """By model name, without a date at its end."""
-    date: str = ""
-    """The day of these prices, if known, in ISO format."""
-    asks: Callable[[str], Price | None] = lambda _: None
-    """The server's own price for a model whose price is not among these."""
 
     def cost(self, model: str, usage: Usage) -> Decimal | None:
         """US dollars, exact; None if the model's price or the usage is unknown."""
@@ -128,8 +124,7 @@ class Prices:
         A dated name (`claude-haiku-5-5-20260901`, `gpt-5.5-2026-04-23`) costs the same as its model; any other ending
         is a different model.
         """
-        known = self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
-        return known or self.asks(model)
+        return self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
 
     def with_file(self, path: Path | None) -> "Prices":
         """These prices, overridden by those in a file of the operator's, in the format of `prices.json`.
@@ -137,10 +132,7 @@ class Prices:
         Raises:
             ConfigError: it cannot be read, or is not a table of prices.
         """
-        if path is None:
-            return self
-        table = _table(path, "BUDGET__PRICES_FILE")
-        return Prices(by_model={**self.by_model, **table.models}, date=table.date)
+        return self if path is None else Prices({**self.by_model, **_table(path, "BUDGET__PRICES_FILE")})
 
     def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
         """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out.
@@ -149,7 +141,7 @@ class Prices:
         unknown, all tokens count in full, because a budget should end early rather than late.
         """
         added = {model: self._own(model, *dollars) for model, *dollars in own}
-        return Prices(by_model={**self.by_model, **added}, date=self.date)
+        return Prices({**self.by_model, **added})
 
     def _own(self, model: str, dollars_in: Decimal, dollars_out: Decimal) -> Price:
         known = self.of(model)
@@ -163,15 +155,14 @@ class Prices:
 @cache
 def published_prices() -> Prices:
     """The prices that vendors publish, and the price of having no model at all."""
-    table = _table(_PUBLISHED, "bot/models/prices.json")
     free = Price(input=Decimal(0), output=Decimal(0))
-    return Prices(by_model={**table.models, "offline": free}, date=table.date)
+    return Prices({**_table(_PUBLISHED, "bot/models/prices.json"), "offline": free})
 
 
-def _table(path: Path, name: str) -> _Table:
+def _table(path: Path, name: str) -> Mapping[str, Price]:
     try:
         with path.open("rb") as file:
-            return _Table.model_validate_json(file.read(_MAX_FILE_BYTES))
+            return _Table.model_validate_json(file.read(_MAX_FILE_BYTES)).models
     except OSError as error:
         raise ConfigError(f"{name} cannot be read: {error.strerror or type(error).__name__}") from error
     except ValidationError as error:
@@ -192,11 +183,13 @@ def unknown_price(model: str) -> str:
 
 def unknown_cost(model: str, usage: Usage) -> str:
     """Returns what the operator is told about a completion with unknown cost."""
-    if not (usage.input_tokens or usage.output_tokens):
-        return f"the server does not tell how many tokens model {model} used: its cost is not counted"
-    return unknown_price(model)
+    return unknown_price(model) if usage.input_tokens or usage.output_tokens else f"{_uncounted(model)} is not counted"
 
 
 def estimated_cost(model: str) -> str:
     """Returns what the operator is told about a completion with estimated cost."""
-    return f"the server does not tell how many tokens model {model} used: its cost is counted by an estimate"
+    return f"{_uncounted(model)} is counted by an estimate"
+
+
+def _uncounted(model: str) -> str:
+    return f"the server does not tell how many tokens model {model} used: its cost"

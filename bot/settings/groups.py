@@ -277,8 +277,8 @@ class LlmSettings(SettingsGroup):
     max_output_tokens: int = Field(default=4096, ge=256, le=128_000)
     """The longest answer in tokens, thinking included."""
     timeout_seconds: float = Field(default=120, ge=1, le=3600)
-    """How many seconds models can be silent, retries and other providers included: until an answer begins, and between
-    its pieces. Claude, OpenAI and other servers that send none have this time for the whole answer."""
+    """How many seconds a model can take for an answer; one at home (llama.cpp, LM Studio, Ollama) can take the whole
+    turn's time."""
     system_prompt: str | None = None
     """What the model is told about itself; unset means the built-in text."""
 

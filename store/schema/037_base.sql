@@ -412,7 +412,7 @@ CREATE TABLE quotas (
     used INTEGER NOT NULL
 ) STRICT;
 
--- What models were found to accept and refuse, so that a restart does not cost another refusal. No words of people.
+-- Of earlier versions, which kept what models were found to accept; nothing reads or writes it. No words of people.
 CREATE TABLE lessons (
     subject TEXT PRIMARY KEY,               -- a digest of the server's address and the model's name
     lessons TEXT NOT NULL,                  -- JSON

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.models import CapabilityProbe, known_models, server_of
+from bot.app.models import CapabilityProbe, lesson_of, priced_models
 from bot.chat.room import ContextRoom
 from bot.doctor.models import checked_server
 from bot.doctor.servers import TIMEOUT_SECONDS, ask_capabilities
@@ -49,8 +49,7 @@ async def learned(settings: Settings, lessons: ModelLessons, *, answered: bool =
             probe.on_answer(ANSWER)
             await asyncio.gather(*probe._asking)
         await probe.aclose()
-    place = server_of(settings)(None)
-    return lessons.capabilities(*place) if place else NOTHING
+    return lesson_of(settings, lessons)(None).capabilities
 
 
 HOME = Capabilities(window_tokens=8192, pictures=False, is_at_home=True)
@@ -88,7 +87,7 @@ async def test_each_server_is_understood() -> None:
             for name in ("home-8b", None):
                 lessons = ModelLessons()
                 assert await learned(settings_of(server, model=name), lessons) == expected
-                assert lessons.capabilities(server.base_url, "home-8b") == expected
+                assert lessons.of(server.base_url, "home-8b").capabilities == expected
             assert server.refused == []
 
 
@@ -107,7 +106,7 @@ async def test_claude_is_asked_by_its_name() -> None:
             thinking=True,
             effort=False,
         )
-        assert ContextRoom(lessons, server_of(settings)).window_tokens(None) == 1_000_000
+        assert ContextRoom(lesson_of(settings, lessons)).window_tokens(None) == 1_000_000
 
 
 async def test_after_the_first_answer_it_is_asked_again() -> None:
@@ -165,8 +164,7 @@ async def test_the_price_that_is_counted_is_shown() -> None:
     async with OpenAIServer(local=True, models=("home-8b",), host=ModelHost("openrouter")) as server:
         settings, lessons = settings_of(server), ModelLessons()
         await learned(settings, lessons)
-        assert known_models(settings, lessons)(None).price == SOLD
         own = settings_of(server, BUDGET__PRICES="home-8b=1/2")
-        assert known_models(own, lessons)("openai/home-8b").price == Price(input=Decimal(1), output=Decimal(2))
-        assert known_models(settings, ModelLessons())(None).price is None
-    assert known_models(load_settings({}, env_file=None), ModelLessons())(None) == NOTHING
+        found = [priced_models(one, lessons)(choice) for one, choice in ((settings, None), (own, "openai/home-8b"))]
+        assert [one and one.price for one in found] == [SOLD, Price(input=Decimal(1), output=Decimal(2))]
+        assert priced_models(settings, ModelLessons())(None) is None

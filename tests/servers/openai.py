@@ -9,7 +9,6 @@ The rules are in `tests.servers.openai_rules`, the scripted answers in `tests.se
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +18,7 @@ from tests.servers import openai_rules as rules
 from tests.servers import openai_words
 from tests.servers.base import Seen
 from tests.servers.model_hosts import ModelHost
-from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens, event, pieces
+from tests.servers.script import Call, Heard, Mistake, ModelServer, Say, Scripted, Think, Tokens
 
 CHAT = "/v1/chat/completions"
 RESPONSES = "/v1/responses"
@@ -250,43 +249,12 @@ class OpenAIServer(ModelServer):
         content = {"role": "assistant", "content": [words]}
         return {"id": self.new_id("msg"), "type": "message", "status": "completed", **content}
 
-    def events(self, body: Json, answer: Json) -> Iterator[bytes]:
-        counts = (body.get("stream_options") or {}).get("include_usage") and "usage" in answer
-        head = {name: answer[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-        head |= {"usage": None} if counts else {}
-        choice = answer["choices"][0]
-        for delta in _deltas(choice["message"]):
-            yield event(head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-        yield event(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]})
-        if counts:
-            yield event(head | {"choices": [], "usage": answer["usage"]})
-        yield b"data: [DONE]\n\n"
-
-    def failure(self, code: str) -> bytes:
-        return event(error_body("It failed in the middle.", kind="server_error", code=code))
-
     def refusal(self, mistake: Mistake) -> web.Response:
         return web.json_response(
             error_body(mistake.message, kind=mistake.kind, **mistake.extra),
             status=mistake.status,
             headers={"x-should-retry": "false", "x-request-id": self.new_id("req")},
         )
-
-
-def _deltas(message: Json) -> Iterator[Json]:
-    yield {"role": "assistant", "content": "" if message["content"] else None, "refusal": None}
-    yield from ({"reasoning_content": piece} for piece in pieces(message.get("reasoning_content") or ""))
-    for detail in message.get("reasoning_details") or ():
-        yield from ({"reasoning_details": [detail | {"text": piece}]} for piece in pieces(detail.get("text") or ""))
-        if "text" not in detail:
-            yield {"reasoning_details": [detail]}
-    for name in ("content", "refusal"):
-        yield from ({name: piece} for piece in pieces(message.get(name) or ""))
-    for index, call in enumerate(message.get("tool_calls") or []):
-        begun = call | {"index": index, "function": call["function"] | {"arguments": ""}}
-        yield {"tool_calls": [begun]}
-        for piece in pieces(call["function"]["arguments"]):
-            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
 def _named(name: str) -> Json:

@@ -9,7 +9,7 @@ import itertools
 import json
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
@@ -70,27 +70,6 @@ class Scripted:
     @property
     def calls(self) -> tuple[Call, ...]:
         return tuple(part for part in self.parts if isinstance(part, Call))
-
-
-Break = Literal["cut", "stall", "garbage", "error", "end"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Broken:
-    """An answer that does not come to its end where it is streamed.
-
-    After so many events the connection is cut, nothing more comes, something comes that is none, the service says by an
-    event that it failed (`error`: its code), or the stream ends as if all had been said.
-    """
-
-    said: Scripted
-    how: Break
-    events: int
-    error: str = "overloaded_error"
-
-
-def broken(said: Scripted, how: Break, *, events: int = 4, error: str = "overloaded_error") -> Broken:
-    return Broken(said=said, how=how, events=events, error=error)
 
 
 def say(text: str) -> Scripted:
@@ -172,7 +151,7 @@ class ModelServer(Server, ABC):
     `strict` checks every rule of the service before answering; a benchmark switches it off.
     """
 
-    script: list[Scripted | Broken | Answer] = field(default_factory=list)
+    script: list[Scripted | Answer] = field(default_factory=list)
     reply: Callable[[Heard], Scripted] = echo
     looks: list[Seen] = field(default_factory=list[Seen])
     """What was asked about models, and not of them: `requests` holds the others, whoever looks meanwhile."""
@@ -182,10 +161,6 @@ class ModelServer(Server, ABC):
     """None takes any key, as local servers do."""
     latency_seconds: float = 0.0
     strict: bool = True
-    streams: bool = True
-    """False answers in one piece whatever is asked, as a few compatible servers do."""
-    broken: asyncio.Event = field(default_factory=asyncio.Event)
-    """Is set when a stream has broken off."""
     billed: Callable[[dict[str, Any]], Tokens] | None = None
     """What a request uses, as `tests.servers.caches` reckons it; None: what the script says."""
     window_tokens: int = 1_000_000
@@ -199,7 +174,7 @@ class ModelServer(Server, ABC):
     _count: "itertools.count[int]" = field(default_factory=itertools.count)
     _mark: str = field(default_factory=lambda: secrets.token_hex(3))
 
-    def scripted(self, *answers: Scripted | Broken | Answer) -> Self:
+    def scripted(self, *answers: Scripted | Answer) -> Self:
         self.script.extend(answers)
         return self
 
@@ -243,62 +218,18 @@ class ModelServer(Server, ABC):
         scripted = self.script.pop(0) if self.script else self.reply(self.heard(seen, body))
         if self.latency_seconds:
             await asyncio.sleep(self.latency_seconds)
-        if isinstance(scripted, Broken):
-            return await self._break(seen, request, body, scripted)
         if isinstance(scripted, Scripted) and self.billed is not None:
             scripted = scripted.using(self.billed(body))
         if not isinstance(scripted, Scripted):
             fault = scripted(seen)
             return fault if isinstance(fault, web.StreamResponse) else await fault
         answer = self.answer(seen, body, scripted)
-        if body.get("stream") and self.streams:
-            return await self._streamed(request, body, answer)
+        assert not body.get("stream"), "Aldis asks for whole answers"
         response = web.json_response(answer, headers={"request-id": self.new_id("req")})
         await response.prepare(request)
         await response.write_eof()
         self.completed.append(answer["id"])
         return response
-
-    async def _streamed(self, request: web.Request, body: dict[str, Any], answer: dict[str, Any]) -> web.StreamResponse:
-        response = await self._opened(request)
-        for event in self.events(body, answer):
-            await response.write(event)
-        await response.write_eof()
-        self.completed.append(answer["id"])
-        return response
-
-    async def _opened(self, request: web.Request) -> web.StreamResponse:
-        headers = {"content-type": "text/event-stream; charset=utf-8", "request-id": self.new_id("req")}
-        response = web.StreamResponse(headers=headers)
-        await response.prepare(request)
-        return response
-
-    async def _break(self, seen: Seen, request: web.Request, body: dict[str, Any], fault: Broken) -> web.StreamResponse:
-        assert body.get("stream"), "only a stream can break off"
-        response = await self._opened(request)
-        for event in itertools.islice(self.events(body, self.answer(seen, body, fault.said)), fault.events):
-            await response.write(event)
-        self.broken.set()
-        if fault.how == "stall":
-            await asyncio.Event().wait()
-        if fault.how == "cut":
-            assert request.transport is not None
-            request.transport.close()
-        if fault.how == "garbage":
-            await response.write(b"event: message_delta\ndata: {not json\n\n")
-        if fault.how == "error":
-            await response.write(self.failure(fault.error))
-        if fault.how != "cut":
-            await response.write_eof()
-        return response
-
-    def events(self, body: dict[str, Any], answer: dict[str, Any]) -> Iterator[bytes]:
-        """The answer as the service streams it; a service that Aldis asks for whole answers alone has none."""
-        raise AssertionError("Aldis asked for a stream where it asks for whole answers")
-
-    def failure(self, code: str) -> bytes:
-        """The event by which the service says in the middle of a stream that it failed; as `events`."""
-        raise AssertionError("Aldis asked for a stream where it asks for whole answers")
 
     @abstractmethod
     def check_key(self, seen: Seen) -> None: ...
@@ -334,16 +265,6 @@ def parsed(data: bytes) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Mistake("The request body is not valid JSON")
     return body
-
-
-def pieces(text: str) -> Iterator[str]:
-    """A text as models write it: a few characters at a time."""
-    return (text[start : start + 5] for start in range(0, len(text), 5))
-
-
-def event(data: Mapping[str, Any], name: str | None = None) -> bytes:
-    """A server-sent event."""
-    return (f"event: {name}\n" if name else "").encode() + b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
 class ConnectionCut(Exception):

@@ -1,6 +1,7 @@
 """What servers say of their models is read, bounded, and followed where nothing else is set."""
 
 import json
+from contextlib import aclosing
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -13,35 +14,18 @@ from bot.chat.room import SIZES, ContextRoom
 from bot.messages import Picture, UserMessage
 from bot.models import capabilities
 from bot.models.anthropic import Anthropic
-from bot.models.base import Provider, Request, Usage
+from bot.models.base import Provider, Request
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_listed, of_ollama
 from bot.models.openai import OpenAI
 from bot.models.prices import Price, published_prices
 from tests.bot.models.vendors import QUESTION
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
-from tests.servers.script import ModelServer, say
+from tests.servers.script import ModelServer, Tokens, say
 
 PHOTO = Picture(data=b"\x89PNG\r\n a chart", content_type="image/png", width=10, height=10)
 SEEN = replace(QUESTION, messages=(UserMessage(text="What is this?", media=(PHOTO,)),))
-ALL = Capabilities(
-    window_tokens=8192,
-    max_output_tokens=2048,
-    tools=True,
-    pictures=False,
-    documents=None,
-    thinking=True,
-    effort=False,
-    price=Price(input=Decimal("0.3"), output=Decimal("1.2"), cache_read=Decimal("0.03")),
-)
-
-
-def test_what_was_said_comes_back_from_the_store() -> None:
-    """By way of JSON; what was not said is not kept."""
-    kept = json.loads(json.dumps(ALL.as_lesson()))
-    assert Capabilities(**kept) == ALL
-    assert "documents" not in kept
-    assert NOTHING.as_lesson() == {}
+SOLD = Price(input=Decimal("0.3"), output=Decimal("1.2"), cache_read=Decimal("0.03"))
 
 
 @pytest.mark.parametrize("wrong", [-1, 0, 3, 10**30, 8192.5, True, "8192", None, [8192], {}])
@@ -85,7 +69,7 @@ ANYTHING = st.recursive(
 
 @given(ANYTHING)
 def test_no_answer_does_harm(answer: Any) -> None:
-    """Whatever stands in it, there is a result within bounds that can be kept."""
+    """Whatever stands in it, there is a result within bounds."""
     found = [
         capabilities.of_anthropic(answer),
         capabilities.of_listed(answer),
@@ -96,20 +80,11 @@ def test_no_answer_does_harm(answer: Any) -> None:
     ]
     for one in found:
         assert one.window_tokens is None or 512 <= one.window_tokens <= 100_000_000
-        assert Capabilities(**json.loads(json.dumps(one.as_lesson()))) == one
-
-
-def test_what_is_learnt_later_counts_at_once() -> None:
-    """Although it is read once and not with every request."""
-    lessons = lessons_with("http://gpu", "m", ALL)
-    assert lessons.capabilities("http://gpu", "m") == ALL
-    lessons.learn("http://gpu", "m", told=Capabilities(window_tokens=4096).as_lesson())
-    assert lessons.capabilities("http://gpu", "m") == Capabilities(window_tokens=4096)
 
 
 def lessons_with(server: str, model: str, told: Capabilities) -> ModelLessons:
     lessons = ModelLessons()
-    lessons.learn(server, model, told=told.as_lesson())
+    lessons.of(server, model).capabilities = told
     return lessons
 
 
@@ -131,7 +106,7 @@ async def test_a_model_without_tools_or_eyes_is_not_tried_first() -> None:
         [body] = await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
         assert "tools" not in body
         assert "you cannot see" in json.dumps(body)
-        assert "quirks" not in lessons.of(server.base_url, "m")
+        assert not lessons.of(server.base_url, "m").quirks
     async with OpenAIServer(local=True, sees=True) as server:
         lessons = lessons_with(server.base_url, "m", blind)
         chosen = OpenAI(
@@ -143,11 +118,11 @@ async def test_a_model_without_tools_or_eyes_is_not_tried_first() -> None:
 
 
 async def test_a_refusal_teaches_nothing_of_what_was_only_said() -> None:
-    """Else a server that was wrong once would be believed for a month."""
+    """Else a server that was wrong once would be believed until the next start."""
     async with OpenAIServer(local=True, refuses=frozenset({"max_tokens"})) as server:
         lessons = lessons_with(server.base_url, "m", Capabilities(tools=False, pictures=False))
         await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
-        assert lessons.of(server.base_url, "m")["quirks"] == ["limit"]
+        assert lessons.of(server.base_url, "m").quirks == {"limit"}
 
 
 async def test_claude_without_eyes_is_shown_no_picture() -> None:
@@ -164,7 +139,7 @@ async def test_claude_without_eyes_is_shown_no_picture() -> None:
 def test_the_smallest_window_that_is_known_counts() -> None:
     """That of a refusal, or what the server said; the longest answer has its share, and its own limit."""
     lessons = lessons_with("http://gpu", "m", Capabilities(window_tokens=32_768, max_output_tokens=1024))
-    room = ContextRoom(lessons, lambda _: ("http://gpu", "m"))
+    room = ContextRoom(lambda _: lessons.of("http://gpu", "m"))
     assert room.window_tokens(None) == 32_768
     assert room.output_tokens(4096, SIZES[0], None) == 1024
     room.on_refusal(None, 8192)
@@ -173,13 +148,13 @@ def test_the_smallest_window_that_is_known_counts() -> None:
     assert room.window_tokens(None) == 32_768
 
 
-def test_a_reseller_says_its_price() -> None:
+async def test_a_reseller_says_its_price() -> None:
     """It counts where no other is known; the operator's own counts more."""
-    lessons = lessons_with("http://shop", "vendor/m", ALL)
-    asked = replace(published_prices(), asks=lambda model: lessons.capabilities("http://shop", model).price)
-    used = Usage(input_tokens=1_000_000, output_tokens=1_000_000)
-    assert asked.cost("vendor/m", used) == Decimal("1.5")
-    own = replace(asked.with_own([("vendor/m", Decimal(1), Decimal(1))]), asks=asked.asks)
-    assert own.cost("vendor/m", used) == Decimal(2)
-    assert asked.cost("vendor/other", used) is None
-    assert asked.cost("claude-haiku-5-5", used) == published_prices().cost("claude-haiku-5-5", used)
+    async with OpenAIServer(local=True) as server:
+        server.reply = lambda _: say("Fine.").using(Tokens(fresh=1_000_000, output=1_000_000))
+        lessons = lessons_with(server.base_url, "vendor/m", Capabilities(price=SOLD))
+        for own, cost_usd in (([], "1.5"), ([("vendor/m", Decimal(1), Decimal(1))], "2")):
+            prices = published_prices().with_own(own)
+            shop = OpenAI(api_key=None, model="vendor/m", base_url=server.base_url, lessons=lessons, prices=prices)
+            async with aclosing(shop):
+                assert (await shop.complete(QUESTION)).cost_usd == Decimal(cost_usd)

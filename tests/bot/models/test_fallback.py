@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable, Unreadable
 from bot.messages import AssistantMessage, Text, UserMessage
 from bot.models.base import Attempt, Completion, Provider, Request, Stop, Usage
 from bot.models.fallback import Fallback
@@ -52,10 +52,12 @@ class Scripted:
     script: list[Step]
     seconds: float = 0.0
     offered_seconds: list[float] = field(default_factory=list)
+    total_seconds: list[float | None] = field(default_factory=list)
     closed: int = 0
 
     async def complete(self, request: Request) -> Completion:
         self.offered_seconds.append(request.timeout_seconds)
+        self.total_seconds.append(request.total_seconds)
         self.machine.now += self.seconds
         step = self.script.pop(0) if self.script else ANSWER
         if isinstance(step, str):
@@ -100,8 +102,13 @@ def scripted(machine: Machine, *scripts: Sequence[Step]) -> list[Scripted]:
     return [Scripted(name, machine, list(script)) for name, script in zip("abcdef", scripts, strict=False)]
 
 
-def fallback_of(providers: Sequence[Provider], machine: Machine) -> Fallback:
-    return Fallback(providers, monotonic=machine, pause=machine.pause, fraction=lambda: 0.5)
+def named(*providers: Scripted) -> dict[str, Provider]:
+    return {f"{provider.name}/{provider.name}-1": provider for provider in providers}
+
+
+def fallback_of(providers: Sequence[Scripted], machine: Machine, *others: Scripted, fraction: float = 0.5) -> Fallback:
+    named_others = named(*others)
+    return Fallback(named(*providers), named_others, monotonic=machine, pause=machine.pause, fraction=lambda: fraction)
 
 
 def kinds(attempts: Sequence[object]) -> list[tuple[str, str]]:
@@ -238,7 +245,7 @@ async def test_the_back_off_is_jittered(fraction: float, pause: float) -> None:
     """Many turns that fail at once do not all come back at once."""
     machine = Machine()
     (a,) = scripted(machine, [Overloaded])
-    await Fallback([a], monotonic=machine, pause=machine.pause, fraction=lambda: fraction).complete(REQUEST)
+    await fallback_of([a], machine, fraction=fraction).complete(REQUEST)
     assert machine.pauses == [pause]
 
 
@@ -319,6 +326,17 @@ async def test_the_time_that_is_left_is_handed_down() -> None:
     assert (a.offered_seconds, b.offered_seconds, c.offered_seconds) == ([30], [20], [40])
 
 
+async def test_a_silent_model_leaves_the_others_their_time() -> None:
+    """It is not asked again for this request; one at home has half of all that is left, not only of its own time."""
+    machine = Machine()
+    a, b = scripted(machine, [TooSlow], [Unavailable])
+    a.seconds = 30
+    completion = await fallback_of([a, b], machine).complete(replace(REQUEST, total_seconds=600))
+    assert (completion.provider, a.asked, b.asked) == ("b", 1, 2)
+    assert (a.offered_seconds, b.offered_seconds) == ([30], [60, 60])
+    assert (a.total_seconds, b.total_seconds) == ([300], [570, 569.5])
+
+
 async def test_nothing_begins_after_the_deadline() -> None:
     """When the time is over nobody else is asked and no pause is begun: the last error is raised."""
     machine = Machine()
@@ -381,8 +399,7 @@ async def test_the_chosen_model_is_asked_first(model: str | None, order: list[st
     """The others stand in for it in their order, each once; a choice that is no longer there is as none."""
     machine = Machine()
     a, b, d = (Scripted(name, machine, [Rejected]) for name in "abd")
-    choices = {"a/a-1": a, "b/b-1": b, "d/d-1": d}
-    fallback = Fallback([a, b], choices=choices, monotonic=machine, pause=machine.pause, fraction=lambda: 0.5)
+    fallback = fallback_of([a, b], machine, a, b, d)
     with pytest.raises(Rejected) as caught:
         await fallback.complete(replace(REQUEST, model=model))
     assert [provider for provider, _ in kinds(caught.value.attempts)] == order
@@ -392,7 +409,7 @@ async def test_a_choice_cools_down_by_itself() -> None:
     """A model that failed is passed over also for those who chose it, and nobody else's is for that."""
     machine = Machine()
     a, d = Scripted("a", machine, []), Scripted("d", machine, [Overloaded])
-    fallback = Fallback([a], choices={"d/d-1": d}, monotonic=machine, pause=machine.pause)
+    fallback = fallback_of([a], machine, d)
     chosen = replace(REQUEST, model="d/d-1")
     assert [(await fallback.complete(chosen)).provider for _ in range(2)] == ["a", "a"]
     machine.now += 31
@@ -404,7 +421,7 @@ async def test_closing_closes_the_choices_once() -> None:
     """Those that are among the providers, too."""
     machine = Machine()
     a, d = Scripted("a", machine, []), Scripted("d", machine, [])
-    await Fallback([a], choices={"a/a-1": a, "d/d-1": d}).aclose()
+    await fallback_of([a], machine, a, d).aclose()
     assert (a.closed, d.closed) == (1, 1)
 
 
@@ -421,9 +438,3 @@ async def test_closing_closes_all_even_when_one_fails_to() -> None:
         await fallback_of([a, b, c], machine).aclose()
     assert a.closed
     assert c.closed
-
-
-def test_a_fallback_of_nobody_is_refused() -> None:
-    """An empty list is a mistake of whoever put Aldis together, seen at the start."""
-    with pytest.raises(ValueError, match="at least one"):
-        Fallback([])

@@ -1,6 +1,5 @@
 """What is OpenAI's own: two APIs, names of the output limit, reasoning items, and the habits of compatible servers."""
 
-import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -8,19 +7,30 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
 
 from bot.chat import phrases
-from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
+from bot.errors import (
+    BadKey,
+    ContextTooLong,
+    NoSuchModel,
+    Overloaded,
+    ProviderError,
+    Rejected,
+    TooSlow,
+    Unavailable,
+    Unreadable,
+)
 from bot.messages import AssistantMessage, Opaque, Text, ToolCall
 from bot.models import openai_chat
 from bot.models.base import Completion, Stop, ToolOffer
+from bot.models.capabilities import Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.openai import Api, OpenAI
 from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
 from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.script import Tokens, call, cut_off, refuse, say, think
+from tests.waiting import DEADLINE_SECONDS
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -391,25 +401,18 @@ PEG = "The model produced output that does not match the expected peg-native for
 OLLAMA = "error parsing tool call: raw='{\"place\": Oslo}', err=invalid character 'O' looking for beginning of value"
 
 
-def unreadable(words: str, *, in_stream: bool) -> Answer:
-    """What a server says that cannot read what its model wrote, before it answers or within its stream."""
-    error: dict[str, Any] = {"error": {"code": 500, "message": words, "type": "server_error"}}
-    if not in_stream:
-        return answer_json(error, 500)
-    chunk = {"choices": [{"index": 0, "delta": {"content": "It"}}]}
-    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (chunk, error))
-    return lambda _: web.Response(text=body, content_type="text/event-stream")
+def unreadable(words: str) -> Answer:
+    """What a server says that cannot read what its model wrote."""
+    return answer_json({"error": {"code": 500, "message": words, "type": "server_error"}}, 500)
 
 
-@pytest.mark.parametrize("in_stream", [False, True], ids=["answer", "stream"])
 @pytest.mark.parametrize("words", [LLAMA, PEG, OLLAMA])
-async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str, in_stream: bool) -> None:
+async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str) -> None:
     """The lost answer is kept for the ledger, and what the model wrote counts as no refusal of tools."""
     server = OpenAIServer(local=True)
-    server.faults.append(unreadable(words, in_stream=in_stream))
+    server.faults.append(unreadable(words))
     async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
-        provider.is_slow = in_stream
-        completion = await Fallback([provider]).complete(QUESTION)
+        completion = await Fallback({"openai/llama-4": provider}).complete(QUESTION)
     assert completion.stop is Stop.END
     [lost] = completion.attempts
     assert (lost.provider, lost.model, lost.error, lost.cost_usd) == ("openai", "llama-4", "Unreadable", None)
@@ -419,13 +422,28 @@ async def test_what_a_server_cannot_read_is_asked_for_once_more(words: str, in_s
 async def test_what_a_server_never_can_read_is_asked_for_twice_only() -> None:
     """By a fallback, too: each answer may take a model minutes. People hear what they can do, and no word of it."""
     server = OpenAIServer(local=True)
-    server.faults += [unreadable(LLAMA, in_stream=False)] * 9
+    server.faults += [unreadable(LLAMA)] * 9
     async with server, aclosing(_provider(server, model="llama-4", api_key=None, api="auto")) as provider:
         with pytest.raises(Unreadable) as raised:
-            await Fallback([provider]).complete(QUESTION)
+            await Fallback({"openai/llama-4": provider}).complete(QUESTION)
     assert len(server.requests) == 2
     assert "Oslo" not in str(raised.value)
     assert phrases.for_error(raised.value) == phrases.UNREADABLE.text
+
+
+async def test_a_model_at_home_has_the_whole_turns_time() -> None:
+    """Every other has the time of one answer, and what it had not sent by then has cost an unknown amount."""
+    async with OpenAIServer(local=True) as server:
+        server.latency_seconds = 0.3
+        lessons = ModelLessons()
+        provider = OpenAI(api_key=None, model="qwen4:8b", base_url=server.base_url, lessons=lessons)
+        slow = replace(QUESTION, timeout_seconds=0.1, total_seconds=DEADLINE_SECONDS)
+        async with aclosing(provider):
+            with pytest.raises(TooSlow, match=r"gave no answer in 0\.1 s") as raised:
+                await provider.complete(slow)
+            assert raised.value.cost_usd is None
+            lessons.of(server.base_url, "qwen4:8b").capabilities = Capabilities(is_at_home=True)
+            assert (await provider.complete(slow)).stop is Stop.END
 
 
 async def test_a_template_with_one_call_alone() -> None:

@@ -20,12 +20,9 @@ LOOKED = think("I need the weather of both places.") + call("get_weather", {"pla
 
 
 @asynccontextmanager
-async def _opened(
-    server: OpenAIServer, *, streams: bool, lessons: ModelLessons | None = None
-) -> AsyncIterator[Provider]:
+async def _opened(server: OpenAIServer, lessons: ModelLessons | None = None) -> AsyncIterator[Provider]:
     async with server:
         own = OpenAI(api_key="k", model="model-of-others", base_url=server.base_url, lessons=lessons)
-        own.is_slow = streams
         async with aclosing(own):
             yield own
 
@@ -38,12 +35,11 @@ async def _looked_twice(provider: Provider) -> Request:
     return request
 
 
-@pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("whose", [name for name in get_args(Carried) if name != "nothing"])
-async def test_what_a_call_came_with_goes_back_with_it(whose: Carried, streams: bool) -> None:
-    """Through all rounds of a turn, whole and in pieces; nothing is refused."""
+async def test_what_a_call_came_with_goes_back_with_it(whose: Carried) -> None:
+    """Through all rounds of a turn; nothing is refused."""
     server = OpenAIServer(local=True, carries=whose).scripted(LOOKED, LOOKED, say("Both are cold."))
-    async with _opened(server, streams=streams) as provider:
+    async with _opened(server) as provider:
         completion = await provider.complete(await _looked_twice(provider))
     assert texts(completion) == ["Both are cold."]
     assert server.refused == []
@@ -52,11 +48,11 @@ async def test_what_a_call_came_with_goes_back_with_it(whose: Carried, streams: 
 @pytest.mark.parametrize("whose", ["deepseek", "kimi", "gemini"])
 async def test_a_call_of_another_model_is_taken_after_one_refusal(whose: Carried) -> None:
     """What another made, or what came before a crash, has lost its thoughts: the server says so once, and never again,
-    nor in the next process.
+    nor to another provider of this run.
     """
     server = OpenAIServer(local=True, carries=whose).scripted(LOOKED, say("Cold."), say("Cold."), say("Cold."))
     lessons = ModelLessons()
-    async with _opened(server, streams=False, lessons=lessons) as provider:
+    async with _opened(server, lessons) as provider:
         turn = followed_by(QUESTION, *answered((await provider.complete(QUESTION)).message))
         turn = replace(turn, messages=stripped(turn.messages))
         for _ in range(2):
@@ -71,7 +67,7 @@ async def test_a_call_of_another_model_is_taken_after_one_refusal(whose: Carried
 async def test_the_next_turn_of_deepseek_goes_without_thoughts() -> None:
     """The history keeps none; DeepSeek wants some with each call in it, and is given a blank after one refusal."""
     server = OpenAIServer(local=True, carries="deepseek").scripted(LOOKED, say("Cold."), say("Colder."))
-    async with _opened(server, streams=True) as provider:
+    async with _opened(server) as provider:
         turn = followed_by(QUESTION, *answered((await provider.complete(QUESTION)).message))
         last = (await provider.complete(turn)).message
         assert last is not None
@@ -85,7 +81,7 @@ async def test_the_next_turn_of_deepseek_goes_without_thoughts() -> None:
 async def test_a_server_that_refuses_its_own_thoughts_is_not_sent_them() -> None:
     """It says so once; from then on they are left out."""
     server = OpenAIServer(local=True, carries="nothing").scripted(LOOKED, LOOKED, say("Both are cold."))
-    async with _opened(server, streams=True) as provider:
+    async with _opened(server) as provider:
         completion = await provider.complete(await _looked_twice(provider))
     assert texts(completion) == ["Both are cold."]
     assert len(server.refused) == 1

@@ -5,38 +5,26 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
 
 from bot.models.base import Stop, Usage
 from tests.bot.models.vendors import QUESTION, Vendor, calls, opened, texts
 from tests.servers.base import answer_json
-from tests.servers.script import event
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Json = Mapping[str, Any]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module", params=["in pieces", "whole"])
-async def vendor(request: pytest.FixtureRequest) -> AsyncIterator[Vendor]:
-    async with opened("local", streams=request.param == "in pieces") as vendor:
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def vendor() -> AsyncIterator[Vendor]:
+    async with opened("local") as vendor:
         yield vendor
 
 
-def answers(vendor: Vendor, *messages: Json, reason: object = "stop", **more: object) -> None:
-    """The next answer is made of these, one in each piece, or all at once."""
-    head = {"id": "x", "created": 1, "model": "m"}
-    whole = {name: value for message in messages for name, value in message.items()}
-    choice = {"index": 0, "message": {"role": "assistant", "content": None, **whole}, "finish_reason": reason}
-    body = answer_json(head | {"choices": [choice]} | more)
-    pieces = [{"choices": [{"index": 0, "delta": message, "finish_reason": None}]} for message in messages]
-    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
-    stream = b"".join(event(head | piece) for piece in [*pieces, end | more]) + b"data: [DONE]\n\n"
-
-    def answer(seen: Any) -> Any:
-        return web.Response(body=stream, content_type="text/event-stream") if seen.json().get("stream") else body(seen)
-
-    vendor.server.faults.append(answer)
+def answers(vendor: Vendor, message: Json, *, reason: object = "stop", **more: object) -> None:
+    """The next answer is this message."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": None, **message}, "finish_reason": reason}
+    vendor.server.faults.append(answer_json({"id": "x", "created": 1, "model": "m", "choices": [choice], **more}))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +52,6 @@ async def test_a_usage_that_is_none(vendor: Vendor, usage: object, told: Usage) 
     "message",
     [
         {"content": ["Hi"]},
-        {"content": {"type": "text", "text": "Hi"}},
         {"content": [{"type": "text", "text": "Hi"}, {"type": "of_tomorrow"}]},
         {"content": "Hi", "refusal": False},
         {"content": "Hi", "reasoning_details": {"type": "reasoning.text"}, "reasoning_content": ["hm"]},
@@ -95,7 +82,7 @@ async def test_an_end_that_nobody_knows(vendor: Vendor, reason: object) -> None:
     ],
 )
 async def test_a_call_with_odd_names(vendor: Vendor, call: Json) -> None:
-    """Its id and its number may be of any kind."""
+    """Its id may be of any kind."""
     answers(vendor, {"tool_calls": [call]}, reason="tool_calls")
     asked = calls(await vendor.provider.complete(QUESTION))
     assert [(one.name, dict(one.arguments)) for one in asked] == [("get_weather", {"place": "Oslo"})]
@@ -104,23 +91,7 @@ async def test_a_call_with_odd_names(vendor: Vendor, call: Json) -> None:
 @pytest.mark.parametrize("function", [{"name": None, "arguments": "{}"}, {"arguments": "{}"}, {"name": ["x"]}])
 async def test_a_call_of_nothing(vendor: Vendor, function: Json) -> None:
     """The words beside it stay; that there is no such tool is told to the model."""
-    answers(vendor, {"content": "I look."}, {"tool_calls": [{"index": 0, "id": "a", "function": function}]})
+    answers(vendor, {"content": "I look.", "tool_calls": [{"index": 0, "id": "a", "function": function}]})
     completion = await vendor.provider.complete(QUESTION)
     assert texts(completion) == ["I look."]
     assert [one.name for one in calls(completion)] == [""]
-
-
-async def test_a_second_answer_beside_the_first(vendor: Vendor) -> None:
-    """Nobody asked for it, and its words are not mixed with those of the first, whatever comes without a number."""
-    first, second = {"index": 0, "delta": {"content": "H"}}, {"index": 1, "delta": {"content": "Bye"}}
-    rest = {"delta": {"content": "i"}, "finish_reason": "stop"}
-    pieces = [{"choices": [first, second]}, {"choices": [second]}, {"choices": [rest]}]
-    message = {"role": "assistant", "content": "Hi"}
-    whole = answer_json({"choices": [{"message": message}, {"message": {"content": "Bye"}}]})
-    stream = b"".join(map(event, pieces)) + b"data: [DONE]\n\n"
-    vendor.server.faults.append(
-        lambda seen: (
-            web.Response(body=stream, content_type="text/event-stream") if seen.json().get("stream") else whole(seen)
-        )
-    )
-    assert texts(await vendor.provider.complete(QUESTION)) == ["Hi"]

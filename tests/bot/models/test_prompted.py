@@ -34,7 +34,6 @@ server = fixture_of(lambda: OpenAIServer(local=True, takes_tools=False))
 @pytest.fixture
 async def model(server: OpenAIServer) -> AsyncIterator[OpenAI]:
     async with aclosing(_model(server, "prompt")) as provider:
-        provider.is_slow = True
         yield provider
     assert server.refused == []
 
@@ -54,9 +53,8 @@ async def _completed(provider: Provider, server: OpenAIServer, *said: str) -> Co
 
 
 @pytest.mark.parametrize("how", get_args(ToolRefusal))
-@pytest.mark.parametrize("streamed", [True, False])
 async def test_a_server_that_refuses_tools_is_asked_in_words(
-    how: ToolRefusal, streamed: bool, caplog: pytest.LogCaptureFixture
+    how: ToolRefusal, caplog: pytest.LogCaptureFixture
 ) -> None:
     """In whichever words it refuses them; from then on at once, and the operator can read of it."""
     caplog.set_level(logging.INFO, "bot.models.adapter")
@@ -64,7 +62,6 @@ async def test_a_server_that_refuses_tools_is_asked_in_words(
         OpenAIServer(local=True, takes_tools=False, tool_refusal=how) as server,
         aclosing(_model(server, "auto")) as provider,
     ):
-        provider.is_slow = streamed
         for _ in range(2):
             assert calls(await _completed(provider, server, OSLO))[0].arguments == {"place": "Oslo"}
         assert ["tools" in seen.json() for seen in server.requests] == [True, False, False]
@@ -137,7 +134,7 @@ async def test_the_tools_are_described_in_the_system_prompt(model: OpenAI, serve
     assert system == again
     assert system.startswith("You are Aldis.\n\nYou have tools")
     assert 'get_weather: The weather at a place.\nArguments: {"type":"object"' in system
-    assert server.requests[-1].json().keys() == {"model", "max_tokens", "messages", "stream", "stream_options"}
+    assert server.requests[-1].json().keys() == {"model", "max_tokens", "messages"}
 
 
 @pytest.mark.parametrize(

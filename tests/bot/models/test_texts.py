@@ -51,9 +51,9 @@ CALLS = [
 async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
     async with (
         opened("anthropic") as anthropic,
-        opened("chat", streams=True) as chat,
+        opened("chat") as chat,
         opened("responses") as responses,
-        opened("prompted", streams=True) as prompted,
+        opened("prompted") as prompted,
     ):
         yield {"anthropic": anthropic, "chat": chat, "responses": responses, "prompted": prompted}
 
@@ -62,17 +62,13 @@ async def open_vendors() -> AsyncIterator[dict[str, Vendor]]:
 def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> Iterator[Vendor]:
     vendor = open_vendors[request.param]
     vendor.begin()
-    vendor.provider.is_slow = True
     yield vendor
     vendor.end()
 
 
 async def _whole(vendor: Vendor) -> list[str]:
     """The words of an answer that comes in one piece."""
-    vendor.provider.is_slow = False
-    found = texts(await vendor.provider.complete(QUESTION))
-    vendor.provider.is_slow = True
-    return found
+    return texts(await vendor.provider.complete(QUESTION))
 
 
 def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> WireAnswer:
@@ -162,30 +158,15 @@ async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
         ('""', {}),
         (" null\n", {}),
         (None, {}),
-        ("{'place': 'Oslo'}", {"place": "Oslo"}),
-        ('{"place": "Oslo",}', {"place": "Oslo"}),
-        ('{"days": 2 "place": "Oslo"}', {"days": 2, "place": "Oslo"}),
-        ('{"place": "the "old" town", "exact": True}', {"place": 'the "old" town', "exact": True}),
-        ("{'text': 'one\\ntwo', 'at': None}", {"text": "one\ntwo", "at": None}),
-        # What is not a slip: cut off, two objects, none, too long.
         ('{"text": "pay 12', None),
-        ('{"amount": 1250', None),
-        ('{"a": 1}{"a": 2}', None),
+        ("{'place': 'Oslo'}", None),
         ("Oslo", None),
         ('{"a": 1e999}', None),
-        # A part would be lost (json-repair 0.64.6).
-        ('{"expression": 17*23}', None),
-        ('{"at": 12:30}', None),
-        ('{"amount": 20 EUR}', None),
-        ('{"place": "Oslo", "place": "Rome",}', None),
-        ("{" * 20_000 + "}", None),
         ('{"a":' * 600 + "}", None),
     ],
 )
-async def test_slips_in_the_arguments_of_a_call_are_mended(
-    written: str | None, meant: dict[str, object] | None
-) -> None:
-    """Whatever might mean something else is handed back to the model as malformed."""
+async def test_arguments_that_are_no_object_are_malformed(written: str | None, meant: dict[str, object] | None) -> None:
+    """They are handed back to the model; nothing at all is no arguments."""
     made = tool_call(CallId("c"), "get_weather", written)
     assert (made.arguments, made.malformed) == ((meant, None) if meant is not None else ({}, written))
 
@@ -228,12 +209,10 @@ async def test_an_answer_made_to_be_slow_is_read_quickly(text: str) -> None:
     assert time.process_time() - began < 10
 
 
-@pytest.mark.parametrize("streamed", [False, True])
-async def test_a_server_that_wants_the_other_api_is_asked_there(streamed: bool) -> None:
+async def test_a_server_that_wants_the_other_api_is_asked_there() -> None:
     """Once it has said so: from then on at once."""
     async with OpenAIServer() as server:
         model = OpenAI(api_key=server.key, model="gpt-6-sol", base_url=server.base_url, api="chat")
-        model.is_slow = streamed
         async with aclosing(model):
             for _ in range(2):
                 completion = await model.complete(QUESTION)

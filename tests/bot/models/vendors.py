@@ -96,13 +96,10 @@ def provider_of(kind: str, server: AnthropicServer | OpenAIServer, key: str | No
 
 
 @asynccontextmanager
-async def opened(kind: str, *, streams: bool = False) -> AsyncGenerator[Vendor]:
-    """A provider connected to its double, which must have refused nothing at the end; `streams`: in pieces."""
+async def opened(kind: str) -> AsyncGenerator[Vendor]:
+    """A provider connected to its double, which must have refused nothing at the end."""
     async with server_of(kind) as server:
-        provider = provider_of(kind, server)
-        if streams:
-            provider.is_slow = True
-        vendor = Vendor(kind=kind, server=server, provider=provider)
+        vendor = Vendor(kind=kind, server=server, provider=provider_of(kind, server))
         try:
             yield vendor
         finally:

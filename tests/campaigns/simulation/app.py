@@ -26,7 +26,7 @@ async def assembled(store: Store, network: Network, life: Life) -> Service:
     clock = await own_clock(store, machine_clock())
     line = Line(network, life)
     shared = Services(settings(network.scenario), line, store, REALM, clock=clock, sandbox=Sandbox())
-    provider = Fallback([Model(network, life)], monotonic=asyncio.get_running_loop().time)
+    provider = Fallback({"model": Model(network, life)}, monotonic=asyncio.get_running_loop().time)
     return service(shared, provider, recorded_tools(network, life))
 
 
