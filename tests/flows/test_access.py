@@ -30,7 +30,6 @@ from tests.servers.envelopes import (
     typing,
 )
 from tests.servers.signal_cli import SignalCli
-from tests.waiting import eventually
 
 OTHER_GROUP = "QW5vdGhlckdyb3VwLS8rMDEyMzQ1Njc4OWFiY2RlZmc="
 GREETING = "Hello! I'm Aldis, your assistant here. /help shows what I can do."
@@ -119,22 +118,6 @@ async def test_who_may_not_write_costs_nothing(world: World) -> None:
     assert len(world.model.requests) == 2
     assert (world.counted("inbox"), world.counted("conversations")) == (2, 2)
     world.assert_nothing_of(WORDS)
-
-
-@pytest.mark.parametrize("is_early", [True, False])
-async def test_an_invitation_to_a_listed_group_is_accepted(world: World, is_early: bool) -> None:
-    """Whether it came before the start or after it; one to any other group waits, and costs nothing."""
-    listed, other = OTHER_GROUP, "VW5saXN0ZWQ="
-    if is_early:
-        world.signal.invitations[listed] = (ALICE, CAROL)
-    async with world.running(ACCESS__GROUPS=f"{GROUP},{listed}"):
-        assert (await world.answered(message("hello", author=ALICE))).endswith("hello")
-        if not is_early:
-            await world.signal.invite(other, by=MALLORY)
-            await world.signal.invite(listed)
-        await eventually(lambda: listed in world.signal.groups)
-        assert "hello" in await world.answered(message("Aldis, hello", author=ALICE, group=listed))
-    assert set(world.signal.invitations) == (set() if is_early else {other})
 
 
 async def test_who_has_left_a_group_asks_nothing_there_any_more(world: World) -> None:

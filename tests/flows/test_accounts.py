@@ -10,11 +10,11 @@ from tests.flows.consoles import watched
 from tests.flows.outside import Outside
 from tests.flows.processes import started
 from tests.servers.anthropic import AnthropicServer
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, MENTION_SIGN, message, note, reaction
+from tests.servers.envelopes import ALDIS, ALICE, GROUP, MENTION_SIGN, message, reaction
 from tests.servers.script import say
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
-from tests.servers.signal_server import DEVICE, SignalServer
+from tests.servers.signal_server import SignalServer
 
 BRIDGES = {
     "signal_cli": SignalCli,
@@ -77,71 +77,3 @@ async def test_an_account_without_a_number(world: World) -> None:
     assert [sent.text for sent in signal.sent] == ["In April.", "In May.", "In June.", "You are welcome."]
     assert [sent.chat for sent in signal.sent] == [ALICE.chat, f"group:{GROUP}", ALICE.chat, ALICE.chat]
     assert ALDIS.uuid not in ended.stderr
-
-
-async def test_notes_to_self_without_a_number(world: World) -> None:
-    """The chat with oneself is known by the uuid, and an echo in it by its time."""
-    signal, settings = world.signal, world.settings | {"SIGNAL__NOTE_TO_SELF": "true"}
-    signal.echoes, signal.devices = True, [(1, "phone")]
-    world.model.scripted(say("In April."), say("In pots, too."))
-    async with started("run", settings=settings, folder=world.folder) as process:
-        await signal.connected()
-        await signal.deliver(message("not for Aldis"), note("When do I sow beans?"))
-        [first] = await signal.note_count(1)
-        await process.kill()
-    async with started("run", settings=settings, folder=world.folder) as process:
-        await signal.connected(2)
-        await signal.deliver(note("In April.", device=DEVICE, sent_at=first.timestamp), note("And in pots?"))
-        await signal.note_count(2)
-        ended = await process.terminate()
-    assert ended.status == 0, ended.stderr
-    assert [sent.text for sent in signal.notes] == ["In April.", "In pots, too."]
-    assert signal.sent == []
-
-
-@pytest.mark.parametrize("is_known", [True, False], ids=["it got a number", "its id was not told before"])
-async def test_it_stays_the_same_account(world: World, *, is_known: bool) -> None:
-    """Known by its id and then with a number, or by its number and then with its id: nothing is answered twice."""
-    signal, settings = world.signal, {**world.settings, "SIGNAL__ACCOUNT": ""}
-    if is_known:
-        settings = world.settings
-    else:
-        signal.accounts[:], signal.own = [ACCOUNT], None
-    world.model.scripted(say("In April."), say("In May."))
-    question = message("When do I sow beans?")
-    async with started("run", settings=settings, folder=world.folder) as process:
-        await signal.connected()
-        await signal.deliver(question)
-        await signal.sent_count(1)
-        await process.terminate()
-    signal.accounts[:], signal.own = [ACCOUNT], ALDIS
-    async with started("run", settings=settings, folder=world.folder) as process:
-        await signal.connected(2)
-        await signal.deliver(question, message("And peas?"))
-        await signal.sent_count(2)
-        ended = await process.terminate()
-    assert ended.status == 0, ended.stderr
-    assert [sent.text for sent in signal.sent] == ["In April.", "In May."]
-
-
-async def test_an_old_signal_cli_knows_the_account_by_its_number_alone(tmp_path: Path) -> None:
-    """The operator may name it by its uuid all the same: what is asked directly and in a group is answered."""
-    signal = SignalCli(version="0.13.14", tells_ids=False)
-    async with signal, AnthropicServer() as model:
-        model.scripted(say("In April."), say("In May."))
-        world = World(signal, model, tmp_path)
-        mention = {"uuid": ALDIS.uuid, "number": ACCOUNT, "name": "Aldis", "start": 0, "length": 1}
-        settings = world.settings | {"SIGNAL__ACCOUNT": ALDIS.uuid}
-        async with started("run", settings=settings, folder=world.folder) as process:
-            await signal.connected()
-            await signal.deliver(message("When do I sow beans?"))
-            await signal.sent_count(1)
-            await signal.deliver(message(f"{MENTION_SIGN} and peas?", group=GROUP, mentions=[mention]))
-            await signal.sent_count(2)
-            await signal.read_count(1)
-            ended = await process.terminate()
-    assert ended.status == 0, ended.stderr
-    assert [(sent.chat, sent.text) for sent in signal.sent] == [
-        (ALICE.chat, "In April."),
-        (f"group:{GROUP}", "In May."),
-    ]

@@ -1,6 +1,5 @@
 """Money, told whole: a real Aldis with a budget, a model that counts its tokens, and people who ask for more."""
 
-import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -86,44 +85,6 @@ async def test_a_used_up_budget_survives_a_restart(world: World) -> None:
     asked = [seen.body.decode() for seen in world.model.requests]
     assert len(asked) == 4
     assert all("BUDGET__PRICES" not in ended.stderr for ended in world.ended)
-
-
-async def test_a_budget_on_a_model_without_a_price_is_refused(world: World) -> None:
-    """It would use up nothing, ever; the operator reads what to set. Without a budget nobody needs a price."""
-    unpriced = world.settings | {"LLM__ANTHROPIC__MODEL": UNPRICED}
-    refused = unpriced | {"BUDGET__PERSON_DAY_USD": "0.01"}
-    async with started("run", settings=refused, folder=world.folder, is_warm=False) as process:
-        ended = await process.ended()
-    assert ended.status == 2
-    assert f"set BUDGET__PRICES={UNPRICED}=input/output" in ended.stderr.splitlines()[-1]
-    async with running(world, LLM__ANTHROPIC__MODEL=UNPRICED):
-        assert (await world.asked(ALICE)).startswith("You said:")
-
-
-async def test_a_file_of_newer_prices_counts(world: World, tmp_path: Path) -> None:
-    """In the form of the one that Aldis has; one that is none is refused with what is wrong in it."""
-    table = tmp_path / "prices.json"
-    budget = {"LLM__ANTHROPIC__MODEL": UNPRICED, "BUDGET__PERSON_DAY_USD": "0.005", "BUDGET__PRICES_FILE": str(table)}
-    table.write_text(json.dumps({"models": {UNPRICED: {"input": "0.1", "output": "0.5"}}}), "utf-8")
-    async with running(world, **budget):
-        assert (await world.asked(ALICE, "One?")).startswith("You said:")
-        assert await world.asked(ALICE, "Two?") == USED_UP
-    table.write_text(json.dumps({"models": {UNPRICED: {"input": "-1", "output": "0.5"}}}), "utf-8")
-    settings = world.settings | budget
-    async with started("run", settings=settings, folder=world.folder, is_warm=False) as process:
-        ended = await process.ended()
-    complaint = f"BUDGET__PRICES_FILE is no table of prices: models.{UNPRICED}.input:"
-    assert (ended.status, complaint in ended.stderr.splitlines()[-1]) == (2, True)
-
-
-async def test_a_server_that_does_not_count_uses_a_budget_up(world: World) -> None:
-    """It says nothing of what it used: the price is known, so its answers count by an estimate, and people see that."""
-    world.model.reply = lambda heard: say(f"You said: {heard.text}").using(None)
-    async with running(world, **ITS_PRICE, BUDGET__PERSON_DAY_USD="0.0000001"):
-        assert (await world.asked(ALICE, "One?")).startswith("You said:")
-        assert await world.asked(ALICE, "Two?") == USED_UP
-        assert "\nEstimated: the cost of 1 answer here." in await world.asked(ALICE, "/usage")
-    assert "its cost is counted by an estimate" in world.ended[-1].stderr
 
 
 @pytest.mark.parametrize("how", ["killed", "stopped in good order"])

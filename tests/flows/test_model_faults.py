@@ -11,14 +11,13 @@ import pytest
 
 from bot.chat import phrases
 from store import open_store
-from tests.flows.gates import Gate
 from tests.flows.processes import started
 from tests.ports import free_port
 from tests.servers.anthropic import AnthropicServer, error_body
 from tests.servers.base import answer_json
 from tests.servers.envelopes import ALICE, BOB, Person, message
-from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
-from tests.servers.script import call, cut_body, cut_connection, say
+from tests.servers.openai import CHAT, OpenAIServer
+from tests.servers.script import cut_connection, say
 from tests.servers.signal_cli import SignalCli
 from tests.waiting import eventually
 
@@ -134,51 +133,3 @@ async def test_a_wrong_name_of_a_model_is_the_operator_s_matter(world: World) ->
 async def healthz(port: int) -> dict[str, Any]:
     async with aiohttp.ClientSession() as http, http.get(f"http://127.0.0.1:{port}/healthz") as response:
         return await response.json()
-
-
-async def test_the_tools_of_one_model_are_answered_to_the_other(world: World) -> None:
-    """A turn that one vendor began is ended by the other, over OpenAI's responses as well as Anthropic's messages."""
-    world.first.scripted(call("calculate", {"expression": "17*23"}), cut_body)
-    world.second.reply = lambda heard: say("391 it is." if "391" in str(heard.answers) else "I do not know.")
-    responses = {**world.settings, "LLM__OPENAI__API": "responses"}
-    async with started("run", settings=responses, folder=world.folder) as process:
-        assert await world.ask("What is 17*23?") == "391 it is."
-        await process.terminate()
-    assert world.asked_second == {RESPONSES}
-    assert await world.model_calls() == [("anthropic", "ok"), ("anthropic", "Unavailable"), ("openai", "ok")]
-    assert (world.first.refused, world.second.refused) == ([], [])
-
-
-async def test_too_long_a_conversation_and_a_burst(world: World) -> None:
-    """A history that does not fit is cut and asked once more; what comes during a turn is answered together. Without
-    summaries, which would be asked for now that the window is known.
-    """
-    world.first.reply = lambda _: say("Noted.")
-    alone = {**world.settings, "LLM__PROVIDERS": "anthropic", "HISTORY__SUMMARIES": "false"}
-    async with started("run", settings=alone, folder=world.folder) as process:
-        await world.ask("A long story. " + "word " * 2000)
-        await world.ask("And then?")
-        # The next question brings everything so far and itself: just too much.
-        world.first.window_tokens = len(world.first.requests[-1].body) // 4
-        assert await world.ask("The end?") == "Noted."
-        [too_long] = world.first.refused
-        assert "prompt is too long" in too_long
-        kept = world.first.requests[-1].body.decode()
-        assert "A long story" not in kept
-        assert "And then?" in kept
-
-        gate = Gate(world.first, say("One moment."))
-        world.first.script.append(gate)
-        await world.signal.deliver(message("first"))
-        await gate.arrived()
-        await world.signal.deliver(message("second"), message("third"), message("fourth"))
-        await world.signal.read_count(7)
-        gate.opened.set()
-        assert [sent.text for sent in await world.signal.sent_count(5)][3:] == ["One moment.", "Noted."]
-        together = str(world.first.requests[-1].json()["messages"][-1])
-        assert together.index("second") < together.index("third") < together.index("fourth")
-        ended = await process.terminate()
-    assert ended.status == 0
-    assert len(world.signal.sent) == 5
-    assert world.second.requests == []
-    assert [outcome for _, outcome in await world.model_calls()].count("ok") == 5

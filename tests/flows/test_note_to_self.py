@@ -69,22 +69,3 @@ async def test_a_person_and_aldis_under_one_account(world: World) -> None:
     assert all(fruit not in str(world.model.requests) for fruit in ("quince", "medlar", "damsons", "sloes"))
     assert (signal.sent, signal.read, signal.typing) == ([], [], [])
     assert ACCOUNT not in ended.stderr
-
-
-async def test_a_bridge_that_does_not_tell_the_accounts_own_id(tmp_path: Path) -> None:
-    """Its first note does, in each of its lives."""
-    signal = signal_cli.SignalCli(own=None, tells_ids=False, version="0.13.14", devices=[(1, "phone")])
-    async with signal, AnthropicServer() as model:
-        world = World(signal, model, tmp_path)
-        model.scripted(say("In April."), say("In May."))
-        async with started("run", settings=world.settings, folder=tmp_path) as process:
-            await signal.connected()
-            await signal.deliver(note("When do I sow beans?"))
-            await signal.sent_count(1)
-            await process.terminate()
-        async with started("run", settings=world.settings, folder=tmp_path) as process:
-            await signal.connected(2)
-            await signal.deliver(note("And peas?"))
-            await signal.sent_count(2)
-            await process.terminate()
-    assert [(sent.text, sent.recipient) for sent in signal.sent] == [("In April.", ACCOUNT), ("In May.", ACCOUNT)]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from store import open_store
-from tests.flows.consoles import watched
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
 from tests.flows.processes import started
@@ -128,36 +127,3 @@ async def test_a_stop_hands_back_what_does_not_end(world: World) -> None:
         await process.terminate()
     assert [sent.text.split("] ")[-1] for sent in world.signal.sent] == ["How long?", "thanks"]
     assert len(world.model.completed) == 2
-
-
-async def test_nobody_is_ready_at_the_start(world: World) -> None:
-    """Aldis waits for the bridge, then for an account, and says so; then it works without being started again."""
-    signal = world.signal
-    signal.accounts.clear()
-    await signal.stop()
-    async with watched("run", settings=world.settings, folder=world.folder) as console:
-        await console.err.until("waiting for Signal: nothing answers at SIGNAL__URL yet")
-        await signal.start()
-        await console.err.until("-m bot link")
-        await signal.note(signal.accounts, ACCOUNT)
-        await signal.connected()
-        await signal.deliver(message("Ready?"))
-        await signal.sent_count(1)
-        console.process.terminate()
-        ended = await console.ended()
-    assert ended.status == 0
-    assert "no one is allowed to write" not in ended.stderr
-
-
-async def test_where_nobody_may_write_aldis_says_so(world: World) -> None:
-    """It runs and answers nobody, and the log tells which variable opens the door."""
-    closed = {**world.settings, "ACCESS__ALLOWED": ""}
-    async with watched("run", settings=closed, folder=world.folder) as console:
-        await world.signal.connected()
-        await world.signal.deliver(message("Anybody?"))
-        await console.err.until("not on the list")
-        console.process.terminate()
-        ended = await console.ended()
-    assert ended.status == 0
-    assert "no one is allowed to write to Aldis yet: set ACCESS__ALLOWED" in ended.stderr
-    assert (world.signal.sent, world.signal.read, world.model.requests) == ([], [], [])

@@ -27,12 +27,12 @@ from store import Repositories, open_store
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.flows.gates import Gate
 from tests.servers import signal_cli, signal_rest_api
-from tests.servers.base import answer_json, hang
-from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, message, timestamp
+from tests.servers.base import answer_json
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Person, message
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
-from tests.servers.signal_server import Plan, SignalServer, cut
-from tests.waiting import WAIT_SECONDS, eventually
+from tests.servers.signal_server import Plan, SignalServer
+from tests.waiting import eventually
 
 UNREGISTERED, LIMITED = "UNREGISTERED_FAILURE", "RATE_LIMIT_FAILURE"
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
@@ -161,28 +161,6 @@ async def _of(story: Callable[[World], Awaitable[None]], world: World) -> None:
 ALL_WELL = Left(inbox=0, outbox=0, dead=0, resent=0)
 
 
-@pytest.mark.parametrize("odd", [0, 2**53], ids=["0", "no date"])
-async def test_a_message_of_a_clock_that_was_never_set(both: Both, odd: int) -> None:
-    """Whoever writes with such a timestamp is answered, without a quote; nobody else in the group waits for it."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        async with world.running():
-            await server.connected()
-            frame = message("And quince?", author=BOB, group=GROUP, mention=True, sent_at=odd)
-            frame["envelope"]["serverReceivedTimestamp"] = timestamp()  # the server's clock is right
-            await server.deliver(frame)
-            await server.sent_count(1)
-            await server.deliver(message("And medlar?", author=ALICE, group=GROUP, mention=True))
-            await server.sent_count(2)
-        assert world.heard(f"group:{GROUP}") == ["quince?", "medlar?"]
-        assert [sent.quote_author for sent in server.sent] == [None, ALICE.uuid]
-        assert odd not in {sent_at for _, sent_at in server.read}
-        assert await world.left() == ALL_WELL
-
-    await both(story)
-
-
 async def test_a_server_that_is_down(both: Both, caplog: pytest.LogCaptureFixture) -> None:
     """At the start and while an answer is due: Aldis waits for it, the answer goes out once, the next one, too."""
 
@@ -208,57 +186,6 @@ async def test_a_server_that_is_down(both: Both, caplog: pytest.LogCaptureFixtur
         assert await world.left() == ALL_WELL
 
     await both(story)
-
-
-async def test_an_answer_that_comes_too_late_or_garbled_is_proved_by_a_receipt(
-    both: Both, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The message went out, and the bridge did not say so: the phone's receipt does, and nobody reads it twice."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        server.receipts_mode = "on_call"
-        async with world.running(send_seconds=1, grace_seconds=120):
-            await server.connected()
-            answers = ((ALICE, hang), (BOB, answer_json("<html>")), (CAROL, cut))
-            for number, (author, answer) in enumerate(answers, 1):
-                server.plans.append(Plan(answer=answer, goes_out=True))
-                await world.ask("one", author)
-                await server.sent_count(number)
-            await eventually(lambda: caplog.text.count("waiting for a receipt") >= 6)
-            # On a machine that is so slow the next ones may come too late as well.
-            server.receipts_mode = "at_once"
-            await server.confirm()
-            for author in (ALICE, BOB, CAROL):
-                await world.ask("two", author)
-            await server.sent_count(6)
-        assert [world.heard(author.chat) for author in (ALICE, BOB, CAROL)] == [["one", "two"]] * 3
-        assert await world.left() == ALL_WELL
-
-    await both(story)
-
-
-async def test_a_stream_that_is_open_and_mute_is_opened_again(both: Both, caplog: pytest.LogCaptureFixture) -> None:
-    """A half-open connection ends by its silence, and the next message is answered."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        async with world.running(silence_seconds=0.8):
-            await server.connected()
-            streams = server.streams_opened
-            await server.end_streams("silence")
-            await server.connected(streams + 1)
-            asked = message("one")
-            async with asyncio.timeout(WAIT_SECONDS):
-                while not server.sent:
-                    # Again where a slow machine has lost that stream, too: one of the bridges drops what nobody hears.
-                    await server.deliver(asked)
-                    await asyncio.sleep(1)
-        assert world.heard(ALICE.chat) == ["one"]
-        assert await world.left() == ALL_WELL
-
-    await both(story)
-    assert "the stream of messages broke" in caplog.text
 
 
 async def test_somebody_with_a_new_safety_number(both: Both, caplog: pytest.LogCaptureFixture) -> None:
@@ -301,47 +228,6 @@ async def test_somebody_with_a_new_safety_number(both: Both, caplog: pytest.LogC
     await both(story)
     ours = " ".join(record.getMessage() for record in caplog.records if record.name.startswith("bot."))
     assert not any(what in ours for what in (ALICE.number, ALICE.uuid, ALICE.name) if what)
-
-
-async def test_a_new_safety_number_in_a_group_and_a_policy_that_accepts_it(both: Both) -> None:
-    """The others read each message once. Accepted, whose number has changed reads the next one again."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        async with world.running(accepts=True):
-            await server.connected()
-            await server.change_key(ALICE)
-            await world.ask("one", BOB, group=GROUP)
-            await server.sent_count(1)
-            await eventually(lambda: server.key(ALICE).level == "TRUSTED_UNVERIFIED")
-            await world.ask("two", BOB, group=GROUP)
-            await server.sent_count(2)
-            await server.change_key(ALICE)
-            await world.ask("three", ALICE)
-            await eventually(lambda: server.key(ALICE).level == "TRUSTED_UNVERIFIED")
-            await server.pass_minute()
-            await eventually(lambda: world.heard(ALICE.chat) == ["three"])
-        assert world.heard(f"group:{GROUP}") == ["one", "two"]
-        assert await world.left() == ALL_WELL
-
-    await both(story)
-
-
-async def test_signal_cannot_be_reached_for_a_while(both: Both) -> None:
-    """The bridge is well and its network is not: the answer goes out when that is back, however often it failed."""
-
-    async def story(world: World) -> None:
-        server = world.server
-        server.plans.extend([Plan(results=("NETWORK_FAILURE",))] * 10)
-        async with world.running():
-            await server.connected()
-            await world.ask("one")
-            await world.ask("two", BOB)
-            await server.sent_count(2)
-        assert (world.heard(ALICE.chat), world.heard(BOB.chat)) == (["one"], ["two"])
-        assert (await world.left()).dead == 0
-
-    await both(story)
 
 
 async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytest.LogCaptureFixture) -> None:

@@ -67,8 +67,6 @@ class UnreliableModel(Forgetful, ModelServer):
     record: Record = field(default_factory=Record)
     kill_switch: KillSwitch = field(default_factory=KillSwitch)
     pen: Pen | None = None
-    awake: asyncio.Event = field(default_factory=asyncio.Event)
-    """Until it is set, no request is answered."""
     _attempts: Counter[tuple[object, ...]] = field(default_factory=Counter[tuple[object, ...]])
 
     def __post_init__(self) -> None:
@@ -80,7 +78,6 @@ class UnreliableModel(Forgetful, ModelServer):
             return await self._summed_up(seen, request)
         asked = self._asked(seen)
         self.record.note(asked)
-        await self.awake.wait()
         if await self.kill_switch.passed("model asked"):
             return web.Response(status=503)
         fault = await self._fault(asked, seen)
@@ -97,7 +94,6 @@ class UnreliableModel(Forgetful, ModelServer):
         return not self.heard(seen, parsed(seen.body)).tools
 
     async def _summed_up(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        await self.awake.wait()
         response = await super().respond(seen, request)
         if response.status == 200:
             self.record.note(SummedUp())

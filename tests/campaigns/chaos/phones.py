@@ -40,6 +40,9 @@ _ALWAYS_WELL_FROM = 3
 _LATE_RECEIPT_SECONDS = (1.0, 4.0)
 """A receipt that comes late comes within the grace period: later than that, nobody is promised anything."""
 _MAX_DECRYPTING_SECONDS = 2.0
+_MAX_UNREAD = 4
+"""After so many letters that were handed over and not shown as read, the next frame waits a moment, as it does when
+signal-cli has to decrypt it first: what lies in the socket when a life is killed is lost."""
 
 _TROUBLE: tuple[tuple[float, Plan], ...] = (
     (0.03, Plan(delay_seconds=0.3)),
@@ -77,9 +80,6 @@ class Phones(Forgetful, SignalServer, ABC):
     seed: int = 0
     is_calm: bool = False
     """In calm all sends go well, and every receipt comes at once."""
-    most_unread: int | None = None
-    """After so many letters that were handed over and not shown as read, the next frame waits a moment, as it does when
-    signal-cli has to decrypt it first: what lies in the socket when a life is killed is lost. None: back to back."""
     awaited: set[int] = field(default_factory=set[int])
     """The letters that should be shown as read, by their times."""
     record: Record = field(default_factory=Record)
@@ -134,12 +134,9 @@ class Phones(Forgetful, SignalServer, ABC):
             self._unread.append(frame.sent_at)
 
     async def _rest(self) -> None:
-        if self.most_unread is None:
-            return
-        most_unread = self.most_unread
         with suppress(TimeoutError):
             async with asyncio.timeout(_MAX_DECRYPTING_SECONDS), self._changed:
-                await self._changed.wait_for(lambda: len(self._unread) < most_unread or not self.streams_open)
+                await self._changed.wait_for(lambda: len(self._unread) < _MAX_UNREAD or not self.streams_open)
                 return
         self._unread.clear()
 

@@ -9,7 +9,7 @@ import aiohttp
 
 from tests.campaigns.chaos.kills import connected
 from tests.campaigns.chaos.lives import ForkServer, Life
-from tests.campaigns.chaos.world import Vendor, World
+from tests.campaigns.chaos.world import VENDORS, Vendor, World
 from tests.ports import free_port
 from tests.waiting import WAIT_SECONDS
 
@@ -29,7 +29,7 @@ async def resting(here: World, home: ForkServer) -> bool:
     await here.phones.disconnected()
     for double in (here.phones, *here.models.values()):
         double.is_calm = True
-    for vendor in here.size.calm_lives:
+    for vendor in VENDORS:
         if not await _rested(here, home, vendor):
             return False
     return True
@@ -40,7 +40,6 @@ async def _rested(here: World, home: ForkServer, vendor: Vendor) -> bool:
     port = free_port()
     life = await here.begin(home, vendor, web_port=port)
     await connected(here, life)
-    await _taken_in(here, life, port)
     for chat in here.pen.crowd.listed:
         await here.deliver(here.pen.question(chat))
     rested = await _at_rest(here, life, port)
@@ -48,18 +47,6 @@ async def _rested(here: World, home: ForkServer, vendor: Vendor) -> bool:
     here.bury(life, "asked to stop", meant=0)
     await here.phones.disconnected()
     return rested
-
-
-async def _taken_in(here: World, life: Life, port: int) -> None:
-    """Wait until a burst is in the inbox, and let the models answer then: few turns take many letters each."""
-    questions = {at for at in here.deliveries if (letter := here.pen.letters[at]).label and letter.chat.is_listed}
-    deadline = time.monotonic() + _REST_SECONDS
-    async with _watched(port) as watch:
-        while not here.is_awake and not life.is_over:
-            inbox, _ = await watch()
-            if (inbox is not None and inbox >= len(questions)) or time.monotonic() > deadline:
-                here.wake()
-            await asyncio.sleep(0.1)
 
 
 async def _at_rest(here: World, life: Life, port: int) -> bool:

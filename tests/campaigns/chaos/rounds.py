@@ -40,11 +40,9 @@ async def played(
     async with world(size, folder) as here, fork_server(folder) as home, asyncio.TaskGroup() as group:
         telling = group.create_task(_telling(here, told))
         began = time.monotonic()
-        await _burst(here)
-        if size.kills or size.stops:
-            writing = group.create_task(_writing(here, stop))
-            await killing(here, home, stop)
-            writing.cancel()
+        writing = group.create_task(_writing(here, stop))
+        await killing(here, home, stop)
+        writing.cancel()
         seconds = time.monotonic() - began
         stops = here.stops
         rested = await resting(here, home)
@@ -65,14 +63,6 @@ async def _telling(here: World, told: Callable[[Progress], None] | None) -> None
                 sent=len(here.phones.sent),
             )
         )
-
-
-async def _burst(here: World) -> None:
-    """All at once, before anybody listens: they wait at Signal's server and come back to back to the first life."""
-    for _ in range(here.size.burst):
-        await here.deliver(here.pen.letter())
-    if not here.size.burst:
-        here.wake()
 
 
 async def _writing(here: World, stop: asyncio.Event) -> None:

@@ -48,11 +48,6 @@ class Size:
     strangers: int = 4
     uptime_seconds: float = 2.0
     """How long a life lasts after it has connected, on average."""
-    burst: int = 0
-    """So many letters come at once, before all others."""
-    conversations_at_once: int = 16
-    calm_lives: tuple[Vendor, ...] = VENDORS
-    """The lives at the end, each with the API that it speaks."""
 
 
 @dataclass
@@ -93,15 +88,11 @@ class World:
             "TOOLS__WEB_SEARCH__SEARXNG_BASE_URL": self.searches.url,
             "TOOLS__WEB_SEARCH__WIKIPEDIA_BASE_URL": self.searches.url,
             "WEB__PORT": str(web_port),
-            "WORKER__CONVERSATIONS_AT_ONCE": str(self.size.conversations_at_once),
+            "WORKER__CONVERSATIONS_AT_ONCE": "16",
             **self.pen.crowd.settings(),
             **_model_settings(vendor, self.models[vendor].base_url, f"life-{number}"),
             **_GENEROUS,
         }
-
-    @property
-    def is_awake(self) -> bool:
-        return all(model.awake.is_set() for model in self.models.values())
 
     @property
     def kills(self) -> int:
@@ -117,11 +108,6 @@ class World:
             self.phones.awaited.add(letter.sent_at)
         self.deliveries[letter.sent_at] += 1
         await self.phones.deliver(letter.frame)
-
-    def wake(self) -> None:
-        """Let the models answer."""
-        for model in self.models.values():
-            model.awake.set()
 
     async def begin(self, home: ForkServer, vendor: Vendor, *, step: Step | None = None, web_port: int = 0) -> Life:
         self.numbers += 1
@@ -172,7 +158,6 @@ async def world(size: Size, folder: Path) -> AsyncGenerator[World]:
         phones(
             size.way,
             **shared,
-            most_unread=None if size.burst else 4,  # in a burst all is written back to back
             groups=crowd.groups,
             people=(*crowd.people, *crowd.strangers),
         ) as signal,

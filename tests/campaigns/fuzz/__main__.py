@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.campaigns.fuzz import calculator, envelopes, models, settings, streams
+from tests.campaigns.fuzz import calculator, envelopes, models, streams
 from tests.campaigns.fuzz.rounds import Round, Violation
 
 
@@ -38,10 +38,6 @@ async def _read(round_: Round, _: Path) -> None:
     envelopes.check(round_)
 
 
-async def _load(round_: Round, folder: Path) -> None:
-    settings.check(round_, folder)
-
-
 TARGETS = (
     Target(name="calculator", count=calculator.COUNT, check=lambda round_, _: calculator.check(round_)),
     Target(name="envelopes", count=envelopes.COUNT, check=_read),
@@ -58,7 +54,6 @@ TARGETS = (
         )
         for kind in models.KINDS
     ),
-    Target(name="settings", count=settings.COUNT, check=_load),
 )
 
 

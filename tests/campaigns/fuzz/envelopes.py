@@ -16,13 +16,10 @@ from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.campaigns.fuzz import oracle
 from tests.campaigns.fuzz.json_trees import Mutator, places_in
 from tests.campaigns.fuzz.rounds import Round
-from tests.flows.processes import REPOSITORY
 from tests.servers import envelopes
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, CAROL, FIXTURES, GROUP, MALLORY, Frame, message
 
 COUNT = 100_000
-BESIDE = REPOSITORY.parent / "shared" / "envelopes"
-"""More samples, where that folder stands beside the repository. Only the long rounds look there."""
 
 PEOPLE = (ALICE, BOB, CAROL, MALLORY)
 OTHER_GROUP = "T3RoZXJHcm91cC8rMDEyMzQ1Njc4OWFiY2RlZmdoaT0="
@@ -44,10 +41,10 @@ _WORDS = (
 )
 
 
-def check(round_: Round, *, beside: Path | None = BESIDE) -> None:
+def check(round_: Round) -> None:
     """Read every frame of the round."""
     for random in round_.randoms():
-        raw = frame_of(random, beside)
+        raw = frame_of(random)
         with round_.trying(raw):
             round_.outcomes[outcome_of(raw)] += 1
 
@@ -64,17 +61,17 @@ def outcome_of(raw: str) -> str:
     return "nothing" if event is None else type(event).__name__
 
 
-def frame_of(random: Random, beside: Path | None, *, now_ms: int = 1_795_000_000_000) -> str:
+def frame_of(random: Random, *, now_ms: int = 1_795_000_000_000) -> str:
     """A mutated frame of the last hour, as the text that a bridge hands on."""
-    trees, mutator = _world(beside)
+    trees, mutator = _world()
     tree = random.choice(trees)
     tree = tree | {"envelope": tree["envelope"] | {"timestamp": now_ms - random.randrange(3_600_000)}}
     return mutator.written(random, mutator.mutated(random, tree))
 
 
 @cache
-def _world(beside: Path | None) -> tuple[tuple[Frame, ...], Mutator]:
-    trees = (*_built(), *_read(FIXTURES), *(_read(beside) if beside is not None and beside.is_dir() else ()))
+def _world() -> tuple[tuple[Frame, ...], Mutator]:
+    trees = (*_built(), *_read(FIXTURES))
     keys = sorted({key for tree in trees for _, key in places_in(tree) if isinstance(key, str)})
     return trees, Mutator(keys=keys, words=_WORDS, trees=trees)
 

@@ -22,7 +22,7 @@ from store import InboxItem, Repositories, Store, open_store
 from tests.bot.signal import bridges
 from tests.bot.signal.bridges import OWN_ACCOUNT, Bridge
 from tests.campaigns.fuzz import oracle
-from tests.campaigns.fuzz.envelopes import BESIDE, frame_of
+from tests.campaigns.fuzz.envelopes import frame_of
 from tests.campaigns.fuzz.rounds import Round
 from tests.conftest import NOON
 from tests.servers.envelopes import ACCOUNT, ALICE, BOB, GROUP, Person, message
@@ -40,20 +40,19 @@ _WAIT_SECONDS = 120.0
 _ALL = 1_000_000
 
 
-async def check_signal_cli(round_: Round, *, beside: Path | None = BESIDE) -> None:
+async def check_signal_cli(round_: Round) -> None:
     """The event stream of signal-cli's daemon."""
-    await _check_stream(round_, bridges.signal_cli_bridge, beside)
+    await _check_stream(round_, bridges.signal_cli_bridge)
 
 
-async def check_rest_api(round_: Round, *, beside: Path | None = BESIDE) -> None:
+async def check_rest_api(round_: Round) -> None:
     """The websocket of signal-cli-rest-api."""
-    await _check_stream(round_, bridges.rest_api_bridge, beside, hands_on=lambda raw: is_for(raw, ACCOUNT))
+    await _check_stream(round_, bridges.rest_api_bridge, hands_on=lambda raw: is_for(raw, ACCOUNT))
 
 
 async def _check_stream(
     round_: Round,
     bridge_of: Callable[[], AbstractAsyncContextManager[Bridge]],
-    beside: Path | None,
     hands_on: Callable[[str], bool] = lambda _: True,
 ) -> None:
     """`hands_on` says which frames such a bridge lets through at all."""
@@ -63,7 +62,7 @@ async def _check_stream(
             first = asyncio.ensure_future(anext(stream))
             await bridge.server.connected()
             arriving = _resumed(first, stream)
-            for number, frames in enumerate(_batches(round_, beside)):
+            for number, frames in enumerate(_batches(round_)):
                 batch = [raw for raw in frames if hands_on(raw)]
                 with round_.trying(batch):
                     await _pass(bridge.server, transport, arriving, batch, f"still here, {number}")
@@ -107,12 +106,12 @@ def _says(transport: Transport, envelope: Envelope, words: str) -> bool:
     )
 
 
-def _batches(round_: Round, beside: Path | None) -> Iterator[list[str]]:
+def _batches(round_: Round) -> Iterator[list[str]]:
     """The frames of the round in batches; those that no bridge would hand on are left out."""
     now_ms = time.time_ns() // 1_000_000
     batch: list[str] = []
     for random in round_.randoms():
-        raw = frame_of(random, beside, now_ms=now_ms)
+        raw = frame_of(random, now_ms=now_ms)
         if _may_come(raw):
             batch.append(raw)
         if len(batch) == _BATCH:
@@ -145,13 +144,13 @@ def _peeked(raw: str) -> Envelope | None:
 # The intake
 
 
-async def check_intake(round_: Round, folder: Path, *, beside: Path | None = BESIDE) -> None:
+async def check_intake(round_: Round, folder: Path) -> None:
     """Run the intake alone over signal-cli's stream, then read what it has kept."""
     path = folder / "aldis.db"
     async with bridges.signal_cli_bridge() as bridge, _taking_in(bridge.server, path):
         await bridge.server.connected()
         await bridge.server.deliver(message("it is me who has this number", author=BOB))
-        for number, batch in enumerate(_batches(round_, beside)):
+        for number, batch in enumerate(_batches(round_)):
             with round_.trying(batch):
                 for raw in batch:
                     await bridge.server.deliver_data(raw)

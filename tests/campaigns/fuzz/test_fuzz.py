@@ -10,7 +10,7 @@ import pytest
 from bot.events import ChatId, Envelope, Event, Incoming, PersonId
 from bot.signal.envelope import FrameReader
 from tests.bot.signal.bridges import OWN_ACCOUNT
-from tests.campaigns.fuzz import calculator, envelopes, models, oracle, settings, streams
+from tests.campaigns.fuzz import calculator, envelopes, models, oracle, streams
 from tests.campaigns.fuzz.__main__ import main
 from tests.campaigns.fuzz.rounds import Round, Violation
 from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message
@@ -32,7 +32,7 @@ async def test_expressions() -> None:
 def test_frames() -> None:
     """No frame raises, and nothing comes out of it that does not stand in it."""
     round_ = short("envelopes", 2_000)
-    envelopes.check(round_, beside=None)
+    envelopes.check(round_)
     assert {"Incoming", "Edited", "Deleted", "Reacted", "Receipt", "nothing", "no envelope"} <= set(round_.outcomes)
 
 
@@ -40,14 +40,14 @@ def test_frames() -> None:
 async def test_streams(check: Callable[..., Awaitable[None]]) -> None:
     """No frame ends a stream, holds it up or takes another with it."""
     round_ = short("streams", 500)
-    await check(round_, beside=None)
+    await check(round_)
     assert round_.outcomes["good frames, all heard"] > 10
 
 
 async def test_intake(tmp_path: Path) -> None:
     """Of strangers nothing is stored; of those who may write, all kinds of events."""
     round_ = short("intake", 500)
-    await streams.check_intake(round_, tmp_path, beside=None)
+    await streams.check_intake(round_, tmp_path)
     kinds = ("message", "edit", "delete", "reaction", "timer")
     assert {f"kept: {kind}" for kind in kinds} <= set(round_.outcomes)
 
@@ -58,13 +58,6 @@ async def test_answers_of_models(kind: str) -> None:
     round_ = short("models", 150)
     await models.check(round_, kind)
     assert {"Unavailable", "end", "tools", "length", "refusal"} <= set(round_.outcomes)
-
-
-def test_settings(tmp_path: Path) -> None:
-    """Any environment loads, or is refused, with a line for each complaint that shows no value."""
-    round_ = short("settings", 300)
-    settings.check(round_, tmp_path)
-    assert set(round_.outcomes) == {"loaded", "refused in lines"}
 
 
 def test_an_example_is_the_same_alone() -> None:
