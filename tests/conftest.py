@@ -19,9 +19,10 @@ import hypothesis
 import pytest
 
 from bot.clock import SetClock
+from bot.media.sandbox import start_server
 from bot.settings import ALSO, Settings
 from store import Store, open_store
-from tests.cells import sandbox
+from tests.cells import PRELOADED
 
 # How fast a machine makes examples, and how many it throws away, says nothing about the code.
 _UNHEALTHY = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
@@ -127,7 +128,7 @@ def _own_log() -> Generator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _cells() -> None:
     """The one server of cells in this process knows the modules of the tests, whichever test needs it first."""
-    sandbox().start()
+    start_server(PRELOADED)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -33,7 +33,6 @@ HOMES = {
     "cryptography": ["store.sealing", "bot.web.admin.guard"],
     "dateutil": ["bot.features.reminders.schedules", "tools.calculator.tool", "tools.evidence.sources"],
     "dotenv": ["bot.settings.load"],
-    "feedparser": ["bot.media.feed_parser"],
     "httpcore": ["tools.web.fetch"],
     "httpx": [
         "tools.connections",

@@ -63,6 +63,8 @@ __all__ = [
 _log = logging.getLogger(__name__)
 
 _CLOSE_SECONDS = 3.0
+_LOOK_SECONDS = 3.0
+"""How long after the start the sandbox is prepared; a file that comes earlier has it prepared at once."""
 _RESERVE_BYTES = 2_000_000
 """Released when the disk is full, so that deletions are still possible; more than one deleting transaction needs."""
 _MAX_FILES, _MAX_THREADS = 65_536, 64
@@ -116,7 +118,6 @@ async def build_service(
     async with AsyncExitStack() as stack:
         stack.push_async_callback(_close, transport)
         sandbox = stack.enter_context(closing(Sandbox()))
-        sandbox.start()
         importing = import_sdks(settings)
         stack.callback(importing.cancel)
         store = await stack.enter_async_context(_decided_store(settings, realm))
@@ -217,7 +218,8 @@ async def _close(part: Transport | Provider | ToolSource | CapabilityProbe) -> N
 
 
 async def _look_at(sandbox: Sandbox) -> None:
-    """Prepares the sandbox before the first file arrives, and logs if it does not hold."""
+    """Prepares the sandbox once the first questions are on their way, and logs if it does not hold."""
+    await asyncio.sleep(_LOOK_SECONDS)
     with suppress(FileRefused):  # already logged
         level = await sandbox.level()
         if not level.holds:

@@ -25,7 +25,8 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from importlib.machinery import ModuleSpec
+from dataclasses import asdict
+from multiprocessing import spawn
 from types import ModuleType
 from typing import Any, NoReturn
 
@@ -34,19 +35,14 @@ from bot.media import confinement
 Facts = Mapping[str, Any]
 """Values that JSON knows."""
 
-PROGRAM = "ALDIS_PROGRAM"
-"""The variable in which the server is given the path of the program, if that is a script: `aldis`."""
-PROGRAM_MODULE = "ALDIS_PROGRAM_MODULE"
-"""The same for a module that runs as the program, as with `python -m`."""
-
 LEVEL = "level"
-"""Used in place of a module name to ask which layers confine a cell, and which process it was forked from."""
+"""Used in place of a module name to ask which layers confine a cell."""
 
 _MAX_DESCRIPTORS = 256
-_prepared = list[ModuleType]()
-"""The modules that open files; empty where their libraries are missing."""
 _FIRST_DESCRIPTOR = 3  # the standard ones below it lead nowhere
 _PIECE_BYTES = 1 << 20
+_prepared = set[str]()
+"""The modules that open files; empty where their libraries are missing."""
 
 
 class FileRefused(Exception):
@@ -64,11 +60,11 @@ def prepare(modules: Sequence[ModuleType]) -> None:
     """Has these modules load everything, in the server: whatever is missing in a cell cannot be loaded there."""
     for module in modules:
         module.preload()
-    _prepared.extend(modules)
+        _prepared.add(module.__name__)
     # Or multiprocessing would run the program in each cell; its own option for that has no effect up to Python 3.13
     # (https://github.com/python/cpython/issues/126631).
-    sys.modules["__main__"].__file__ = os.environ.get(PROGRAM)
-    sys.modules["__main__"].__spec__ = ModuleSpec(os.environ.get(PROGRAM_MODULE, ""), None)
+    for name in ("_fixup_main_from_name", "_fixup_main_from_path"):
+        setattr(spawn, name, str)
     load_all(encodings)  # a file names its own encoding
     time.tzset()
     confinement.go_first()
@@ -83,20 +79,21 @@ def run(channel: socket.socket, name: str, arguments: Sequence[str]) -> NoReturn
     It ends with status 0 if it has answered. Otherwise the reason is not reported: the file could have made it up.
     """
     try:
-        server, descriptor = os.getppid(), channel.fileno()
-        if not _prepared:
-            os._exit(1)
+        descriptor = channel.fileno()
         level = _confined(descriptor)
-        data = _received(descriptor)
+        data = b"".join(iter(lambda: os.read(descriptor, _PIECE_BYTES), b""))
         try:
-            facts, answer = (
-                ({"landlock": level.landlock, "seccomp": level.seccomp, "server": server}, b"")
-                if name == LEVEL
-                else sys.modules[name].serve(data, arguments)
-            )
+            if name == LEVEL and _prepared:
+                facts, answer = asdict(level), b""
+            elif name in _prepared:
+                facts, answer = sys.modules[name].serve(data, arguments)
+            else:
+                os._exit(1)
         except FileRefused as refusal:
             facts, answer = {"refused": str(refusal)}, b""
-        _send(descriptor, json.dumps(facts).encode() + b"\n" + answer)
+        left = memoryview(json.dumps(facts).encode() + b"\n" + answer)
+        while left:
+            left = left[os.write(descriptor, left) :]
         os._exit(0)
     finally:
         os._exit(1)
@@ -119,16 +116,3 @@ def _confined(channel: int) -> confinement.Level:
     sys.meta_path.clear()
     sys.path_importer_cache.clear()
     return level
-
-
-def _received(channel: int) -> bytes:
-    pieces = list[bytes]()
-    while piece := os.read(channel, _PIECE_BYTES):
-        pieces.append(piece)
-    return b"".join(pieces)
-
-
-def _send(channel: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(channel, left) :]

@@ -22,10 +22,10 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
-from multiprocessing import connection, forkserver, resource_tracker, spawn
+from contextlib import nullcontext, suppress
+from multiprocessing import connection, forkserver, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -68,21 +68,10 @@ class Sandbox:
         """The layers that confine the cells on this machine; None until `level` has been asked."""
         self._package = package
         self._preloaded = preloaded
-        self._server = 0
         self._threads = ThreadPoolExecutor(4 * _AT_ONCE, thread_name_prefix="cell")
         self._places = defaultdict[str, asyncio.Semaphore](lambda: asyncio.Semaphore(_AT_ONCE))
         self._lanes = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
         """One for each kind and person, while they have files of it."""
-
-    def start(self) -> None:
-        """Starts the process that cells are forked from, without waiting for it. For the main thread, before others
-        run that could need the environment: it is not there for some milliseconds.
-
-        Raises:
-            OSError: it cannot be started.
-        """
-        with _BEGINNING:
-            _start_server(self._preloaded)
 
     async def open(
         self, module: str, data: bytes, *arguments: str, timeout_seconds: float, person: str = ""
@@ -107,7 +96,6 @@ class Sandbox:
         """
         facts, _ = await self._opened(cell.LEVEL, b"", (), _LEVEL_SECONDS)
         self.known_level = Level(landlock=int(facts["landlock"]), seccomp=bool(facts["seccomp"]))
-        self._server = int(facts["server"])
         return self.known_level
 
     def close(self) -> None:
@@ -117,12 +105,17 @@ class Sandbox:
     async def _opened(
         self, name: str, data: bytes, arguments: Sequence[str], timeout_seconds: float
     ) -> tuple[Facts, bytes]:
-        ours, theirs = socket.socketpair()
+        try:
+            start_server(self._preloaded)
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise _no_room(error) from error
+        process = _FORKING.Process(target=cell.run, args=(theirs, name, tuple(arguments)), daemon=True)
         with ours:
+            working = asyncio.get_running_loop().run_in_executor(
+                self._threads, _work, process, ours.dup(), theirs, data, timeout_seconds
+            )
             try:
-                working = asyncio.get_running_loop().run_in_executor(
-                    self._threads, self._work, ours, theirs, (name, data, arguments), timeout_seconds
-                )
                 async with asyncio.timeout(timeout_seconds + 2 * _KILL_SECONDS):
                     answer, status = await working
             except TimeoutError as error:
@@ -135,94 +128,78 @@ class Sandbox:
         if status:
             # Nothing that it may have said is trusted: the file could have made it up.
             _log.warning("a file exceeded the limits of its sandbox process (%s, status %d)", name, status)
-        return _read(answer, status)
-
-    def _work(
-        self, ours: socket.socket, theirs: socket.socket, asked: tuple[str, bytes, Sequence[str]], seconds: float
-    ) -> tuple[bytes, int]:
-        """Returns the answer of a new cell, and its exit status, negative for a signal. Waits, so it has a thread."""
-        name, data, arguments = asked
-        with ours.dup() as channel:
-            with theirs:
-                process = self._begun(theirs, name, arguments)
-            try:
-                return _exchanged(channel, process, data, time.monotonic() + seconds)
-            finally:
-                process.kill()
-                connection.wait([process.sentinel], _KILL_SECONDS)
-                with _BEGINNING, suppress(ValueError):  # it hangs where even SIGKILL does not reach it
-                    process.close()
-
-    def _begun(self, channel: socket.socket, name: str, arguments: Sequence[str]) -> BaseProcess:
-        process = _FORKING.Process(target=cell.run, args=(channel, name, tuple(arguments)), daemon=True)
-        try:
-            with _BEGINNING:
-                if self._server == 0 or _has_ended(self._server):
-                    _start_server(self._preloaded)
-                process.start()
-        except (OSError, EOFError) as error:
-            _log.error("no sandbox process can be started: %s", error)
-            raise FileRefused(_NO_ROOM) from error
-        return process
+            raise FileRefused(_DAMAGED)
+        return _read(answer)
 
 
-def _start_server(preloaded: str) -> None:
-    """Starts the process that cells are forked from, without the environment, in which there may be keys, and deaf to
-    Ctrl-C in a terminal. Its tracker comes first, which would undo that (Python 3.11 to 3.13 unblock SIGINT there).
+def start_server(preloaded: str) -> None:
+    """Starts the process that cells are forked from, unless it runs; without waiting until it has loaded `preloaded`.
+
+    It gets nothing of the environment, in which there may be keys, but where Python finds its modules; so that must be
+    called where no other thread needs the environment, which is not there for some milliseconds. It is deaf to Ctrl-C
+    in a terminal.
     """
+    # No public function says whether it runs, and it would start again with the environment.
+    pid = cast("int | None", vars(forkserver)["_forkserver"]._forkserver_pid)  # noqa: SLF001
+    with suppress(ChildProcessError):  # its status is left to the server's own module
+        if pid is not None and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            return
     _FORKING.set_forkserver_preload([preloaded])
-    with _no_environment():
-        resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            forkserver.ensure_running()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-@contextmanager
-def _no_environment() -> Generator[None]:
-    """Keeps from what is started within it everything but where Python finds its modules, and the program that runs."""
     kept = dict(os.environ)
     os.environ.clear()
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    program = spawn.get_preparation_data("")
-    os.environ[cell.PROGRAM] = str(program.get("init_main_from_path", ""))
-    os.environ[cell.PROGRAM_MODULE] = str(program.get("init_main_from_name", ""))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        yield
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # the tracker unblocks it (Python 3.11 to 3.13)
+        forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.environ.clear()
         os.environ.update(kept)
 
 
-def _has_ended(pid: int) -> bool:
-    """Whether a child of ours has ended, without taking its status from whoever waits for that."""
-    try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
-        return True
+def _no_room(error: OSError | EOFError) -> FileRefused:
+    _log.error("no sandbox process can be started: %s", error)
+    return FileRefused(_NO_ROOM)
+
+
+def _work(
+    process: BaseProcess, channel: socket.socket, theirs: socket.socket, data: bytes, seconds: float
+) -> tuple[bytes, int]:
+    """Returns the answer of a new cell, and its exit status, negative for a signal. Waits, so it has a thread."""
+    with channel:
+        try:
+            with theirs, _BEGINNING:
+                process.start()
+        except (OSError, EOFError) as error:
+            raise _no_room(error) from error
+        try:
+            return _exchanged(channel, process, data, time.monotonic() + seconds)
+        except TimeoutError as error:
+            raise FileRefused("opening it takes too long") from error
+        finally:
+            process.kill()
+            connection.wait([process.sentinel], _KILL_SECONDS)
+            with _BEGINNING, suppress(ValueError):  # it hangs where even SIGKILL does not reach it
+                process.close()
 
 
 def _exchanged(channel: socket.socket, process: BaseProcess, data: bytes, ends_at: float) -> tuple[bytes, int]:
     answer = bytearray()
-    try:
-        with suppress(ConnectionError):  # it has died, as its status will say
+    with suppress(ConnectionError):  # it has died, as its status will say
+        channel.settimeout(_left(ends_at))
+        channel.sendall(data)
+        channel.shutdown(socket.SHUT_WR)
+        while piece := channel.recv(_PIECE_BYTES):
+            answer += piece
+            if len(answer) > _MAX_ANSWER_BYTES:
+                process.kill()
+                break
             channel.settimeout(_left(ends_at))
-            channel.sendall(data)
-            channel.shutdown(socket.SHUT_WR)
-            while piece := channel.recv(_PIECE_BYTES):
-                answer += piece
-                if len(answer) > _MAX_ANSWER_BYTES:
-                    process.kill()
-                    break
-                channel.settimeout(_left(ends_at))
-        # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
-        has_ended = bool(connection.wait([process.sentinel], _left(ends_at)))
-    except TimeoutError:
-        has_ended = False
-    if not has_ended:
-        raise FileRefused("opening it takes too long")
+    # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
+    if not connection.wait([process.sentinel], _left(ends_at)):
+        raise TimeoutError
     with _BEGINNING:
         return bytes(answer), process.exitcode or 0
 
@@ -231,6 +208,21 @@ def _left(ends_at: float) -> float:
     if (seconds := ends_at - time.monotonic()) <= 0:
         raise TimeoutError
     return seconds
+
+
+def _read(answer: bytes) -> tuple[Facts, bytes]:
+    """What a cell that ended well has said: a line of JSON, and bytes."""
+    line, _, data = answer.partition(b"\n")
+    try:
+        facts = json.loads(line) if len(line) <= _MAX_FACTS_BYTES else None
+    except (ValueError, RecursionError) as error:
+        raise FileRefused(_DAMAGED) from error
+    if not isinstance(facts, dict):  # a file has taken over its cell
+        raise FileRefused(_DAMAGED)
+    told = cast("dict[str, Any]", facts)
+    if "refused" in told:
+        raise FileRefused(str(told["refused"])[:_MAX_REASON_CHARS])
+    return told, data
 
 
 def check_facts(expected: type[M], facts: Facts) -> M:
@@ -243,19 +235,3 @@ def check_facts(expected: type[M], facts: Facts) -> M:
         return expected.model_validate(facts)
     except ValidationError as error:
         raise FileRefused(_DAMAGED) from error
-
-
-def _read(answer: bytes, status: int) -> tuple[Facts, bytes]:
-    line, _, data = answer.partition(b"\n")
-    if status != 0 or not 0 < len(line) <= _MAX_FACTS_BYTES:
-        raise FileRefused(_DAMAGED)
-    try:
-        facts = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise FileRefused(_DAMAGED) from error
-    if not isinstance(facts, dict):  # a file has taken over its cell
-        raise FileRefused(_DAMAGED)
-    told = cast("dict[str, Any]", facts)
-    if "refused" in told:
-        raise FileRefused(str(told["refused"])[:_MAX_REASON_CHARS])
-    return told, data

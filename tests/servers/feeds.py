@@ -74,9 +74,6 @@ HOSTILE = {
 }
 """Feeds that break rules, by what is wrong with them."""
 
-ENDLESS = b"<rss version='2.0'><channel><item " + b" ".join(b'a%d="x"' % number for number in range(150_000)) + b">"
-"""One that keeps its reader busy for minutes."""
-
 
 @dataclass
 class FeedSite(Server):

@@ -11,7 +11,7 @@ from bot.media.cell import FileRefused
 from bot.media.feed_parser import MAX_ENTRIES, read
 from tests.cells import sandbox
 from tests.conftest import NOON
-from tests.servers.feeds import ENDLESS, HOSTILE, Item, atom, rss
+from tests.servers.feeds import HOSTILE, Item, atom, rss
 from tests.waiting import DEADLINE_SECONDS
 from tools import canonical_url, plain
 
@@ -56,12 +56,10 @@ def test_an_entry_is_known_by_its_id_or_what_is_like_one() -> None:
 
 
 def test_only_the_beginning_is_read() -> None:
-    """However long the feed is, of whichever kind: what is behind the last entry that counts is not even parsed."""
+    """However long the feed is, of whichever kind."""
     items = [Item(title=f"Number {number}", link=f"/{number}") for number in range(3 * MAX_ENTRIES)]
     for made in (rss, atom):
-        data = made(*items).replace(b"</channel>", b"<ttl>90</ttl></channel>")
-        assert read(data, url=URL, charset="")[0]["ttl_minutes"] == 0
-        found = entries(data)
+        found = entries(made(*items))
         assert [entry["title"] for entry in found] == [f"Number {number}" for number in range(MAX_ENTRIES)]
     rdf = (
         b'<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel>'
@@ -99,8 +97,11 @@ def test_a_feed_reads_no_file_of_the_machine(tmp_path: Path) -> None:
 
 
 def test_broken_tags_and_dates_do_no_harm() -> None:
-    """What can be read is read; a date that is none is none."""
-    assert entries(HOSTILE["tags that do not match"])[0]["url"] == "https://lamp.example/lit"
+    """What is in front of them is read, or the feed refused; a date that is none is none."""
+    whole = rss(Item(title="Lit", link="/lit"), Item(title="Dark", link="/dark"))
+    assert [each["title"] for each in entries(whole.replace(b"<link>/dark", b"</i>"))] == ["Lit", "Dark"]
+    with pytest.raises(FileRefused, match="no feed"):
+        entries(HOSTILE["tags that do not match"])
     assert entries(HOSTILE["an absurd date"])[0]["published"] is None
 
 
@@ -243,10 +244,22 @@ def test_a_character_that_there_is_not_costs_no_other_word(number: str) -> None:
     assert entry["title"] == "A lamp \ufffd is lit \U0001f4a1"
 
 
-async def test_a_feed_that_never_ends_is_left_alone_after_its_time() -> None:
-    """It keeps a process of its own busy, which is ended: nothing of Aldis waits for it."""
-    with pytest.raises(FileRefused, match="too long"):
-        await sandbox().open("feed_parser", ENDLESS, URL, "", timeout_seconds=1)
+def test_other_spellings_of_atom_and_rss_are_read() -> None:
+    """With a prefix for all of Atom, without declared prefixes, with letters of any size; with markup unescaped."""
+    link = "<a:link href='/own' rel='self'/><a:link href='/lit'/>"
+    xhtml = "<a:summary type='xhtml'><div xmlns='http://www.w3.org/1999/xhtml'>At <b>dusk</b> &lt;</div></a:summary>"
+    prefixed = (
+        f"<a:feed xmlns:a='http://www.w3.org/2005/Atom'><a:entry><a:title>Lit</a:title>{link}{xhtml}</a:entry></a:feed>"
+    )
+    video = "<media:group><media:title>No</media:title><media:description>At dusk</media:description></media:group>"
+    loud = f"<RSS><Channel><Item><Title>Lit</Title><Link>/lit</Link>{video}</Item></Channel></RSS>"
+    for feed, summary in ((prefixed, "At dusk <"), (loud, "At dusk")):
+        [entry] = entries(feed.encode())
+        assert (entry["title"], entry["url"], plain(entry["summary"])) == ("Lit", "https://lamp.example/lit", summary)
+    dated = "<rdf:RDF><channel/><item rdf:about='#1'><dc:date>2026-11-27</dc:date></item></rdf:RDF>"
+    assert entries(dated.encode())[0]["published"] == datetime(2026, 11, 27, tzinfo=UTC).timestamp()
+    guided = "<rss><channel><item><guid>https://lamp.example/7</guid></item></channel></rss>"
+    assert entries(guided.encode())[0]["url"] == "https://lamp.example/7"
 
 
 async def test_a_feed_is_opened_in_a_cell() -> None:

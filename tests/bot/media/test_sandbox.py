@@ -22,7 +22,7 @@ from bot.media.confinement import Level
 from tests.bot.media.escapes import CALLS
 from tests.bot.media.samples import noise, pdf, picture, saved
 from tests.bot.media.test_pdf import locked
-from tests.cells import sandbox
+from tests.cells import sandbox, server_pid
 from tests.servers.feeds import Item, rss
 from tests.waiting import DEADLINE_SECONDS, eventually
 
@@ -284,9 +284,8 @@ async def opened_by(module: str, data: bytes, *arguments: str) -> tuple[Any, byt
 
 async def server() -> int:
     """The process that all cells of this test's process are forked from."""
-    own = sandbox()
-    await own.level()
-    return own._server
+    await sandbox().level()
+    return server_pid()
 
 
 def children_of(pid: int) -> list[int]:
@@ -350,7 +349,7 @@ async def test_without_the_server_there_is_no_cell_and_then_a_new_one(monkeypatc
     own = sandbox(HOSTILE)
     await own.level()
     task, cell = await hanging()
-    os.kill(own._server, signal.SIGKILL)
+    os.kill(server_pid(), signal.SIGKILL)
     with pytest.raises(FileRefused):
         await task
     await eventually(lambda: not is_there(cell))
@@ -366,8 +365,8 @@ def test_ctrl_c_while_the_server_of_cells_starts_is_not_its_matter() -> None:
     """A terminal sends it to the whole group: the server, which comes second, has it blocked from its first moment."""
     program = (
         "import os, pathlib\n"
-        "from bot.media.sandbox import Sandbox\n"
-        "Sandbox().start()\n"
+        "from bot.media.sandbox import start_server\n"
+        "start_server('bot.media.preloaded')\n"
         "children = pathlib.Path(f'/proc/self/task/{os.getpid()}/children').read_text().split()\n"
         "stats = [pathlib.Path(f'/proc/{child}/status').read_text() for child in children]\n"
         "print(*(stat.split('SigBlk:')[1].split()[0] for stat in stats))\n"
@@ -381,11 +380,11 @@ async def test_everything_ends_with_aldis() -> None:
     """However it ends: no cell goes on computing."""
     program = """if True:
         import asyncio
-        from tests.cells import sandbox
+        from tests.cells import sandbox, server_pid
         async def run():
             own = sandbox("tests.bot.media")
             await own.level()
-            print(own._server, flush=True)
+            print(server_pid(), flush=True)
             await own.open("hostile", b"", "hangs", timeout_seconds=60)
         asyncio.run(run())
     """
