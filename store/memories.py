@@ -242,20 +242,6 @@ class Reminders(Repository):
         )
         self.notify("reminders")
 
-    def set_clock(self, seconds: float) -> None:
-        """Handles a confirmed step of the machine's clock by `seconds` (negative: back).
-
-        After a step back, reminders asked for as a delay become due that much earlier; undoing the step undoes this. A
-        step ahead does not put them off, as that time may really have passed.
-        """
-        self.execute(
-            "UPDATE reminders SET due_at = due_at + min(?1, set_back_ms), "
-            "set_back_ms = set_back_ms - min(?1, set_back_ms) "
-            "WHERE settled_at IS NULL AND set_back_ms IS NOT NULL",
-            (round(seconds * 1000),),
-        )
-        self.notify("reminders")
-
     def revive(self, reminder: int, due_at: datetime) -> None:
         """Plans a reminder again that is over, under a new number, or sets the next time of one that is planned."""
         self.execute(

@@ -111,21 +111,11 @@ class CommandReply:
     files: tuple[File, ...] = ()
 
 
-Answer = str | Sentence | CommandReply | Callable[[Repositories], str | Sentence | CommandReply]
+Reply = str | Sentence | CommandReply
+Answer = Reply | Callable[[Repositories], Reply]
 """What a command answers, or what does the work of it and returns that: within a transaction and in the language of the
 conversation.
 """
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unconfirmed:
-    """A command that waits for the yes of the one who gave it: in memory only, and for ten minutes."""
-
-    call: Call
-    turn: TurnId
-    """The turn that has asked."""
-    until: datetime
-    plan: object = None
 
 
 class WrongForm(ValueError):
@@ -212,55 +202,25 @@ class CommandContext:
         self.store = store
         self.turns = turns
         self.clock = clock
-        self._unconfirmed: dict[tuple[ConversationId, PersonId], Unconfirmed] = {}
-
-    async def confirm(self, call: Call, question: Callable[[Repositories], str], plan: object = None) -> None:
-        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end.
-
-        The plan comes with it. A message that disappears before the yes takes it along.
+        self.unconfirmed: dict[tuple[ConversationId, PersonId], tuple[Call, TurnId, datetime]] = {}
+        """Commands that wait for the yes of the one who gave them, in memory only: each with the turn that has asked,
+        and the time until when.
         """
 
+    async def confirm(self, call: Call, question: Callable[[], str]) -> None:
+        """Asks once whether a command should be carried out: with a yes it is given again, with `yes` at its end.
+
+        A message that disappears before the yes takes it along.
+        """
+        language = await self.language(call)
+
         def ask(repos: Repositories) -> TurnId:
-            with use_language(self._language(repos, call)):
-                return self.say(repos, call, call.conversation, question(repos))
+            with use_language(language):
+                return self.say(repos, call, call.conversation, question())
 
         turn = await self.store.transaction(ask)
         until, gone_at = self.clock.now() + _CONFIRMED_WITHIN, call.urgent_item.item.expires_at
-        self._unconfirmed[call.conversation, call.message.author] = Unconfirmed(
-            call=call, turn=turn, until=min(until, gone_at or until), plan=plan
-        )
-
-    def find_unconfirmed(self, conversation: ConversationId, person: PersonId) -> Unconfirmed | None:
-        """What waits for the yes of this person; None if nothing does."""
-        one = self._unconfirmed.get((conversation, person))
-        return one if one is not None and one.until > self.clock.now() else None
-
-    async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
-        """The command that a yes or no means, which it ends; None if it means something else."""
-        one = self.find_unconfirmed(urgent_item.conversation, verdict.author)
-        if one is None:
-            return None
-
-        def is_meant(repos: Repositories) -> bool:
-            if verdict.target is not None:
-                return repos.sent_messages.turn_of(urgent_item.conversation, verdict.target) == one.turn
-            since = repos.sent_messages.said_since(urgent_item.conversation, one.turn, 0, urgent_item.item.id)
-            return since is not None and not since.turns
-
-        is_one = await self.store.read(is_meant)
-        if is_one or verdict.target is None:  # a word that means anything else ends it, too
-            self._unconfirmed.pop((urgent_item.conversation, verdict.author), None)
-        if not is_one:
-            return None
-        given, word = one.call.command, "yes" if verdict.is_yes else "no"
-        message = given.message if verdict.instead is None else verdict.instead.message
-        return replace(given, rest=f"{given.rest} {word}".strip(), message=message, plan=one.plan)
-
-    def take_back(self, author: PersonId, names: Collection[int]) -> None:
-        """Forgets commands that wait for a yes, if their messages are deleted or edited."""
-        for place, one in [*self._unconfirmed.items()]:
-            if one.call.message.author == author and one.call.message.sent_at in names:
-                del self._unconfirmed[place]
+        self.unconfirmed[call.conversation, call.message.author] = call, turn, min(until, gone_at or until)
 
     async def answer(self, call: Call, answer: Answer) -> None:
         """Gives a command's answer and settles it, with the work of it: all of it or nothing."""
@@ -297,12 +257,12 @@ class CommandContext:
 
     def _language(self, repos: Repositories, call: Call) -> Language:
         """The language of the conversation; if none is known, the one that the command is written in."""
+        known = self.turns.language(repos, call.conversation)
         if chats.is_language_known(self.settings(repos, call)):
-            return self.turns.language(repos, call.conversation)
+            return known
         name, rest = call.command.name, call.command.rest
         # A command's own name is the same in every language.
-        written = f"{name} {rest}" if fold(name) in _NAMES else rest
-        return detect_language(written) or self.turns.language(repos, call.conversation)
+        return detect_language(f"{name} {rest}" if fold(name) in _NAMES else rest) or known
 
     def once(self, repos: Repositories, call: Call) -> None:
         """Has to be called, within the transaction, by what an edit of the command must not repeat.
@@ -318,15 +278,11 @@ class CommandContext:
         """Settles the command without an answer."""
         await self.store.transaction(lambda repos: repos.inbox.settle(call.urgent_item.item.id))
 
-    def say(
-        self, repos: Repositories, call: Call, conversation: ConversationId, reply: str | Sentence | CommandReply
-    ) -> TurnId:
+    def say(self, repos: Repositories, call: Call, conversation: ConversationId, reply: Reply) -> TurnId:
         """Answers and settles the command within a transaction; `conversation` is where that belongs by now.
 
-        Returns the turn that speaks.
-
-        If the command disappears or is deleted before the answer is sent, the answer goes with it: it may repeat what
-        the command said.
+        Returns the turn that speaks. If the command disappears or is deleted before the answer is sent, the answer goes
+        with it: it may repeat what the command said.
         """
         whole = reply if isinstance(reply, CommandReply) else CommandReply(text=reply)
         expires_at = call.urgent_item.item.expires_at
@@ -345,12 +301,30 @@ class Commands(CommandGroup):
 
     def awaits(self, conversation: ConversationId, person: PersonId) -> bool:
         """Whether a command of this person waits there for their yes."""
-        return self._context.find_unconfirmed(conversation, person) is not None
+        _, _, until = self._context.unconfirmed.get((conversation, person), (None, None, None))
+        return until is not None and until > self._context.clock.now()
 
     async def take_confirmation(self, urgent_item: UrgentItem, verdict: Verdict) -> Command | None:
-        """The command that a yes or no means; None if it means something else."""
-        meant = next(filter(None, (group.command_of(verdict) for group in self._groups)), None)
-        return meant or await self._context.take_confirmation(urgent_item, verdict)
+        """The command that a yes or no means, which it ends if it waited; None if it means something else."""
+        if meant := next(filter(None, (group.command_of(verdict) for group in self._groups)), None):
+            return meant
+        place = urgent_item.conversation, verdict.author
+        if not self.awaits(*place):
+            return None
+        call, turn, _ = self._context.unconfirmed[place]
+
+        def is_meant(repos: Repositories) -> bool:
+            if verdict.target is not None:
+                return repos.sent_messages.turn_of(urgent_item.conversation, verdict.target) == turn
+            since = repos.sent_messages.said_since(urgent_item.conversation, turn, 0, urgent_item.item.id)
+            return since is not None and not since.turns
+
+        is_one = await self._context.store.read(is_meant)
+        if is_one or verdict.target is None:  # a word that means anything else ends it, too
+            self._context.unconfirmed.pop(place, None)
+        given, word = call.command, "yes" if verdict.is_yes else "no"
+        message = given.message if verdict.instead is None else verdict.instead.message
+        return replace(given, rest=f"{given.rest} {word}".strip(), message=message) if is_one else None
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.
@@ -361,11 +335,12 @@ class Commands(CommandGroup):
         found = self._found(call, call.command.name)
         if isinstance(found, CommandEntry):
             await self._carry_out(found, call)
-        elif call.command.is_addressed:
+            return True
+        if call.command.is_addressed:
             await self._context.answer(call, lambda _: phrases.unknown_command(call.command.name, found))
         else:
             await self._context.settle(call)
-        return call.command.is_addressed or isinstance(found, CommandEntry)
+        return call.command.is_addressed
 
     def has(self, word: str) -> bool:
         """Whether this is the exact name of a command, in any language."""
@@ -375,7 +350,9 @@ class Commands(CommandGroup):
         """Forgets commands that wait for a yes, if their messages are deleted or edited. `names` are the sender's
         timestamps of all their revisions.
         """
-        self._context.take_back(author, names)
+        for place, (call, *_) in [*self._context.unconfirmed.items()]:
+            if call.message.author == author and call.message.sent_at in names:
+                del self._context.unconfirmed[place]
 
     def react(self, *reaction: *Reaction) -> bool:
         """Does what a reaction wants in the first group that it means something to; False if it means nothing."""
@@ -394,11 +371,10 @@ class Commands(CommandGroup):
         return () if name in self._entries else get_close_matches(folded[:_MAX_COMPARED], given, cutoff=_CLOSE)
 
     async def _carry_out(self, entry: CommandEntry, call: Call) -> None:
+        answer: Answer | None = phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS
         try:
             if entry.belongs(call):
                 answer = await entry.run(call)
-            else:
-                answer = phrases.ONLY_DIRECTLY if entry.directly_only else phrases.ONLY_IN_GROUPS
             if answer is not None:
                 await self._context.answer(call, answer)
         except DoneBefore:
@@ -418,10 +394,10 @@ class Commands(CommandGroup):
 
     def _overview(self, call: Call) -> str:
         entries = [entry for entry in self._entries.values() if entry.may_be_given(call) and entry.belongs(call)]
-        own = {
-            section: [f"`/{one.name}`" for one in entries if one.section == section] for section in get_args(Section)
+        named = {
+            one: " ".join(f"`/{entry.name}`" for entry in entries if entry.section == one) for one in get_args(Section)
         }
-        lines = (say(phrases.HELP_SECTIONS[section], names=" ".join(some)) for section, some in own.items() if some)
+        lines = (say(phrases.HELP_SECTIONS[section], names=names) for section, names in named.items() if names)
         return "\n".join([say(phrases.HELP), "", *lines])
 
 

@@ -118,7 +118,6 @@ class Maintenance:
             ahead_seconds = max(0.0, step.total_seconds())
             repos.outbox.put_off_all(ahead_seconds)
             repos.inbox.put_off_all(ahead_seconds)
-            repos.reminders.set_clock(step.total_seconds())
             believed.append(self._clock.believe(step))
             repos.own_time.keep(self._clock.snapshot())
 

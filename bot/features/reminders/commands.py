@@ -1,24 +1,80 @@
 """The commands about time: a person's reminders, and the time zone that they live in."""
 
 import re
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot import labels
 from bot.chat import phrases as turn_phrases
 from bot.chat.journal import origin_of
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, command
-from bot.features.reminders import phrases, time_grammar
-from bot.features.reminders.schedules import PlannedReminder, UnfitWish, zone_meant
-from bot.features.reminders.service import Asker, Reminders
+from bot.features.reminders import time_grammar
+from bot.features.reminders.schedules import PlannedReminder, Reason, UnfitWish, zone_meant
+from bot.features.reminders.service import Asker, Reminders, as_sentence
 from bot.i18n import phrases as common_phrases
-from bot.i18n.catalogues import say
+from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
+from bot.i18n.locale import clock_time, join_list, long_day
+from bot.i18n.phrases import spoken_time
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
 from store import Repositories
 from tools import Weekday
 
+ABOUT_REMIND = Sentence(
+    "ABOUT_REMIND",
+    "reminds you later; on its own it shows your reminders. A TEXT that starts with `ask:` is asked as a "
+    "question then.",
+)
+REMIND_EXAMPLE_IN = Sentence("REMIND_EXAMPLE_IN", "/remind in 20 minutes TEXT")
+REMIND_EXAMPLE_TOMORROW = Sentence("REMIND_EXAMPLE_TOMORROW", "/remind tomorrow 9:00 TEXT")
+REMIND_EXAMPLE_WEEKDAYS = Sentence("REMIND_EXAMPLE_WEEKDAYS", "/remind every weekday at 8 TEXT")
+REMIND_EXAMPLE_ASK = Sentence("REMIND_EXAMPLE_ASK", "/remind every day at 7 ask: TEXT")
+REMIND_EXAMPLES = (REMIND_EXAMPLE_IN, REMIND_EXAMPLE_TOMORROW, REMIND_EXAMPLE_WEEKDAYS, REMIND_EXAMPLE_ASK)
+ABOUT_TIMEZONE = Sentence("ABOUT_TIMEZONE", "shows which time zone I use for you, or changes it.")
+REMINDER_SET_AGAIN = Sentence("REMINDER_SET_AGAIN", "OK, {repeats}, first {when}: {text}")
+QUESTION_SET = Sentence("QUESTION_SET", "OK, I'll answer this {when}: {text}")
+QUESTION_SET_AGAIN = Sentence("QUESTION_SET_AGAIN", "OK, I'll answer this {repeats}, first {when}: {text}")
+CANCEL_BY_REACTION = Sentence("CANCEL_BY_REACTION", "React ❌ to cancel.")
+CANCEL_BY_COMMAND = Sentence("CANCEL_BY_COMMAND", "`/remind cancel {number}` cancels it.")
+ASKS_ZONE = Sentence("ASKS_ZONE", "It's {time} where you are, right? If not, write `/timezone` and your city.")
+IS_QUESTION = Sentence("IS_QUESTION", "(a question)")
+REMINDER_LOSES_WORDS = Sentence(
+    "REMINDER_LOSES_WORDS", "(Messages here disappear before then: I'll remind you, but won't know what about.)"
+)
+REMINDER_LINE = Sentence("REMINDER_LINE", "- {number}: {when}: {text}")
+REMINDER_LINE_AGAIN = Sentence("REMINDER_LINE_AGAIN", "- {number}: {when}, {repeats}: {text}")
+REMINDER_NO_WORDS = Sentence("REMINDER_NO_WORDS", "(its text has disappeared)")
+NO_SUCH_REMINDER = Sentence("NO_SUCH_REMINDER", "There's no reminder {number} here. `/remind list` shows yours.")
+ALL_CANCELLED = Sentence("ALL_CANCELLED", "One reminder cancelled.", "{count} reminders cancelled.")
+WHICH_REMINDER = Sentence("WHICH_REMINDER", "Which one? `/remind cancel` with its number cancels it.")
+TOO_MANY_REMINDERS = Sentence(
+    "TOO_MANY_REMINDERS", "You have as many reminders as I can keep for one person. Please cancel one first."
+)
+TIME_IS_OVER = Sentence("TIME_IS_OVER", "It's already {now}. When do you mean?")
+DAY_IS_OVER = Sentence("DAY_IS_OVER", "That day is over: it's {today} already. When do you mean?")
+REMIND_WHAT = Sentence("REMIND_WHAT", "What about? Please write it behind the time.")
+TONIGHT_IS_OVER = Sentence("TONIGHT_IS_OVER", "It's already {now}. When tonight?")
+WHICH_HALF = Sentence("WHICH_HALF", "Do you mean {times}? Please write the reminder with that time.")
+TIME_NOT_READ = Sentence("TIME_NOT_READ", "I don't understand that time. Try one like these.")
+TIME_TOO_FAR = Sentence("TIME_TOO_FAR", "That is more than five years away.")
+NO_SUCH_TIME = Sentence("NO_SUCH_TIME", "That time doesn't exist.")
+NO_SUCH_ZONE = Sentence(
+    "NO_SUCH_ZONE", "I don't know that time zone. Name the nearest big city, like Berlin or New York."
+)
+TIMEZONE = Sentence("TIMEZONE", "It's {now} where you are ({zone}).")
+REMINDERS_MOVED = Sentence("REMINDERS_MOVED", "What you had planned comes by that clock, too.")
+
+_REASONS: Mapping[Reason, Sentence] = {
+    "zone": NO_SUCH_ZONE,
+    "form": NO_SUCH_TIME,
+    "over": TIME_IS_OVER,
+    "far": TIME_TOO_FAR,
+    "many": TOO_MANY_REMINDERS,
+    "half": WHICH_HALF,
+}
+_EVENING = 17
 _CANCEL = re.compile(
     r"(?:cancel|cancle|delete|remove|lösche?n?|abbrechen|annuler?|supprimer?|cancelar?|borrar?|eliminar?)"
     r"(?:\s+(?:(?P<all>all|alle|alles|tou[ts]|tout|todos?)|(?:n[or]?[.°º]?\s*|#\s*)?(?P<number>\d{1,9})\.?|\S+))?",
@@ -42,9 +98,9 @@ class ReminderCommands(CommandGroup):
 
     @command(
         "/remind [WHEN TEXT|list|cancel N|cancel all]",
-        phrases.ABOUT_REMIND,
+        ABOUT_REMIND,
         section="later",
-        examples=(*phrases.REMIND_EXAMPLES, "/remind list", "/remind cancel 2"),
+        examples=(*REMIND_EXAMPLES, "/remind list", "/remind cancel 2"),
     )
     async def _remind(self, call: Call) -> Answer | None:
         """Reminds of something later, once or repeatedly; `list` shows what is planned, `cancel N` cancels one of them
@@ -65,35 +121,34 @@ class ReminderCommands(CommandGroup):
 
     def _plan(self, repos: Repositories, call: Call, rest: str) -> None:
         """Plans it and says so; what is not understood is asked, if there is a model to answer."""
-        message, now = call.message, self._context.clock.wall()
+        message, item, now = call.message, call.urgent_item.item, self._context.clock.wall()
         zone = self._reminders.zone(repos, message.author)
         local = now.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
         wish = time_grammar.read(rest, now=now, zone=zone)
-        lacks_text = wish is None and time_grammar.read(f"{rest} {_ANY_TEXT}", now=now, zone=zone) is not None
         asker = Asker(
             person=message.author,
             chat=message.chat,
             conversation=call.conversation,
             sent_at=message.sent_at,
-            origin=origin_of(call.urgent_item.item.id),
-            expires_at=call.urgent_item.item.expires_at,
+            origin=origin_of(item.id),
+            expires_at=item.expires_at,
         )
+        reply = None if self._has_model else _not_read()
+        if wish is None and time_grammar.read(f"{rest} {_ANY_TEXT}", now=now, zone=zone) is not None:
+            reply = say(REMIND_WHAT)
         try:
-            planned = None if wish is None else self._reminders.plan(repos, wish, asker)
-            reply = say(phrases.REMIND_WHAT) if lacks_text else None
-            reply = reply if planned is None else self._reply(planned, local)
+            if wish is not None:
+                reply = self._reply(self._reminders.plan(repos, wish, asker), local)
         except UnfitWish as error:
-            reply = None if error.reason == "half" and self._has_model else phrases.refusal(error, local)
-        if reply is not None:
-            self._context.say(repos, call, call.conversation, reply)
-        elif self._has_model:
-            repos.inbox.as_question(call.urgent_item.item.id, None)
+            reply = reply if error.reason == "half" and self._has_model else _refusal(error, local)
+        if reply is None:
+            repos.inbox.as_question(item.id, None)
         else:
-            self._context.say(repos, call, call.conversation, phrases.not_read())
+            self._context.say(repos, call, call.conversation, reply)
 
     def _list(self, repos: Repositories, call: Call) -> str:
         planned = self._reminders.all(repos, call.message.author, call.conversation)
-        return "\n".join(map(self._line, planned)) or say(common_phrases.NO_REMINDERS)
+        return "\n".join(map(_line, planned)) or say(common_phrases.NO_REMINDERS)
 
     def _cancel(self, repos: Repositories, call: Call, match: re.Match[str]) -> str:
         """Cancels one or all; without a number asks which."""
@@ -101,55 +156,36 @@ class ReminderCommands(CommandGroup):
         if match["number"]:
             cancelled = self._reminders.cancel_within(repos, person, conversation, int(match["number"]))
             if cancelled is None:
-                return say(phrases.NO_SUCH_REMINDER, number=match["number"])
+                return say(NO_SUCH_REMINDER, number=match["number"])
             self._context.once(repos, call)  # the next reminder may get the same number
-            return say(common_phrases.REMINDER_CANCELLED, text=phrases.as_sentence(_words(cancelled)))
+            return say(common_phrases.REMINDER_CANCELLED, text=as_sentence(_words(cancelled)))
         planned = self._reminders.all(repos, person, conversation)
-        if not planned or not match["all"]:
-            listed = self._list(repos, call)
-            return f"{listed}\n\n{say(phrases.WHICH_REMINDER)}" if planned else listed
+        if not planned:
+            return say(common_phrases.NO_REMINDERS)
+        if not match["all"]:
+            return f"{self._list(repos, call)}\n\n{say(WHICH_REMINDER)}"
         for one in planned:
             self._reminders.cancel_within(repos, person, conversation, one.number)
         self._context.once(repos, call)
-        return say(phrases.ALL_CANCELLED, count=len(planned))
+        return say(ALL_CANCELLED, count=len(planned))
 
     def _reply(self, planned: PlannedReminder, now: datetime) -> str:
         """The reply to a new reminder, with the time as it was understood; `now` is by the person's clock."""
-        what = (
-            (common_phrases.REMINDER_SET if planned.repeat is None else phrases.REMINDER_SET_AGAIN)
-            if planned.prompt is None
-            else (phrases.QUESTION_SET if planned.repeat is None else phrases.QUESTION_SET_AGAIN)
-        )
-        remarks = [
-            say(sentence, time=f"{now:%H:%M}", number=planned.number)
-            for sentence, holds in (
-                (phrases.CANCEL_BY_REACTION, self._has_reactions),
-                (phrases.CANCEL_BY_COMMAND, not self._has_reactions),
-                (phrases.REMINDER_LOSES_WORDS, planned.loses_words),
-                (phrases.ASKS_ZONE, not planned.zone_is_known),
-            )
-            if holds
-        ]
-        when = phrases.when(planned, tells_how_soon=planned.repeat is None)
-        return "\n\n".join(
-            [say(what, when=when, repeats=_repeats(planned), text=phrases.as_sentence(_words(planned))), *remarks]
-        )
-
-    @staticmethod
-    def _line(planned: PlannedReminder) -> str:
-        sentence = phrases.REMINDER_LINE if planned.repeat is None else phrases.REMINDER_LINE_AGAIN
-        line = say(
-            sentence,
-            number=planned.number,
-            when=phrases.when(planned),
-            repeats=_repeats(planned),
-            text=_words(planned),
-        )
-        return line if planned.prompt is None else f"{line} {say(phrases.IS_QUESTION)}"
+        is_once = planned.repeat is None
+        if planned.prompt is None:
+            what = common_phrases.REMINDER_SET if is_once else REMINDER_SET_AGAIN
+        else:
+            what = QUESTION_SET if is_once else QUESTION_SET_AGAIN
+        when = _when(planned, tells_how_soon=is_once)
+        lines = [say(what, when=when, repeats=_repeats(planned), text=as_sentence(_words(planned)))]
+        lines.append(say(CANCEL_BY_REACTION if self._has_reactions else CANCEL_BY_COMMAND, number=planned.number))
+        lines += [say(REMINDER_LOSES_WORDS)] if planned.loses_words else []
+        lines += [] if planned.zone_is_known else [say(ASKS_ZONE, time=f"{now:%H:%M}")]
+        return "\n\n".join(lines)
 
     @command(
         "/timezone [NAME]",
-        phrases.ABOUT_TIMEZONE,
+        ABOUT_TIMEZONE,
         section="later",
         examples=("/timezone", "/timezone Berlin", "/timezone Europe/Lisbon"),
     )
@@ -160,16 +196,33 @@ class ReminderCommands(CommandGroup):
         words, person = call.command.rest, call.message.author
         zone = zone_meant(words) if words else None
         if words and zone is None:
-            return phrases.NO_SUCH_ZONE
+            return NO_SUCH_ZONE
         moved = zone is not None and await self._reminders.live_in(person, zone)
 
         def reply(repos: Repositories) -> str:
             zone = self._reminders.zone(repos, person)
             now = f"{self._context.clock.wall().astimezone(ZoneInfo(zone)):%H:%M}"
-            shown = say(phrases.TIMEZONE, zone=zone, now=now)
-            return f"{shown} {say(phrases.REMINDERS_MOVED)}" if moved else shown
+            shown = say(TIMEZONE, zone=zone, now=now)
+            return f"{shown} {say(REMINDERS_MOVED)}" if moved else shown
 
         return reply
+
+
+def _line(planned: PlannedReminder) -> str:
+    line = say(
+        REMINDER_LINE if planned.repeat is None else REMINDER_LINE_AGAIN,
+        number=planned.number,
+        when=_when(planned),
+        repeats=_repeats(planned),
+        text=_words(planned),
+    )
+    return line if planned.prompt is None else f"{line} {say(IS_QUESTION)}"
+
+
+def _when(planned: PlannedReminder, *, tells_how_soon: bool = False) -> str:
+    """The next time of a reminder by its person's clock: `tomorrow at 09:00`."""
+    at = planned.due_at.astimezone(ZoneInfo(planned.timezone)).replace(tzinfo=None)
+    return spoken_time(at, at - timedelta(seconds=planned.in_seconds), tells_how_soon=tells_how_soon)
 
 
 def _repeats(planned: PlannedReminder) -> str:
@@ -182,5 +235,21 @@ def _repeats(planned: PlannedReminder) -> str:
 
 def _words(planned: PlannedReminder) -> str:
     if planned.text is None:
-        return say(phrases.REMINDER_NO_WORDS)
+        return say(REMINDER_NO_WORDS)
     return inert(planned.text) if may_carry_out(labels.load_labels(planned.origin)) else planned.text
+
+
+def _not_read() -> str:
+    """The refusal of a time that is in no plain form, with examples."""
+    return "\n".join([say(TIME_NOT_READ), *(f"- `{say(example)}`" for example in REMIND_EXAMPLES[:2])])
+
+
+def _refusal(error: UnfitWish, now: datetime) -> str:
+    """The reason why a wish cannot be planned; `now` is by the person's clock."""
+    reason = _REASONS[error.reason]
+    if error.reason == "over" and any(at.date() < now.date() for at in error.times):
+        reason = DAY_IS_OVER
+    if error.reason == "over" and any(at.date() == now.date() and at.hour >= _EVENING for at in error.times):
+        reason = TONIGHT_IS_OVER
+    times = join_list([spoken_time(at, now) for at in error.times], "or")
+    return say(reason, now=clock_time(now), today=long_day(now), times=times)

@@ -1,8 +1,7 @@
 """The scheduler of reminders, and what is open in a restored store, where times have passed unseen.
 
     due --can its person still write there?--yes--> still in that group? --yes, or unknown--> it fires
-                                            |                            '-no--> over; they are told directly
-                                            '-no--> it is dropped silently
+                                            '-no, or no--> it is dropped silently
     restored --> backlog --settle--> closed: nothing of the past is answered, sent or said; what repeats goes on
                          '-replay--> left as it is: everything is done now, perhaps for the second time
 
@@ -13,7 +12,7 @@ it, never words.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -143,39 +142,32 @@ def backlog(repos: Repositories, now: datetime) -> Backlog | None:
     restoration = repos.restored.restoration()
     if restoration is None:
         return None
-    reminders: list[datetime] = []
-    questions: list[datetime] = []
-    for reminder in _overdue(repos, restoration, now):
-        (questions if asks(reminder) else reminders).append(reminder.due_at)
+    # What was due later has surely not come: nothing ran on this store.
+    overdue = repos.reminders.overdue(restoration.restored_at or now)
+
+    def waiting(*, questions: bool) -> Waiting:
+        times = [one.due_at for one in overdue if asks(one) == questions]
+        return Waiting(items=len(times), oldest_at=min(times, default=None), dead=0)
+
     return Backlog(
         restoration=restoration,
         messages=repos.restored.messages(besides=_SILENT),
         replies=repos.restored.replies(),
-        reminders=_waiting(reminders),
-        questions=_waiting(questions),
+        reminders=waiting(questions=False),
+        questions=waiting(questions=True),
     )
 
 
 def settle(repos: Repositories, now: datetime) -> None:
     """Closes all of it, within a transaction; that decides about the store."""
     restoration = repos.restored.restoration()
-    if restoration is None:
-        return
-    for reminder in _overdue(repos, restoration, now):
-        pass_over(repos, reminder, now)
-    repos.restored.close(besides=_SILENT, now=now)
-    repos.restored.decide()
+    if restoration is not None:
+        for reminder in repos.reminders.overdue(restoration.restored_at or now):
+            pass_over(repos, reminder, now)
+        repos.restored.close(besides=_SILENT, now=now)
+        repos.restored.decide()
 
 
 def replay(repos: Repositories) -> None:
     """Leaves all of it to be done, within a transaction; that decides about the store."""
     repos.restored.decide()
-
-
-def _overdue(repos: Repositories, restoration: Restoration, now: datetime) -> Iterable[Reminder]:
-    """What may have come before the restoration; what was due later has surely not: nothing ran on this store."""
-    return repos.reminders.overdue(restoration.restored_at or now)
-
-
-def _waiting(times: list[datetime]) -> Waiting:
-    return Waiting(items=len(times), oldest_at=min(times, default=None), dead=0)

@@ -9,7 +9,7 @@ Source: the meaning of a skipped or repeated local time: RFC 5545, 3.3.5 (2009).
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from typing import Literal, cast
@@ -35,16 +35,11 @@ _FIRST, _LAST = time(7), time(22)
 """Between them lies an hour that is named without its half of the day."""
 _AT_DAWN = re.compile(
     r"\b(?:wak(?:e|ing)|woken|alarm|get(?:ting)? up|morning|sunrise|weck\w*|aufsteh\w*|aufwach\w*|morgen\w*|frühst\w*"
-    r"|réveil\w*|me lever|matin\w*|despert\w*|despiert\w*|levant\w*|madrug\w*|por la mañana|breakfast|desayun\w*)\b",
+    r"|réveil\w*|me lever|matin\w*|despert\w*|despiert\w*|levant\w*|madrug\w*|por la mañana|breakfast|desayun\w*"
+    r"|flights?|flying|plane|airport|train to|flug\w*|flieger|zug|vol|avion|aéroport|vuelo|avión|aeropuerto|tren)\b",
     re.IGNORECASE,
 )
-"""What is done early, in four languages."""
-_TRAVEL = re.compile(
-    r"\b(?:flights?|flying|plane|airport|train(?! (?:the|my|our)\b)|flug\w*|flieger|zug|bahn\w*|vol|avion|aéroport"
-    r"|vuelo|avión|aeropuerto|tren|gare)\b",
-    re.IGNORECASE,
-)
-"""What is early, but may be late as well."""
+"""What is done early, in four languages, and what leaves: too early a reminder is better than one too late."""
 _CLOCKS_CHANGE = timedelta(hours=26)
 """The most by which the order of two local times can differ from that of their instants."""
 
@@ -72,14 +67,12 @@ class PlannedReminder:
     text: str | None
     """None if its words have disappeared with the message they came from."""
     prompt: str | None
-    when: str
-    """The next time: `Monday 2026-11-23 08:00 Europe/Berlin`."""
     due_at: datetime
-    """The same as an aware datetime in UTC."""
+    """The next time, aware and in UTC."""
     in_seconds: int
     """The time from now until then; negative if it is over."""
     timezone: str
-    """The IANA zone of the person, in which `when` is given."""
+    """The IANA zone of the person."""
     repeat: Repeat | None
     loses_words: bool = False
     """Whether its words disappear before it is due, with the message they came from."""
@@ -133,19 +126,14 @@ def first_plan(wish: Wish, *, now: datetime, zone: str) -> tuple[Plan, datetime]
     return plan, due_at
 
 
-def move_plan(plan: Plan, due_at: datetime, zone: str, *, now: datetime, is_delay: bool) -> tuple[Plan, datetime]:
-    """The plan of somebody who turns out to live in this zone, and when it is next due by their clock.
-
-    A length of time (`is_delay`, or hourly repetition), or a time that would be over by their clock, keeps its instant.
+def move_plan(plan: Plan, zone: str, *, now: datetime) -> tuple[Plan, datetime] | None:
+    """The plan by the clock of another zone, and when it is next due; None if it keeps its instant, because that would
+    be over there, or it comes every few hours.
     """
     there = replace(plan, zone=zone, start_at=instant(plan.local, zone))
-    is_clock = instant(plan.local, plan.zone) == plan.start_at and not is_delay
-    if is_clock and (plan.repeat is None or plan.repeat.every != "hour"):
-        next_at = there.start_at if plan.repeat is None else next_after(there, now)
-        if next_at is not None and next_at > now:
-            return there, next_at
-    local = plan.start_at.astimezone(ZoneInfo(zone)).replace(tzinfo=None)
-    return replace(plan, zone=zone, local=local), due_at
+    due_at = there.start_at if plan.repeat is None else next_after(there, now)
+    is_hourly = plan.repeat is not None and plan.repeat.every == "hour"
+    return None if is_hourly or due_at is None or due_at <= now else (there, due_at)
 
 
 def next_after(plan: Plan, after: datetime) -> datetime | None:
@@ -206,27 +194,16 @@ def _settled(wish: Wish, said: datetime, now: datetime, zone: str) -> datetime:
     times = [datetime.combine(day, time(hour, said.minute)) for day in days for hour in hours]
     if wish.repeat is None:
         times = [one for one in times if one > now]
-    chosen = times[:1] if wish.names_half else [*_halves(times, wish, is_today=said.date() == now.date())]
-    if not chosen:
+    if not wish.names_half:
+        early = [one for one in times if one.hour < _NOON][:1] if _AT_DAWN.search(wish.text) else []
+        times = early or [one for one in times if _FIRST <= one.time() <= _LAST]
+    if not times:
         raise _over(said, instant(now, zone), zone)
-    if len(chosen) > 1:
-        choice = " or ".join(f"{one:%A %H:%M}" for one in chosen)
-        raise UnfitWish("half", f"Either half of the day may be meant: ask the person, {choice}.", (*chosen,))
-    return chosen[0]
-
-
-def _halves(times: Sequence[datetime], wish: Wish, *, is_today: bool) -> tuple[datetime, ...]:
-    """The time that is meant, of those with either half of the day; several: the person has to choose."""
-    daily = tuple(one for one in times if _FIRST <= one.time() <= _LAST)
-    early = tuple(one for one in times if one.hour < _NOON)
-    is_once_today = wish.names_day and is_today and wish.repeat is None
-    if _AT_DAWN.search(wish.text) and early:
-        return early[:1]
-    if _TRAVEL.search(wish.text) and early and wish.repeat is None:
-        if not wish.names_day:
-            return tuple(sorted({early[0], *daily[:1]}))
-        return daily if len(daily) > 1 else early[:1]
-    return daily if is_once_today else daily[:1]
+    is_either = wish.names_day and wish.repeat is None and said.date() == now.date()
+    if is_either and len(times) > 1:
+        choice = " or ".join(f"{one:%A %H:%M}" for one in times)
+        raise UnfitWish("half", f"Either half of the day may be meant: ask the person, {choice}.", (*times,))
+    return times[0]
 
 
 def _delayed(wish: Wish, now: datetime, zone: str) -> Plan:

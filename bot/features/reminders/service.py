@@ -3,7 +3,7 @@
     wish --> plan (when is that?) --> [reminders] --due--> told in the chat -----------------.--again--> [reminders]
                                                      |---> a prompt: asked, as by its person -'-over---> settled
                                                      |---> words have disappeared: only that there was something
-                                                     '---> in a group that its person has left: over, they are told
+                                                     '---> in a group that its person has left: over
 
 Firing a reminder and planning its next time are one transaction: it fires once, whatever crashes. What was due while
 Aldis was away fires late and says so, and a repeating reminder fires once for all the times that it missed. Its words
@@ -26,7 +26,7 @@ from bot.clock import Clock
 from bot.commands.base import Wished
 from bot.event_json import dump_reminder, dump_value
 from bot.events import ChatId, Envelope, Incoming, Kind, PersonId, ScheduledPrompt, SentId
-from bot.features.reminders import phrases, schedules
+from bot.features.reminders import schedules
 from bot.features.reminders.schedules import Plan, PlannedReminder, UnfitWish
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
@@ -37,7 +37,12 @@ from bot.settings.values import is_zone
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
 from store import Arrival, ConversationId, Reminder, Repositories, Store, TurnId
-from tools import BadArguments, Denied, NotFound, RateLimited, ToolContext, Wish
+from tools import BadArguments, Denied, RateLimited, ToolContext, Wish
+
+REMINDER_LATE = Sentence("REMINDER_LATE", "⏰ {text}\n\n({late} late: I was offline.)")
+REMINDER_WORDLESS = Sentence(
+    "REMINDER_WORDLESS", "⏰ You wanted a reminder now. What it was about disappeared with your message."
+)
 
 MAX_REMINDERS = 50
 """How many reminders one person can have, in all conversations together."""
@@ -88,9 +93,10 @@ class _Words:
     scheduled: ScheduledPrompt = field(default_factory=lambda: ScheduledPrompt(labels=UNKNOWN))
     """Where they come from, and what a prompt can do; the default is for reminders planned before there were labels."""
 
-    def safe_text(self, text: str) -> str:
-        """Returns one of the texts, with inert links if an address in it could carry something out."""
-        return inert(text) if may_carry_out(self.scheduled.labels) else text
+    @property
+    def safe_text(self) -> str:
+        """The text, with inert links if an address in it could carry something out."""
+        return inert(self.text) if may_carry_out(self.scheduled.labels) else self.text
 
 
 _places: TypeAdapter[_Place] = TypeAdapter(_Place)
@@ -124,7 +130,7 @@ def _go_on(repos: Repositories, reminder: Reminder, next_at: datetime | None, no
 
 
 class Reminders:
-    """The reminders of all people.
+    """The reminders of all people. Methods that take `repos` run within a transaction.
 
     `account` is Aldis's own account; `locale` has the time zone of a person who has told none.
     """
@@ -147,10 +153,9 @@ class Reminders:
             RateLimited: the person has as many reminders as allowed.
             Denied: the question was taken back, or a reminder itself asks it.
         """
-        conversation = await self._conversation(context)
+        conversation, turn = await self._conversation(context), TurnId(context.turn)
 
         def transact(repos: Repositories) -> PlannedReminder:
-            turn = TurnId(context.turn)
             if not repos.journal.is_running(turn):
                 raise Denied("the question was taken back")
             if repos.reminders.is_run_by_one(turn):
@@ -179,27 +184,13 @@ class Reminders:
         conversation = await self._conversation(context)
         return await self._store.read(lambda repos: self.all(repos, PersonId(context.person), conversation))
 
-    async def cancel(self, number: int, context: ToolContext) -> PlannedReminder:
-        """Cancels one of the person who asks; returns what it was.
-
-        Raises:
-            NotFound: no reminder has this number.
-        """
+    async def cancel(self, number: int, context: ToolContext) -> PlannedReminder | None:
+        """Cancels one of the person who asks; returns what it was, None if no reminder has this number."""
         conversation, person = await self._conversation(context), PersonId(context.person)
-        cancelled = await self._store.transaction(lambda repos: self.cancel_within(repos, person, conversation, number))
-        if cancelled is None:
-            raise NotFound(f"there is no reminder {number} here; action list shows those that there are")
-        return cancelled
+        return await self._store.transaction(lambda repos: self.cancel_within(repos, person, conversation, number))
 
-    async def keep_timezone(self, name: str, context: ToolContext) -> str:
-        """Keeps the time zone of the person who asks, for all conversations; returns its name.
-
-        Raises:
-            BadArguments: there is no such zone.
-        """
-        if await self.live_in(PersonId(context.person), name) is None:
-            raise BadArguments(f"there is no time zone {name[:60]!r}; use an IANA name such as Europe/Berlin")
-        return name
+    async def _conversation(self, context: ToolContext) -> ConversationId:
+        return await self._store.conversation(context.chat, now=self._clock.now())
 
     # For commands
 
@@ -217,30 +208,27 @@ class Reminders:
             is_first = repos.reminders.zone(ChatId.direct(person)) is None
             repos.reminders.keep_zone(direct, zone)
             planned = repos.reminders.of_person(person) if is_first and zone != self._timezone else ()
-            moves = [self._move(repos, reminder, zone) for reminder in planned]
-            return any(moves)
+            return sum(self._move(repos, reminder, zone) for reminder in planned) > 0
 
         return await self._store.transaction(keep)
 
     def _move(self, repos: Repositories, reminder: Reminder, zone: str) -> bool:
-        """Moves it to the clock of this zone; returns whether its time changes. False if it was planned by another
-        zone.
-        """
+        """Moves what was planned by the assumed zone to the clock of this one; returns whether its time changes."""
         place = _places.validate_json(reminder.plan) if reminder.plan else None
-        if place is None or place.plan.zone != self._timezone:
+        if place is None or place.plan.zone != self._timezone or reminder.is_delay:
             return False
-        plan, due_at = schedules.move_plan(
-            place.plan, reminder.due_at, zone, now=self._clock.wall(), is_delay=reminder.is_delay
-        )
+        if (moved := schedules.move_plan(place.plan, zone, now=self._clock.wall())) is None:
+            return False
+        plan, due_at = moved
         repos.reminders.move(reminder, _places.dump_json(replace(place, plan=plan)), due_at)
         return due_at != reminder.due_at
 
     def zone(self, repos: Repositories, person: PersonId) -> str:
-        """Returns the person's time zone as far as known, within a transaction."""
+        """Returns the person's time zone as far as known."""
         return repos.reminders.zone(ChatId.direct(person)) or self._timezone
 
     def plan(self, repos: Repositories, wish: Wish, asker: Asker) -> PlannedReminder:
-        """Plans a reminder within a transaction; what the same origin has planned before is returned unchanged.
+        """Plans a reminder; what the same origin has planned before is returned unchanged.
 
         Raises:
             UnfitWish: there is no such time, or not one that can be planned, or the person has too many.
@@ -248,33 +236,28 @@ class Reminders:
         known = repos.reminders.of_origin(asker.origin)
         if known is not None:
             return self._shown(repos, asker.person, known)
-        plan, due_at = self._first_plan(repos, wish, asker.person)
-        place = _Place(
-            person=asker.person, chat=asker.chat, sent_at=asker.sent_at, plan=plan, planned_at=self._clock.now()
-        )
+        person, chat, now = asker.person, asker.chat, self._clock.now()
+        plan, due_at = self._first_plan(repos, wish, person)
         put = repos.reminders.put(
             asker.conversation,
-            asker.person,
+            person,
             asker.origin,
-            plan=_places.dump_json(place),
+            plan=_places.dump_json(_Place(person=person, chat=chat, sent_at=asker.sent_at, plan=plan, planned_at=now)),
             words=_words.dump_json(_Words(text=wish.text, prompt=wish.prompt, scheduled=asker.scheduled)),
             due_at=due_at,
             turn=asker.turn,
             expires_at=asker.expires_at,
             is_delay=wish.delay_seconds is not None and wish.repeat is None,
         )
-        if asker.chat.is_group:
+        if chat.is_group:
             repos.members.want(asker.conversation)
-        return replace(self._shown(repos, asker.person, put), zone_is_known=not self._asks_zone(repos, asker))
-
-    def _asks_zone(self, repos: Repositories, asker: Asker) -> bool:
-        """Whether the person is to be asked for their time zone now: once in each chat, and where none is known."""
-        now = self._clock.now()
-        if self._is_zone_known or repos.reminders.zone(ChatId.direct(asker.person)) is not None:
-            return False
-        before = chats.settings_of(repos, asker.conversation, now)
+        shown = self._shown(repos, person, put)
+        if self._is_zone_known or repos.reminders.zone(ChatId.direct(person)) is not None:
+            return shown
+        # They are asked for it once in each chat.
+        is_asked = chats.settings_of(repos, asker.conversation, now).told_zone
         chats.change(repos, asker.conversation, now, lambda settings: replace(settings, told_zone=True))
-        return not before.told_zone
+        return replace(shown, zone_is_known=is_asked)
 
     def _first_plan(self, repos: Repositories, wish: Wish, person: PersonId) -> tuple[Plan, datetime]:
         plan, due_at = schedules.first_plan(wish, now=self._clock.wall(), zone=self.zone(repos, person))
@@ -283,30 +266,46 @@ class Reminders:
         return plan, due_at
 
     def all(self, repos: Repositories, person: PersonId, conversation: ConversationId) -> tuple[PlannedReminder, ...]:
-        """Returns what the person has planned in this conversation, the next one first, within a transaction."""
+        """Returns what the person has planned in this conversation, the next one first."""
         found = repos.reminders.of_person(person, conversation)
         return tuple(self._shown(repos, person, reminder) for reminder in found)
 
     def cancel_within(
         self, repos: Repositories, person: PersonId, conversation: ConversationId, number: int
     ) -> PlannedReminder | None:
-        """Cancels a reminder of the person within a transaction; returns what it was, None if there is none."""
+        """Cancels a reminder of the person; returns what it was, None if there is none."""
         for reminder in repos.reminders.of_person(person, conversation):
             if reminder.number == number:
                 repos.reminders.settle(reminder.id, now=self._clock.now())
                 return self._shown(repos, person, reminder)
         return None
 
+    def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> PlannedReminder:
+        """The reminder as people and models see it."""
+        plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
+        words = _words.validate_json(reminder.words) if reminder.words is not None else None
+        return PlannedReminder(
+            number=reminder.number,
+            text=words and words.text,
+            prompt=words and words.prompt,
+            due_at=reminder.due_at,
+            in_seconds=round((reminder.due_at - self._clock.wall()).total_seconds()),
+            timezone=self.zone(repos, person),
+            repeat=plan and plan.repeat,
+            loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
+            origin="" if words is None else labels.dump_labels(words.scheduled.labels).decode(),
+        )
+
     def react(
         self, repos: Repositories, conversation: ConversationId, person: PersonId, target: SentId, wish: Wished
     ) -> bool:
-        """Does what a reaction to our message wants of the person's reminders, within a transaction; False: of none."""
+        """Does what a reaction to our message wants of the person's reminders; False: it is about none."""
         turn = repos.sent_messages.turn_of(conversation, target)
         found = () if turn is None else repos.reminders.of_turn(turn, person)
         for reminder in found:
             place = _places.validate_json(reminder.plan)
             words = _words.validate_json(reminder.words or b"")
-            text = phrases.as_sentence(words.safe_text(words.text))
+            text = as_sentence(words.safe_text)
             with use_language(self._turns.language(repos, conversation)):
                 if wish == "later":
                     when = self._postpone(repos, reminder, place)
@@ -332,9 +331,9 @@ class Reminders:
     # For the loop
 
     def attend(self, repos: Repositories, reminder: Reminder, *, may_write: Callable[[PersonId, ChatId], bool]) -> bool:
-        """Fires it, within a transaction, up to its next time or its end; returns whether it was told or asked.
+        """Fires it up to its next time or its end; returns whether it was said or asked.
 
-        It is dropped if its person can no longer write there. If they have left the group, they are told so directly.
+        It is dropped if its person can no longer write there, or has left the group.
 
         Raises:
             ValueError: a newer version wrote it.
@@ -342,43 +341,25 @@ class Reminders:
         now = self._clock.now()
         place = _places.validate_json(reminder.plan)
         words = None if reminder.words is None else _words.validate_json(reminder.words)
-        direct = ChatId.direct(place.person)
-        is_welcome = may_write(place.person, place.chat)
         since = place.planned_at or datetime.fromtimestamp(0, UTC)
-        has_left = place.chat.is_group and repos.members.has_left(place.chat, direct, since=since)
-        comes = is_welcome and not has_left
-        if comes and words is not None:
-            if words.prompt is None:
-                self._remind(repos, reminder, place, words)
-            else:
-                repos.inbox.put(self._asking(reminder, place, words.prompt, words.scheduled))
-            _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
+        has_left = place.chat.is_group and repos.members.has_left(place.chat, ChatId.direct(place.person), since=since)
+        if has_left or not may_write(place.person, place.chat):
+            repos.reminders.settle(reminder.id, now=now)
+            return False
+        if words is None:
+            self._tell(repos, reminder, place, REMINDER_WORDLESS)
+            repos.reminders.settle(reminder.id, now=now)
             return True
-        if comes:
-            self._tell(repos, reminder, place, phrases.REMINDER_WORDLESS)
-        elif is_welcome and words is not None and may_write(place.person, direct):
-            self._part(repos, reminder, replace(place, chat=direct), words)
-        repos.reminders.settle(reminder.id, now=now)
-        return comes
-
-    def _part(self, repos: Repositories, reminder: Reminder, direct: _Place, words: _Words) -> None:
-        """Says in the direct chat, if there is one, what is over because its person has left the group."""
-        conversation = repos.conversations.at(direct.chat)
-        if conversation is not None:
-            text = words.safe_text(words.text if words.prompt is None else words.prompt)
-            with use_language(self._turns.language(repos, conversation)):
-                left = say(phrases.REMINDER_LEFT_GROUP, text=text)
-            self._tell(repos, replace(reminder, conversation=conversation), direct, left)
-
-    def _remind(self, repos: Repositories, reminder: Reminder, place: _Place, words: _Words) -> None:
-        text = words.safe_text(words.text)
         late = self._clock.wall() - reminder.due_at
-        with use_language(self._turns.language(repos, reminder.conversation)):
-            if late < _LATE:
-                told = say(common_phrases.REMINDER, text=text)
-            else:
-                told = say(phrases.REMINDER_LATE, text=text, late=common_phrases.duration(late.total_seconds()))
-        self._tell(repos, reminder, place, told)
+        if words.prompt is not None:
+            repos.inbox.put(self._asking(reminder, place, words, is_late=late >= _LATE))
+        else:
+            with use_language(self._turns.language(repos, reminder.conversation)):
+                seconds = common_phrases.duration(late.total_seconds()) if late >= _LATE else ""
+                sentence = REMINDER_LATE if seconds else common_phrases.REMINDER
+                self._tell(repos, reminder, place, say(sentence, text=words.safe_text, late=seconds))
+        _go_on(repos, reminder, schedules.next_after(place.plan, self._clock.settled_now()), now)
+        return True
 
     def _tell(self, repos: Repositories, reminder: Reminder, place: _Place, told: str | Sentence) -> None:
         """Says it in the chat; in a group it quotes the message that asked for it, which notifies its author."""
@@ -387,63 +368,45 @@ class Reminders:
             repos, reminder.conversation, message, told, expires_at=reminder.expires_at, origin=reminder.origin
         )
 
-    def _asking(self, reminder: Reminder, place: _Place, prompt: str, scheduled: ScheduledPrompt) -> Arrival:
+    def _asking(self, reminder: Reminder, place: _Place, words: _Words, *, is_late: bool) -> Arrival:
         """The prompt as a message of its person: each time of a reminder is one message, however often it is put."""
         when = schedules.describe_moment(reminder.due_at, place.plan.zone)
-        is_late = self._clock.wall() - reminder.due_at >= _LATE
         message = Incoming(
             author=place.person,
             name=None,
             chat=place.chat,
             sent_at=place.sent_at,
-            text=prompt,
+            text=words.prompt or "",
             mentions_me=True,
             preface=PLANNED_LATE.format(when=when) if is_late else PLANNED,
-            scheduled=scheduled,
+            scheduled=words.scheduled,
         )
-        sent_at = SentId(int(reminder.due_at.timestamp() * 1000))
         envelope = Envelope(
             account=self._account,
             author=place.person,
             number=None,
             device=reminder.id,
-            sent_at=sent_at,
+            sent_at=SentId(int(reminder.due_at.timestamp() * 1000)),
             kind=Kind.REMINDER,
             chat=place.chat,
             raw=dump_reminder(message),
         )
         return Arrival(
             conversation=reminder.conversation,
-            account=self._account,
-            author=place.person,
-            device=reminder.id,
-            sent_at=sent_at,
-            kind=Kind.REMINDER,
+            account=envelope.account,
+            author=envelope.author,
+            device=envelope.device,
+            sent_at=envelope.sent_at,
+            kind=envelope.kind,
             envelope=dump_value(envelope),
             received_at=self._clock.now(),
             expires_at=reminder.expires_at,
         )
 
-    async def _conversation(self, context: ToolContext) -> ConversationId:
-        return await self._store.conversation(context.chat, now=self._clock.now())
 
-    def _shown(self, repos: Repositories, person: PersonId, reminder: Reminder) -> PlannedReminder:
-        """The reminder as people and models see it."""
-        plan = _places.validate_json(reminder.plan).plan if reminder.plan else None
-        words = _words.validate_json(reminder.words) if reminder.words is not None else None
-        zone = self.zone(repos, person)
-        return PlannedReminder(
-            number=reminder.number,
-            text=None if words is None else words.text,
-            prompt=None if words is None else words.prompt,
-            when=schedules.describe_moment(reminder.due_at, zone),
-            due_at=reminder.due_at,
-            in_seconds=round((reminder.due_at - self._clock.wall()).total_seconds()),
-            timezone=zone,
-            repeat=plan.repeat if plan else None,
-            loses_words=reminder.expires_at is not None and reminder.expires_at <= reminder.due_at,
-            origin="" if words is None else labels.dump_labels(words.scheduled.labels).decode(),
-        )
+def as_sentence(text: str) -> str:
+    """Returns the text with a full stop, unless it has an end of its own."""
+    return text if text[-1:] in ".!?…" else f"{text}."
 
 
 @contextmanager

@@ -160,7 +160,7 @@ def read(words: str, *, now: datetime, zone: str) -> Wish | None:
     longest = max((match.end("time") for _, match in found), default=0)
     try:
         wishes = [grammar.wish(words, match, today) for grammar, match in found if match.end("time") == longest]
-    except _Unread:
+    except ValueError:
         return None
     # Languages that share the words of a time lead to its text in their own.
     is_one_time = len({replace(wish, text="", prompt=None) for wish in wishes}) == 1
@@ -186,7 +186,7 @@ class _Grammar:
         """The wish with this time.
 
         Raises:
-            _Unread: a word about time is left over, or there is no such time.
+            ValueError: a word about time is left over, or there is no such time.
         """
         for name in ("text", "joined"):
             if re.match(rf"[\W\d]*\d|\W*(?:{'|'.join(_ABUTTING.split())})(?![\w'])", time[name]):
@@ -222,17 +222,15 @@ class _Grammar:
     def _repeat(self, said: Mapping[str, str]) -> Repeat | None:
         if "daily" in said:
             return Repeat(every="day")
-        if "weekdays" in said:
-            return Repeat(every="week", weekdays=_WEEKDAYS[:5])
         if "monthly" in said:
             return Repeat(every="month")
-        if "days" not in said:
-            return None
-        named = {self._weekday(name) for name in re.findall("|".join(self._days), said["days"])}
-        return Repeat(every="week", weekdays=tuple(_WEEKDAYS[number] for number in sorted(named)))
+        if "weekdays" in said:
+            return Repeat(every="week", weekdays=_WEEKDAYS[:5])
+        named = {self._weekday(name) for name in re.findall("|".join(self._days), said.get("days", ""))}
+        return Repeat(every="week", weekdays=tuple(_WEEKDAYS[one] for one in sorted(named))) if named else None
 
     def _day(self, said: Mapping[str, str], today: date) -> date | None:
-        """The day that is named; None if none is."""
+        """The day that is named; None if none is. Raises ValueError if there is no such day."""
         for ahead, name in enumerate(("today", "tomorrow", "after")):
             if name in said:
                 return today + timedelta(days=ahead)
@@ -240,31 +238,30 @@ class _Grammar:
             if (days := (self._weekday(said["weekday"]) - today.weekday()) % 7) == 0:
                 raise _Unread  # today, or in a week
             return today + timedelta(days=days)
-        try:
-            if "monthly" in said:
-                if int(said["monthly"]) > _MAX_MONTHLY_DAY:
-                    raise _Unread
-                return today.replace(day=int(said["monthly"]))
-            if "iso" in said:
-                return date.fromisoformat(said["iso"])
-            name = next((name for name in ("1", "2") if f"month{name}" in said), None)
-            if name is None:
-                return None
-            day = today.replace(month=_MONTHS[said[f"month{name}"]], day=int(said[f"day{name}"]))
-            return day if day >= today else day.replace(year=today.year + 1)
-        except ValueError:
-            raise _Unread from None
+        if "monthly" in said:
+            if int(said["monthly"]) > _MAX_MONTHLY_DAY:
+                raise _Unread
+            return today.replace(day=int(said["monthly"]))
+        if "iso" in said:
+            return date.fromisoformat(said["iso"])
+        for name in ("1", "2"):
+            if f"month{name}" in said:
+                day = today.replace(month=_MONTHS[said[f"month{name}"]], day=int(said[f"day{name}"]))
+                return day if day >= today else day.replace(year=today.year + 1)
+        return None
 
     def _clock(self, said: Mapping[str, str]) -> tuple[int, int, bool]:
         """The hour, the minute, and whether the half of the day is certain."""
-        digits = next((said[name] for name in ("hour1", "hour2", "hour3") if name in said), str(_NOON))
-        minutes = next((said[name] for name in ("minute1", "minute2") if name in said), None)
-        hour, minute, half = int(digits), int(minutes or 0), said.get("half1") or said.get("half2") or said.get("half3")
+        digits, minutes, half = (
+            next((said[name] for n in "123" if (name := f"{kind}{n}") in said), "")
+            for kind in ("hour", "minute", "half")
+        )
+        hour, minute = int(digits or _NOON), int(minutes or 0)
         if hour > 23 or minute > 59 or (half and not 1 <= hour <= _NOON):  # noqa: PLR2004  (those of a day)
             raise _Unread
         if half:
             return hour % _NOON + (_NOON if half == "p" else 0), minute, True
-        is_digital = digits.startswith("0") or (minutes is not None and not self._is_english)
+        is_digital = digits.startswith("0") or (bool(minutes) and not self._is_english)
         return hour, minute, "noon" in said or is_digital or not 1 <= hour < _NOON
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bot.features.reminders.schedules import PlannedReminder
+from bot.events import PersonId
+from bot.features.reminders.schedules import MAX_AHEAD, PlannedReminder, describe_moment
 from bot.features.reminders.service import Reminders
 from tools import (
     Approval,
@@ -27,7 +28,10 @@ from tools import (
 )
 
 _MAX_TEXT_CHARS = 1000
-_MAX_DELAY_SECONDS = 5 * 366 * 86_400
+_WARNING = (
+    "messages in this conversation disappear before that time: the person will be told that there was a reminder, but"
+    " not what it said. Tell them so now."
+)
 
 
 class RemindArguments(Arguments):
@@ -56,7 +60,10 @@ class RemindArguments(Arguments):
         description="YYYY-MM-DDTHH:MM in the person's local time; if it repeats, the first time.",
     )
     delay_seconds: int | None = Field(
-        default=None, ge=1, le=_MAX_DELAY_SECONDS, description="Instead: the delay from now, for 'in 10 minutes'."
+        default=None,
+        ge=1,
+        le=int(MAX_AHEAD.total_seconds()),
+        description="Instead: the delay from now, for 'in 10 minutes'.",
     )
     half_of_day_given: bool = Field(
         default=True,
@@ -83,9 +90,9 @@ class RemindArguments(Arguments):
 def _intent(given: RemindArguments) -> Intent:
     if given.action == "set":
         wish = _wish(given)
-        if wish.prompt is None:
-            return Intent("remind", {"when": wish, "text": wish.text})
-        return Intent("remind_ask", {"when": wish, "text": wish.text, "prompt": wish.prompt})
+        kind = "remind" if wish.prompt is None else "remind_ask"
+        beside = {} if wish.prompt is None else {"prompt": wish.prompt}
+        return Intent(kind, {"when": wish, "text": wish.text, **beside})
     values = {"cancel": {"number": given.number}, "timezone": {"zone": given.timezone}, "list": {}}[given.action]
     return Intent(f"remind_{given.action}", values)
 
@@ -140,72 +147,62 @@ class Remind:
         Raises:
             ToolError: as the service; `BadArguments` if the action lacks an argument.
         """
-        match arguments.action:
-            case "set":
-                added = await self._reminders.add(_wish(arguments), context)
-                return Result(data=_data(added), origins=(added.origin,))
-            case "list":
-                planned = await self._reminders.upcoming(context)
-                origins = tuple(reminder.origin for reminder in planned)
-                return Result(data={"reminders": [_data(reminder) for reminder in planned]}, origins=origins)
-            case "cancel":
-                if arguments.number is None:
-                    raise BadArguments("number: which one? Action list shows the numbers")
-                cancelled = await self._reminders.cancel(arguments.number, context)
-                return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
-            case "timezone":
-                if arguments.timezone is None:
-                    raise BadArguments("timezone: which zone?")
-                return Result(data={"timezone": await self._reminders.keep_timezone(arguments.timezone, context)})
+        if arguments.action == "set":
+            added = await self._reminders.add(_wish(arguments), context)
+            return Result(data=_data(added), origins=(added.origin,))
+        if arguments.action == "list":
+            planned = await self._reminders.upcoming(context)
+            origins = tuple(reminder.origin for reminder in planned)
+            return Result(data={"reminders": [_data(reminder) for reminder in planned]}, origins=origins)
+        if arguments.action == "cancel":
+            if arguments.number is None:
+                raise BadArguments("number: which one? Action list shows the numbers")
+            cancelled = await self._reminders.cancel(arguments.number, context)
+            if cancelled is None:
+                raise NotFound(f"there is no reminder {arguments.number} here; action list shows those that there are")
+            return Result(data={"cancelled": _data(cancelled)}, origins=(cancelled.origin,))
+        if arguments.timezone is None:
+            raise BadArguments("timezone: which zone?")
+        if await self._reminders.live_in(PersonId(context.person), arguments.timezone) is None:
+            raise BadArguments(f"there is no time zone {arguments.timezone!r}; use an IANA name such as Europe/Berlin")
+        return Result(data={"timezone": arguments.timezone})
 
 
-def _wish(arguments: RemindArguments) -> Wish:
-    if arguments.text is None:
+def _wish(given: RemindArguments) -> Wish:
+    if given.text is None:
         raise BadArguments("text: what should the person be told?")
-    return Wish(
-        text=arguments.text,
-        prompt=arguments.prompt,
-        local=arguments.local_datetime,
-        delay_seconds=arguments.delay_seconds,
-        timezone=arguments.timezone,
-        repeat=_repeat(arguments),
-        names_half=arguments.half_of_day_given,
-        names_day=arguments.day_given,
+    if given.repeat is None and (given.weekdays or given.nth or given.count or given.until):
+        raise BadArguments("repeat: needed by weekdays, nth, count and until")
+    repeat = given.repeat and Repeat(
+        every=given.repeat,
+        interval=given.interval,
+        weekdays=given.weekdays,
+        nth=given.nth,
+        count=given.count,
+        until=given.until,
     )
-
-
-def _repeat(arguments: RemindArguments) -> Repeat | None:
-    if arguments.repeat is None:
-        if arguments.weekdays or arguments.nth or arguments.count or arguments.until:
-            raise BadArguments("repeat: needed by weekdays, nth, count and until")
-        return None
-    return Repeat(
-        every=arguments.repeat,
-        interval=arguments.interval,
-        weekdays=arguments.weekdays,
-        nth=arguments.nth,
-        count=arguments.count,
-        until=arguments.until,
+    return Wish(
+        text=given.text,
+        prompt=given.prompt,
+        local=given.local_datetime,
+        delay_seconds=given.delay_seconds,
+        timezone=given.timezone,
+        repeat=repeat,
+        names_half=given.half_of_day_given,
+        names_day=given.day_given,
     )
 
 
 def _data(planned: PlannedReminder) -> Mapping[str, Any]:
-    shown: dict[str, Any] = {
+    repeat = planned.repeat
+    shown = {
         "number": planned.number,
-        "when": planned.when,
+        "when": describe_moment(planned.due_at, planned.timezone),
         "in_seconds": planned.in_seconds,
         "text": planned.text,
+        "prompt": planned.prompt,
+        "repeats": repeat and {"every": repeat.every, "interval": repeat.interval, "weekdays": list(repeat.weekdays)},
+        "warning": _WARNING if planned.loses_words else None,
+        "zone_is_known": None if planned.zone_is_known else False,
     }
-    if planned.prompt is not None:
-        shown["prompt"] = planned.prompt
-    if planned.repeat is not None:
-        repeat = planned.repeat
-        shown["repeats"] = {"every": repeat.every, "interval": repeat.interval, "weekdays": list(repeat.weekdays)}
-    if planned.loses_words:
-        shown["warning"] = (
-            "messages in this conversation disappear before that time: the person will be told that there was a"
-            " reminder, but not what it said. Tell them so now."
-        )
-    if not planned.zone_is_known:
-        shown["zone_is_known"] = False
-    return shown
+    return {name: value for name, value in shown.items() if value is not None or name == "text"}

@@ -198,25 +198,6 @@ async def test_reminders_do_not_come_for_a_clock_that_is_corrected(store: Store,
         assert "tea" in texts(aldis, 1)[0]
 
 
-@pytest.mark.parametrize("seconds", [-20 * MINUTE, -DAY])
-async def test_a_delay_is_a_time_that_passes(store: Store, clock: SetClock, seconds: float) -> None:
-    """In half an hour is in half an hour, by whatever clock; at eight is when the clock shows it."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 30m tea")
-        await told(aldis, "/remind at 12:30 coffee")
-        await set_clock(aldis, seconds)
-        await passes(aldis, STOOD)
-        await passes(aldis, 30 * MINUTE - STOOD - 1)
-        await come(aldis)
-        assert len(aldis.transport.sent) == 2
-        await passes(aldis, 1)
-        await come(aldis)
-        assert [text.removeprefix("⏰ ") for text in texts(aldis, 2)] == ["tea"]
-        await passes(aldis, -seconds)
-        await come(aldis)
-        assert [text.removeprefix("⏰ ") for text in texts(aldis, 3)] == ["coffee"]
-
-
 # Too old
 
 

@@ -12,9 +12,10 @@ from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.errors import Disconnected
 from bot.events import PersonId
-from bot.features.reminders import phrases, time_grammar
+from bot.features.reminders import commands as phrases
+from bot.features.reminders import time_grammar
 from bot.features.reminders.scheduler import ReminderScheduler
-from bot.features.reminders.service import MAX_REMINDERS, Reminders
+from bot.features.reminders.service import MAX_REMINDERS, REMINDER_WORDLESS, Reminders
 from bot.features.reminders.tool import Remind, RemindArguments
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
@@ -414,7 +415,7 @@ async def in_group(aldis: Harness, *people: Person) -> None:
 async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_there(
     store: Store, clock: SetClock
 ) -> None:
-    """Neither said nor asked in their name; they are told directly, once, and it does not come again either."""
+    """Neither said nor asked in their name; it is over."""
     async with app_harness(store, clock) as aldis:
         await told(aldis, "hello")
         await in_group(aldis, ALICE, BOB)
@@ -426,13 +427,11 @@ async def test_what_somebody_planned_in_a_group_that_they_left_does_not_come_the
         clock.move(HOUR - 120)
         await come(aldis)
         assert sorted((reply.chat, reply.content.text) for reply in aldis.transport.sent[before:]) == [
-            (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="news?")),
-            (f"direct:{ALICE.uuid}", phrases.REMINDER_LEFT_GROUP.text.format(text="tea")),
             (f"group:{GROUP}", "⏰ bobs"),
         ]
         clock.move(24 * HOUR)
         await come(aldis)
-        assert len(aldis.transport.sent) == before + 3
+        assert len(aldis.transport.sent) == before + 1
         assert len(aldis.model.asked) == asked
         assert await aldis.count("SELECT count(*) FROM reminders WHERE settled_at IS NULL") == 0
 
@@ -458,7 +457,7 @@ async def test_words_disappear_with_their_message(store: Store, clock: SetClock,
         assert "(its text has disappeared)" in await told(aldis, "/remind")
         clock.move(5 * HOUR)
         await come(aldis)
-        assert texts(aldis)[-1] == phrases.REMINDER_WORDLESS.text
+        assert texts(aldis)[-1] == REMINDER_WORDLESS.text
         assert await told(aldis, "/remind") == common_phrases.NO_REMINDERS.text
 
 
