@@ -166,11 +166,6 @@ class CallRefused(TransportError):
     The message is the bridge's own sentence: for the operator's eyes, never for a log.
     """
 
-    @property
-    def wants_captcha(self) -> bool:
-        """Whether a captcha has to be solved first: signal-cli says so in words, and bridges hand on only these."""
-        return "captcha" in str(self).lower()
-
 
 class Disconnected(TransportError):
     """The stream of envelopes ended or cannot be opened: connect again after a pause."""

@@ -44,8 +44,6 @@ class Command:
     """What follows the name, without surrounding white space; may be empty."""
     is_addressed: bool
     """Whether it is certainly meant for Aldis, since other bots in a group have commands, too."""
-    plan: object = None
-    """What the person has read and said yes to."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

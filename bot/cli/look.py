@@ -12,6 +12,8 @@ import argparse
 import asyncio
 import json
 import sys
+from contextlib import nullcontext
+from functools import partial
 
 import segno
 
@@ -26,12 +28,11 @@ from bot.i18n.catalogues import say
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
 from bot.signal.directory import UNNAMED, takes_numberless
-from bot.signal.protocol import MAX_LINK_CODES, Linking
 from bot.version import build
+from bot.web.admin.account import show_codes
 from bot.web.admin.world import Wait
 
 _HEALTH_SECONDS = 5.0
-_PAUSE_SECONDS = 1.0
 
 _HOW = """\
 In Signal on your phone: Settings, Linked devices, Link new device; scan this code. If it cannot be scanned, make a QR
@@ -117,30 +118,20 @@ async def _linked(given: Settings) -> str | None:
         if accounts:
             names = ", ".join(account.name or "one without a phone number" for account in accounts)
             print(f"The bridge already has an account: {names}.", file=sys.stderr)
-        account = await _scanned(linking, given.signal.device_name)
+        account = await show_codes(
+            partial(nullcontext, linking), given.signal.device_name, on_code=_show, on_trouble=_say_trouble
+        )
         if account and not given.signal.account and any(one.name != account for one in accounts):
             print(f"The bridge has several accounts now: set SIGNAL__ACCOUNT={account}.", file=sys.stderr)
         return account
 
 
-async def _scanned(linking: Linking, device_name: str, *, pause_seconds: float = _PAUSE_SECONDS) -> str | None:
-    """Returns the name of the account whose phone scanned one of the codes, see `Linking`; None if none was scanned.
-
-    Raises:
-        LinkRefused: the bridge does not link it.
-    """
-    for number in range(MAX_LINK_CODES):
-        try:
-            uri = await linking.start_link(device_name)
-            _show(uri, is_first=number == 0)
-            return await linking.finish_link(uri, device_name)
-        except Disconnected as error:
-            print(f"{error}; trying again", file=sys.stderr)
-            await asyncio.sleep(pause_seconds)
-    return None
+def _say_trouble(error: Disconnected) -> None:
+    print(f"{error}; trying again", file=sys.stderr)
 
 
-def _show(uri: str, *, is_first: bool) -> None:
+def _show(uri: str, number: int) -> None:
+    is_first = number == 1
     segno.make(uri).terminal(compact=True)
     print(uri)
     sys.stdout.flush()  # otherwise a pipe would show the code only after the wait

@@ -1,13 +1,4 @@
-"""The commands for admins: who may write besides the people on the operator's list, which groups there are, what was
-spent, and a message to every conversation.
-
-    /broadcast TEXT --> the recipients are looked up --> the admin is asked --yes--> the outbox of each
-                                                             '-- no, ten minutes, or a restart: nothing is sent
-
-Nothing of a broadcast is on disk before the yes, and it goes to no more chats than the admin was told, nor to a person
-shut out since. Its recipients have written before and may still write; the store keeps no addresses, so they come from
-the bridge's contacts and groups.
-"""
+"""The commands for admins: who may write besides the people on the operator's list, and which groups there are."""
 
 import asyncio
 import logging
@@ -18,37 +9,24 @@ from typing import TypeVar
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing, Stranger, clean_name, fold_name
 from bot.access.routing import Command, Verdict
-from bot.chat import outgoing
 from bot.chat.intents import plain_name
-from bot.chat.journal import origin_of
 from bot.chat.notices import Admins
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.conversation import forget
 from bot.errors import Disconnected, TransportError
 from bot.events import ChatId, Incoming, PersonId, Reply, Styled
-from bot.formatting.split import one_message
-from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
 from bot.i18n.locale import day, quotation
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
-from store import InboxId, Repositories, StoreError
+from store import Repositories, StoreError
 
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 _BRIDGE_SECONDS = 5.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Planned:
-    text: str
-    people: tuple[Contact, ...]
-    groups: tuple[ChatId, ...]
-    item: InboxId
-    """The message with the text: while it waits to be sent, deleting that message takes it back."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,8 +113,7 @@ class Audience:
     def names(self, repos: Repositories, contacts: Iterable[Contact], more: Mapping[PersonId, str]) -> Names:
         """Returns what people call themselves; `more` are names of people whose names the bridge does not know yet."""
         named = {one.person: clean_name(one.name) or more.get(one.person, "") for one in contacts}
-        chosen = {**more, **named}
-        return Names(people={self.label(repos, person): (person, name) for person, name in chosen.items()})
+        return Names(people={self.label(repos, one): (one, name) for one, name in {**more, **named}.items()})
 
     def label(self, repos: Repositories, person: str) -> str:
         """Returns the label of a person, by which the store knows them."""
@@ -308,69 +285,3 @@ def _group_line(group: KnownGroup) -> str:
     # Anybody can invite the account to a group, by whatever name.
     line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
     return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line
-
-
-class BroadcastCommands(CommandGroup):
-    """The one command that speaks to everybody."""
-
-    def __init__(self, context: CommandContext, audience: Audience) -> None:
-        self._context = context
-        self._audience = audience
-
-    @command(
-        "/broadcast TEXT",
-        phrases.ABOUT_BROADCAST,
-        for_admins=True,
-        section="admins",
-        directly_only=True,
-    )
-    async def _broadcast(self, call: Call) -> Answer | None:
-        """Sends one message to all people and groups that have written before and can still write, after a yes."""
-        text = call.command.rest
-        if not text:
-            raise WrongForm
-        planned = call.command.plan
-        if not isinstance(planned, _Planned):
-            return await self._plan(call, text)
-        if not text.endswith("yes"):
-            return common_phrases.NOT_DONE
-
-        def send(repos: Repositories) -> str:
-            people = [one for one in planned.people if self._audience.may_write(repos, one)]
-            chats = [*(ChatId.direct(one.person) for one in people), *planned.groups]
-            return say(phrases.BROADCAST_DONE, count=sum(self._put(repos, chat, planned) for chat in chats))
-
-        return send
-
-    async def _plan(self, call: Call, text: str) -> Answer | None:
-        contacts, groups = await self._audience.contacts(), await self._audience.groups()
-        if contacts is None or groups is None:
-            return phrases.BRIDGE_SILENT
-
-        def plan(repos: Repositories) -> _Planned:
-            others = [one for one in contacts if one.person != call.message.author]
-            places = (ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation)
-            may_write, known = self._audience.may_write, repos.conversations.at
-            return _Planned(
-                text=text,
-                people=tuple(one for one in others if may_write(repos, one) and known(ChatId.direct(one.person))),
-                groups=tuple(filter(known, places)),
-                item=call.urgent_item.item.id,
-            )
-
-        planned = await self._context.store.read(plan)
-        if not planned.people and not planned.groups:
-            return phrases.NOBODY_TO_TELL
-        counts = len(planned.people), len(planned.groups)
-        return await self._context.confirm(call, lambda _: phrases.broadcast_asks(*counts, text), planned)
-
-    def _put(self, repos: Repositories, chat: ChatId, planned: _Planned) -> bool:
-        """Puts the message into the outbox of one conversation; returns whether that still exists."""
-        conversation, now = repos.conversations.at(chat), self._context.clock.now()
-        content, _ = one_message(planned.text, cut_mark=say(common_phrases.CUT_PARTS))
-        if conversation is None or content is None:
-            return False
-        turn = repos.turns.begin(conversation, now=now, origin=origin_of(planned.item))
-        repos.journal.close(turn, "ignored", now=now)
-        outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)
-        return True

@@ -105,7 +105,7 @@ class ConversationCommands(CommandGroup):
         if erased == Erasure() and not is_set:
             return phrases.NOTHING_TO_FORGET
         what = "everything" if scope == "everything" else "own" if is_own else "here"
-        return await self._context.confirm(call, lambda _: phrases.forget_asks(what, erased))
+        return await self._context.confirm(call, lambda: phrases.forget_asks(what, erased))
 
     async def _forget_own(self, call: Call) -> None:
         """Destroys what the person said and planned in this group."""

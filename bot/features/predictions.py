@@ -13,7 +13,7 @@ Source: G. W. Brier, "Verification of forecasts expressed in terms of probabilit
 the form for two outcomes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -82,13 +82,10 @@ class Prediction:
 
     row: PredictionRow
     forecast: Forecast
+    verdict: Verdict | None
+    """The outcome; None: it is open."""
     is_overdue: bool
     """Whether it is open and its due day is over."""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """The outcome; None: it is open."""
-        return None if self.row.outcome is None else _verdicts.validate_json(self.row.outcome)
 
     @property
     def is_scored(self) -> bool:
@@ -120,18 +117,17 @@ class Predictions:
             Denied: a reminder asks for it, or the question was taken back.
             RateLimited: the person has as many predictions as allowed.
         """
-        conversation = await self._conversation(context)
 
-        def transact(repos: Repositories) -> PredictionRow:
-            _check_asked(repos, context)
-            if repos.predictions.of_origin(conversation, context.call) is None:
-                _check_day(forecast)
+        def transact(repos: Repositories, here: ConversationId) -> PredictionRow:
+            if repos.predictions.of_origin(here, context.call) is None:
+                if forecast.due < forecast.made:
+                    raise BadArguments(f"due: that day is over, it is {forecast.made:%A %Y-%m-%d} for the person")
+                if forecast.due - forecast.made > _MAX_AHEAD:
+                    raise BadArguments("due: that is more than fifty years away")
                 if repos.predictions.count(context.person) >= MAX_KEPT:
-                    raise RateLimited(
-                        f"{MAX_KEPT} predictions are kept already; the person has to have one struck off first"
-                    )
+                    raise RateLimited(f"{MAX_KEPT} predictions are kept already; one has to be struck off first")
             return repos.predictions.put(
-                conversation,
+                here,
                 context.person,
                 context.call,
                 _forecasts.dump_json(forecast),
@@ -139,7 +135,7 @@ class Predictions:
                 turn=TurnId(context.turn),
             )
 
-        return _loaded(await self._store.transaction(transact), context)
+        return await self._change(transact, context)
 
     async def resolve(self, number: int, outcome: Outcome, context: ToolContext) -> Prediction:
         """Records the outcome of one of the person's predictions; returns its new state, or what was struck.
@@ -149,46 +145,44 @@ class Predictions:
             NotFound: they have no prediction with this number here.
         """
         person, now, turn = context.person, self._clock.now(), TurnId(context.turn)
-        conversation = await self._conversation(context)
+
+        def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
+            if outcome == "struck":
+                return repos.predictions.strike(here, person, number, now=now)
+            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
+            return repos.predictions.settle(here, person, number, verdict, turn=turn, now=now)
+
+        return await self._change(transact, context)
+
+    async def _change(
+        self, transact: Callable[[Repositories, ConversationId], PredictionRow | None], context: ToolContext
+    ) -> Prediction:
+        """Changes one, if the person has just asked for it themselves."""
+        here = await self._store.conversation(context.chat, now=self._clock.now())
 
         def change(repos: Repositories) -> PredictionRow | None:
-            _check_asked(repos, context)
-            if outcome == "struck":
-                return repos.predictions.strike(conversation, person, number, now=now)
-            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
-            return repos.predictions.settle(conversation, person, number, verdict, turn=turn, now=now)
+            turn = TurnId(context.turn)
+            if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
+                raise Denied("the person has not just asked for this themselves")
+            return transact(repos, here)
 
-        return _loaded(await self._store.transaction(change), context)
+        row = await self._store.transaction(change)
+        if row is None or row.words is None:
+            raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
+        return _loaded(row, row.words, context)
 
     async def all(self, context: ToolContext, domain: str | None) -> tuple[Prediction, ...]:
         """Returns the person's predictions in this conversation, of this domain if there is one.
 
         Open ones come first, by due day, then resolved ones, the newest first.
         """
-        conversation = await self._conversation(context)
-        rows = await self._store.read(
-            lambda repos: repos.predictions.all(conversation, context.person, now=self._clock.now())
-        )
-        found = (_loaded(row, context) for row in rows)
+        now = self._clock.now()
+        here = await self._store.conversation(context.chat, now=now)
+        rows = await self._store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
+        found = [_loaded(row, row.words, context) for row in rows if row.words is not None]
         return tuple(
             sorted((one for one in found if domain is None or one.forecast.domain == domain.lower()), key=_place)
         )
-
-    async def _conversation(self, context: ToolContext) -> ConversationId:
-        return await self._store.conversation(context.chat, now=self._clock.now())
-
-
-def _check_asked(repos: Repositories, context: ToolContext) -> None:
-    turn = TurnId(context.turn)
-    if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
-        raise Denied("the person has not just asked for this themselves")
-
-
-def _check_day(forecast: Forecast) -> None:
-    if forecast.due < forecast.made:
-        raise BadArguments(f"due: that day is over, it is {forecast.made:%A %Y-%m-%d} for the person")
-    if forecast.due - forecast.made > _MAX_AHEAD:
-        raise BadArguments("due: that is more than fifty years away")
 
 
 def _today(context: ToolContext) -> date:
@@ -196,16 +190,11 @@ def _today(context: ToolContext) -> date:
     return context.now.astimezone(ZoneInfo(context.timezone)).date()
 
 
-def _loaded(row: PredictionRow | None, context: ToolContext) -> Prediction:
-    """The prediction of a row.
-
-    Raises:
-        NotFound: there is none, or it was struck off the record.
-    """
-    if row is None or row.words is None:
-        raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
-    forecast = _forecasts.validate_json(row.words)
-    return Prediction(row=row, forecast=forecast, is_overdue=row.outcome is None and forecast.due < _today(context))
+def _loaded(row: PredictionRow, words: bytes, context: ToolContext) -> Prediction:
+    forecast = _forecasts.validate_json(words)
+    verdict = None if row.outcome is None else _verdicts.validate_json(row.outcome)
+    is_overdue = verdict is None and forecast.due < _today(context)
+    return Prediction(row=row, forecast=forecast, verdict=verdict, is_overdue=is_overdue)
 
 
 def _place(one: Prediction) -> tuple[bool, float, int]:
@@ -228,10 +217,6 @@ class PredictArguments(Arguments):
     domain: _Domain | None = Field(default=None, description="One word for its subject: sports, work, politics.")
 
 
-def _percent(probability: float) -> Decimal:
-    return (Decimal(str(probability)) * 100).normalize()
-
-
 class _PredictionTool:
     """Base class of the four tools."""
 
@@ -252,7 +237,12 @@ class Predict(_PredictionTool):
         ),
         arguments=PredictArguments,
         intent=lambda given: Intent(
-            "predict", {"percent": _percent(given.probability), "due": given.due, "statement": given.statement}
+            "predict",
+            {
+                "percent": (Decimal(str(given.probability)) * 100).normalize(),
+                "due": given.due,
+                "statement": given.statement,
+            },
         ),
         effects="repeatable",
         label="kept",
@@ -391,8 +381,8 @@ class CalibrationStats(_PredictionTool):
             ToolError: as the service.
         """
         every = await self._predictions.all(context, arguments.domain)
-        settled = [one for one in every if one.is_scored]
-        return Result(data={**_counts(every), **_scores(settled)}, origins=tuple(one.origin for one in every))
+        scores = _scores([one for one in every if one.is_scored])
+        return Result(data={**_counts(every), **scores}, origins=tuple(one.origin for one in every))
 
 
 def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
@@ -400,31 +390,19 @@ def prediction_tools(predictions: Predictions) -> tuple[Tool, ...]:
     return tuple(tool(predictions) for tool in (Predict, ResolvePrediction, ListPredictions, CalibrationStats))
 
 
-def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:
-    """Returns the figures of some predictions, at least one; shares and means are from 0 to 1."""
-    count = len(settled)
-    said, came_true = [one.forecast.probability for one in settled], [one.verdict == "came_true" for one in settled]
-    pairs = list(zip(said, came_true, strict=True))
-    hits = [0.5 if said == 0.5 else (said > 0.5) == came_true for said, came_true in pairs]  # noqa: PLR2004
-    errors = [(said - came_true) ** 2 for said, came_true in pairs]
-    sums = {"accuracy": sum(hits), "brier_score": sum(errors), "mean_said": sum(said), "came_true": sum(came_true)}
-    return {"count": count, **{name: round(total / count, 4) for name, total in sums.items()}}
-
-
 def _data(prediction: Prediction) -> Mapping[str, Any]:
-    forecast = prediction.forecast
-    shown: dict[str, Any] = {
+    forecast, expires_at = prediction.forecast, prediction.row.expires_at
+    shown = {
         "number": prediction.row.number,
         "statement": forecast.statement,
         "probability": forecast.probability,
         "due": f"{forecast.due:%A %Y-%m-%d}",
         "status": prediction.verdict or ("overdue" if prediction.is_overdue else "open"),
         "made": forecast.made.isoformat(),
+        "domain": forecast.domain,
+        "disappears": expires_at and f"{expires_at:%Y-%m-%dT%H:%MZ}",  # with a message that it came from
     }
-    # With a message it came from.
-    until = None if prediction.row.expires_at is None else f"{prediction.row.expires_at:%Y-%m-%dT%H:%MZ}"
-    beside = {"domain": forecast.domain, "disappears": until}
-    return {**shown, **{name: value for name, value in beside.items() if value is not None}}
+    return {name: value for name, value in shown.items() if value is not None}
 
 
 def _counts(predictions: Sequence[Prediction]) -> Mapping[str, int]:
@@ -448,3 +426,15 @@ def _scores(settled: Sequence[Prediction]) -> Mapping[str, Any]:
     note = f"Only {len(settled)} resolved: too few to judge by; the figures are mostly chance."
     noted = {"note": note} if len(settled) < _ENOUGH else {}
     return {"resolved": len(settled), **_score(settled), "reliability": tables, **noted}
+
+
+def _score(settled: Sequence[Prediction]) -> Mapping[str, float]:
+    """Returns the figures of some predictions, at least one; shares and means are from 0 to 1."""
+    pairs = [(one.forecast.probability, one.verdict == "came_true") for one in settled]
+    sums = {
+        "accuracy": sum(0.5 if said == 0.5 else (said > 0.5) == came_true for said, came_true in pairs),  # noqa: PLR2004
+        "brier_score": sum((said - came_true) ** 2 for said, came_true in pairs),
+        "mean_said": sum(said for said, _ in pairs),
+        "came_true": sum(came_true for _, came_true in pairs),
+    }
+    return {"count": len(pairs), **{name: round(total / len(pairs), 4) for name, total in sums.items()}}

@@ -25,11 +25,6 @@ def day(at: date) -> str:
     return format_date(at, "medium", locale=_locale())
 
 
-def short_day(at: date) -> str:
-    """A date without its year, where there is little room: `24 Dec`."""
-    return format_skeleton("MMMd", at, locale=_locale())
-
-
 def long_day(at: date, *, with_weekday: bool = False, has_year: bool = True) -> str:
     """A date in words: `24 December 2026`, or with its weekday `Thursday, 24 December 2026`, or `24 December`."""
     words = format_date(at, "full" if with_weekday else "long", locale=_locale())

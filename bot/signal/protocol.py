@@ -400,24 +400,6 @@ class Linking(Protocol):
         """
         ...
 
-    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Has Signal send a code to a number that is to become an account of its own, by a call instead of an SMS if
-        wanted.
-
-        Raises:
-            Disconnected: the bridge cannot be reached or failed; try again.
-            CallRefused: Signal wants a captcha first, or refuses; the message is the bridge's own.
-        """
-        ...
-
-    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Makes the number an account by the code that arrived; `pin` is that of its registration lock.
-
-        Raises:
-            Disconnected, CallRefused: as `register`.
-        """
-        ...
-
     async def aclose(self) -> None:
         """Closes the connections; it is not used afterwards."""
         ...

@@ -585,8 +585,6 @@ class SignalCli(SignalServer):
             "listAccounts": self._list_accounts,
             "startLink": self._start_link,
             "finishLink": self._finish_link,
-            "register": self._register,
-            "verify": self._verify,
         }
 
     def _methods_for_one_account(self) -> "dict[str, _Method]":
@@ -638,24 +636,6 @@ class SignalCli(SignalServer):
         except TimeoutError as error:
             self._scanned = None
             raise RpcError(-1, "Link request timed out, please try again.") from error
-
-    async def _register(self, parameters: Parameters) -> Any:
-        parameters.only("account", "voice", "captcha")
-        number, captcha = parameters.one("account", str) or "", parameters.one("captcha", str)
-        try:
-            await self.register(number, captcha, by_call=parameters.flag("voice"))
-        except NotTaken as error:
-            raise RpcError(error.code, str(error)) from error
-        return {}
-
-    async def _verify(self, parameters: Parameters) -> Any:
-        parameters.only("account", "verificationCode", "pin")
-        number, code = parameters.one("account", str) or "", parameters.one("verificationCode", str) or ""
-        try:
-            await self.verify(number, code, parameters.one("pin", str))
-        except NotTaken as error:
-            raise RpcError(error.code, str(error)) from error
-        return {}
 
     async def _list_contacts(self, parameters: Parameters) -> Any:
         parameters.only("recipient", "allRecipients")

@@ -181,14 +181,6 @@ class SignalRestApi(SignalServer):
                 if not seen.query.get("device_name"):
                     raise BadRequest("Please provide a name for the device")
                 return web.json_response({"device_link_uri": await self.begin_link()})
-            case "POST", "v1", "register", number:
-                body = self._checked(seen, {"use_voice": bool, "captcha": str}, set())
-                await self._relay(self.register(number, body.get("captcha"), by_call=body.get("use_voice", False)))
-                return web.Response(status=201)
-            case "POST", "v1", "register", number, "verify", code:
-                body = self._checked(seen, {"pin": str}, set())
-                await self._relay(self.verify(number, code, body.get("pin")))
-                return web.Response(status=201)
             case "GET", "v1", "contacts", number:
                 self._check_account(number)
                 return web.json_response(self._contacts(everybody=seen.query.get("all_recipients") == "true"))

@@ -341,14 +341,6 @@ class SignalServer(Server, ABC):
     captcha: str = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.challenge.P1_eyJ0eXAiOiJKV1Q"
     """What solves it."""
 
-    registration_captcha: str | None = "signal-hcaptcha.5fad97ac-7d06-4e44-b18a-b950b20148ff.registration.P1_eyJ0eXAi"
-    """What Signal wants before it sends a code to a new number; None: nothing."""
-    registering: dict[str, bool] = field(default_factory=dict[str, bool])
-    """The numbers that wait for their code, and whether it came by a call."""
-    verification_code: str = "123-456"
-    registration_pin: str | None = None
-    """The PIN of the registration lock of every number; None: none has one."""
-
     sent: list[Sent] = field(default_factory=list[Sent])
     """All messages to people that went out, each revision by itself, oldest first; see `visible`."""
     removed: list[Removed] = field(default_factory=list[Removed])
@@ -739,45 +731,6 @@ class SignalServer(Server, ABC):
         assert number.startswith("+") or self.links_numberless, "the phone says that the device is out of date"
         if number not in self.accounts:
             await self.note(self.accounts, number)
-
-    async def register(self, number: str, captcha: str | None, *, by_call: bool) -> None:
-        """Send a code to a number that is no account yet.
-
-        Source: RegisterCommand and VerifyCommand of signal-cli (2026-11-22), read.
-
-        Raises:
-            NotTaken: a captcha is wanted, or this is none.
-        """
-        if self.registration_captcha is not None and captcha is None:
-            raise NotTaken(
-                -1,
-                "Captcha required for verification, use --captcha CAPTCHA\n"
-                "To get the token, go to https://signalcaptchas.org/registration/generate.html",
-            )
-        if self.registration_captcha is not None and captcha != self.registration_captcha:
-            raise NotTaken(-1, "Invalid captcha given.")
-        async with self._changed:
-            self.registering[number] = by_call
-            self._changed.notify_all()
-
-    async def verify(self, number: str, code: str, pin: str | None) -> None:
-        """Make a number an account.
-
-        Raises:
-            NotTaken: the code or the PIN is wrong, or the number has a registration lock.
-        """
-        if number not in self.registering or code.replace("-", "") != self.verification_code.replace("-", ""):
-            raise NotTaken(-3, "Verify error: StatusCode: 403 (AuthorizationFailedException)")
-        if self.registration_pin is not None and pin is None:
-            raise NotTaken(
-                -1,
-                "Verification failed! This number is locked with a pin. Hours remaining until reset: 168\n"
-                "Use '--pin PIN_CODE' to specify the registration lock PIN",
-            )
-        if pin != self.registration_pin:
-            raise NotTaken(-1, "Verification failed! Invalid pin, tries remaining: 9")
-        del self.registering[number]
-        await self.note(self.accounts, number)
 
     def members(self, group: str) -> list[Frame]:
         """Everybody in a group, the account itself included, as both bridges list them."""

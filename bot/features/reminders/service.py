@@ -394,7 +394,7 @@ class Reminders:
         return Arrival(
             conversation=reminder.conversation,
             account=envelope.account,
-            author=envelope.author,
+            author=place.person,
             device=envelope.device,
             sent_at=envelope.sent_at,
             kind=envelope.kind,

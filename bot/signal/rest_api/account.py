@@ -80,16 +80,6 @@ class RestApiLinking:
         except TimeoutError as error:
             raise NotScanned("the code was not scanned in time") from error
 
-    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Has a code sent to a number; see `Linking.register`."""
-        body = {"use_voice": by_call, **({"captcha": captcha} if captcha else {})}
-        await self._client.do("POST", f"/v1/register/{quote(number, safe='')}", body, timeout_seconds=self.scan_seconds)
-
-    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Makes the number an account; see `Linking.verify`."""
-        path = f"/v1/register/{quote(number, safe='')}/verify/{quote(code, safe='')}"
-        await self._client.do("POST", path, {"pin": pin} if pin else {}, timeout_seconds=self.scan_seconds)
-
     async def aclose(self) -> None:
         """Closes the connections."""
         await self._client.aclose()

@@ -60,16 +60,6 @@ class SignalCliLinking:
             raise Disconnected("signal-cli did not say which account was linked; look at its list of accounts")
         return new[0].name
 
-    async def register(self, number: str, *, captcha: str | None, by_call: bool) -> None:
-        """Has a code sent to a number; see `Linking.register`."""
-        given = {"account": number, "voice": by_call, **({"captcha": captcha} if captcha else {})}
-        await self._rpc.do("register", given, timeout_seconds=self._scan_seconds)
-
-    async def verify(self, number: str, code: str, *, pin: str | None) -> None:
-        """Makes the number an account; see `Linking.verify`."""
-        given = {"account": number, "verificationCode": code, **({"pin": pin} if pin else {})}
-        await self._rpc.do("verify", given, timeout_seconds=self._scan_seconds)
-
     async def aclose(self) -> None:
         """Does nothing: no connection is kept."""
 

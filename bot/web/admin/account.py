@@ -1,26 +1,24 @@
-"""The account: finds the bridge; links Aldis as a device by a code that renews itself, or registers its own number.
+"""The account: finds the bridge, and links Aldis as a device by a code that renews itself.
 
     start --no bridge answers--> says so, and looks again
       '--> a code --scanned--> linked; the start of Aldis goes on by itself
             ^  |-refused by the bridge--> its own message
             '--'-not scanned: a new one, up to MAX_LINK_CODES times
-    register --a code is sent to the number--> verify --> registered
 
 Left to others: waiting for the account (`bot.app.transports`), talking to the bridge (`bot.signal`).
 """
 
 import asyncio
 import logging
-import re
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
-from bot.chat.captchas import solution_in
 from bot.doctor.machine import is_contained
 from bot.doctor.servers import without_password
-from bot.errors import CallRefused, ConfigError, Disconnected, LinkRefused, NotScanned
+from bot.errors import ConfigError, Disconnected, LinkRefused, NotScanned
 from bot.events import Account
 from bot.logs import describe_error
 from bot.signal.bridges import bridge_at
@@ -35,11 +33,6 @@ _NAMES: dict[Bridge, str] = {"signal_cli": "signal-cli", "rest_api": "signal-cli
 _PAUSE_SECONDS = 1.0
 _ANSWER_SECONDS = 5.0
 _SILENT = (Disconnected, ConfigError, TimeoutError)
-_NUMBER = re.compile(r"\+[1-9]\d{5,17}", re.ASCII)
-_REGISTRATION_PAGE = "https://signalcaptchas.org/registration/generate.html"
-"""Source: signal-cli, `RegisterCommand` (2026-11-22)."""
-_NO_CAPTCHA = "That is not a solved captcha. Copy the whole link behind “Open Signal”; it begins with signalcaptcha://"
-
 _FORMS = (
     Form(
         name="account",
@@ -74,6 +67,36 @@ class LinkState:
     """The bridge's message; with `looking`, what is being waited for."""
 
 
+async def show_codes(
+    open_linking: Callable[[], AbstractAsyncContextManager[Linking]],
+    device_name: str,
+    *,
+    on_code: Callable[[str, int], None],
+    on_trouble: Callable[[Disconnected], None],
+    pause_seconds: float = _PAUSE_SECONDS,
+) -> str | None:
+    """Shows codes, numbered from 1, until a phone has scanned one; returns the name of its account, see `Linking`, or
+    None if none was scanned.
+
+    Raises:
+        LinkRefused: the bridge does not link it.
+        ConfigError: something else than a bridge answers.
+    """
+    number = 0
+    while number < MAX_LINK_CODES:
+        try:
+            async with open_linking() as linking:
+                number += 1
+                uri = await linking.start_link(device_name)
+                on_code(uri, number)
+                return await linking.finish_link(uri, device_name)
+        except Disconnected as error:
+            on_trouble(error)
+            if not isinstance(error, NotScanned):
+                await asyncio.sleep(pause_seconds)
+    return None
+
+
 @asynccontextmanager
 async def _linking(world: World) -> AsyncGenerator[Linking]:
     """Yields the way to link an account by the bridge at `SIGNAL__URL`.
@@ -88,134 +111,77 @@ async def _linking(world: World) -> AsyncGenerator[Linking]:
         await linking.aclose()
 
 
-class LinkJob:
-    """Links an account in the background, once at a time."""
+class AccountPage:
+    """The page about the account, and what links one in the background, once at a time."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._task: asyncio.Task[None] | None = None
-        self.state = LinkState()
+        self._state = LinkState()
+        self.page = AdminPage(
+            path="/setup/account",
+            template="account",
+            values=self._values,
+            actions={"link": self._start, "stop": self._stop, "bridge": _use_bridge},
+            forms=_FORMS,
+        )
 
-    def start(self) -> None:
-        """Shows codes until one is scanned."""
+    async def _values(self, ask: Ask) -> dict[str, object]:
+        accounts = await _accounts(ask.world)
+        return {
+            "link": self._state,
+            "takes_numberless": takes_numberless(self._state.uri),
+            "is_there": accounts is not None,
+            "accounts": [account.name for account in accounts or () if account.name],
+            "is_unnamed": ask.world.own_account is None and any(not account.name for account in accounts or ()),
+            "is_contained": is_contained(),
+        }
+
+    async def _start(self, ask: Ask) -> str:
+        ask.write_down("account.link_begun")
         if self._task is None or self._task.done():
-            self.state = LinkState(kind="looking")
-            self._task = asyncio.create_task(self._run(), name="linking")
+            self._state = LinkState(kind="looking")
+            self._task = asyncio.create_task(self._link(), name="linking")
+        return "The code comes in a moment."
+
+    async def _stop(self, _: Ask) -> str:
+        await self.stop()
+        return "Stopped."
 
     async def stop(self) -> None:
         """Stops showing codes."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-        self.state = LinkState()
+        self._state = LinkState()
 
-    async def _run(self) -> None:
-        device, number = self._world.settings.signal.device_name, 0
+    async def _link(self) -> None:
+        def on_code(uri: str, number: int) -> None:
+            self._state = LinkState(kind="code", uri=uri, number=number)
+
+        def on_trouble(error: Disconnected) -> None:
+            if not isinstance(error, NotScanned):
+                self._state = LinkState(kind="looking", words=str(error))
+
+        device = self._world.settings.signal.device_name
         try:
-            while number < MAX_LINK_CODES and self.state.kind != "linked":
-                try:
-                    async with _linking(self._world) as linking:
-                        number += 1
-                        uri = await linking.start_link(device)
-                        self.state = LinkState(kind="code", uri=uri, number=number)
-                        with suppress(NotScanned):
-                            self.state = LinkState(kind="linked", words=await linking.finish_link(uri, device))
-                except Disconnected as error:
-                    self.state = LinkState(kind="looking", words=str(error))
-                    await asyncio.sleep(_PAUSE_SECONDS)
+            name = await show_codes(partial(_linking, self._world), device, on_code=on_code, on_trouble=on_trouble)
+            if name is not None:
+                self._state = LinkState(kind="linked", words=name)
         except (LinkRefused, ConfigError) as error:
-            self.state = LinkState(kind="refused", words=str(error))
+            self._state = LinkState(kind="refused", words=str(error))
         except Exception as error:  # noqa: BLE001  (a bug here must not leave a page waiting for ever)
             _log.error("linking failed: %s", describe_error(error))
-            self.state = LinkState(kind="refused", words=type(error).__name__)
+            self._state = LinkState(kind="refused", words=type(error).__name__)
 
 
-class AccountPage:
-    """The page about the account, with its job in the background."""
-
-    def __init__(self, world: World) -> None:
-        self.link = LinkJob(world)
-        self._code_sent_to = ""
-        self.page = AdminPage(
-            path="/setup/account",
-            template="account",
-            values=self._values,
-            actions={
-                "link": self._start,
-                "stop": self._stop,
-                "bridge": _use_bridge,
-                "register": self._register,
-                "verify": self._verify,
-            },
-            forms=_FORMS,
-        )
-
-    async def _values(self, ask: Ask) -> dict[str, object]:
-        bridge, accounts = await _look(ask.world)
-        state = self.link.state
-        return {
-            "link": state,
-            "takes_numberless": takes_numberless(state.uri),
-            "is_there": bridge is not None,
-            "accounts": [account.name for account in accounts if account.name],
-            "is_unnamed": ask.world.own_account is None and any(not account.name for account in accounts),
-            "is_contained": is_contained(),
-            "code_sent_to": self._code_sent_to,
-            "captcha_page": _REGISTRATION_PAGE,
-        }
-
-    async def _start(self, ask: Ask) -> str:
-        ask.write_down("account.link_begun")
-        self.link.start()
-        return "The code comes in a moment."
-
-    async def _stop(self, _: Ask) -> str:
-        await self.link.stop()
-        return "Stopped."
-
-    async def _register(self, ask: Ask) -> str:
-        number, pasted = "".join(ask.entry("number").split()), ask.entry("captcha")
-        captcha = solution_in(pasted) if pasted else None
-        if not _NUMBER.fullmatch(number):
-            raise NotDone("That is not a phone number with its country code.")
-        if pasted and captcha is None:
-            raise NotDone(_NO_CAPTCHA)
-        ask.write_down("account.code_wanted")
-        async with _linking(ask.world) as linking:
-            try:
-                await linking.register(number, captcha=captcha, by_call=ask.entry("how") == "call")
-            except CallRefused as error:
-                if not error.wants_captcha:
-                    raise
-                why = "Signal wants a freshly solved captcha: solve it at the page below, and paste its link."
-                raise NotDone(f"{why} The bridge says: {error}") from error
-        self._code_sent_to = number
-        return f"Signal is sending a code to {number}. Type it in below."
-
-    async def _verify(self, ask: Ask) -> str:
-        number = "".join(ask.entry("number").split())
-        code = "".join(sign for sign in ask.entry("code") if sign.isdecimal())
-        if not _NUMBER.fullmatch(number) or not code:
-            raise NotDone("Something is missing: the number, or the code that came for it.")
-        async with _linking(ask.world) as linking:
-            try:
-                await linking.verify(number, code, pin=ask.entry("pin") or None)
-            except CallRefused as error:
-                why = "Signal did not accept this code. Check it and the PIN, or have another one sent."
-                raise NotDone(f"{why} The bridge says: {error}") from error
-        self._code_sent_to = ""
-        ask.write_down("account.verified")
-        how = f"signal-cli -a {number} updateProfile --given-name {ask.settings.signal.name}"
-        return f"The number is registered, and Aldis is starting. For a name that people see, run: {how}"
-
-
-async def _look(world: World) -> tuple[Bridge | None, tuple[Account, ...]]:
-    """The bridge at `SIGNAL__URL` and its accounts; None if none answers there."""
+async def _accounts(world: World) -> tuple[Account, ...] | None:
+    """The accounts of the bridge at `SIGNAL__URL`; None if none answers there."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS), _linking(world) as linking:
-            return await bridge_at(world.settings.signal.url), await linking.accounts()
+            return await linking.accounts()
     except _SILENT:
-        return None, ()
+        return None
 
 
 async def _use_bridge(ask: Ask) -> str:

@@ -23,7 +23,7 @@ from aiohttp.typedefs import Handler
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.doctor.machine import is_contained, secret_of
-from bot.i18n.locale import day, dollars, moment, short_day
+from bot.i18n.locale import day, dollars, moment
 from bot.invocation import command_line
 from bot.logs import describe_error
 from bot.web.admin import account, model, overview, people, tools, usage
@@ -139,7 +139,7 @@ class Site:
                 with self._upkeep.listening():
                     yield
         finally:
-            await self._account.link.stop()
+            await self._account.stop()
 
     async def _link(self, _: web.Request) -> web.Response:
         return web.json_response({"url": self.new_link()})
@@ -255,7 +255,7 @@ class PageTemplates:
         )
         names = {"static": self._static_path, "command": command_line, "qr": qr_svg}
         self._jinja.globals.update(names)  # pyright: ignore[reportUnknownMemberType]
-        shown = {"day": day, "short_day": short_day, "usd": _usd, "count": "{:,}".format, "span": _span}
+        shown = {"day": day, "usd": _usd, "count": "{:,}".format, "span": _span}
         self._jinja.filters.update(shown, time=self._time)  # pyright: ignore[reportUnknownMemberType]
 
     def html(self, template: str, **values: object) -> str:

@@ -2,9 +2,7 @@
 messages are kept.
 """
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
 
@@ -33,7 +31,6 @@ _KEY_PAGES = {
     "Perplexity": "https://www.perplexity.ai/account/api/keys",
     "SearXNG": "https://docs.searxng.org",
 }
-_DATABASES = "TOOLS__DB_QUERY__DATABASES"
 
 
 async def _check_service(service: str, settings: Settings, deps: Deps) -> Sequence[Finding]:
@@ -123,6 +120,21 @@ _SERVICES = (
         text="RSS and Atom feeds that Aldis reads, besides those that admins add with /feeds.",
         fields=(Field(setting="TOOLS__NEWS__FEEDS", label="Addresses", hint="Several are separated by commas."),),
     ),
+    Form(
+        name="databases",
+        title="Databases",
+        text="Your own SQLite and PostgreSQL databases, to look things up in and change nothing. "
+        "Everyone who may write can read what is listed here.",
+        fields=(
+            Field(
+                setting="TOOLS__DB_QUERY__DATABASES",
+                label="All of them, as JSON",
+                kind="secret",
+                hint='{"club": {"address": "postgresql://user:password@host/db", "tables": {"people": ["name"]}}}',
+                is_required=True,
+            ),
+        ),
+    ),
 )
 _KEPT = Form(
     name="retention",
@@ -135,29 +147,17 @@ _KEPT = Form(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Row:
-    """A group of tools as the page lists it."""
-
-    group: ToolGroup
-    about: str
-    """What they do, in a sentence; empty if unknown."""
-    cost_usd: Decimal
-    asks: bool
-    """Whether it has an effect, so that it can ask first."""
-
-
 async def _values(ask: Ask) -> dict[str, object]:
     rows = [
-        Row(
-            group=group,
-            about=_about(group),
-            cost_usd=max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
-            asks=any(tool.spec.effects != "none" for tool in group.tools),
-        )
+        {
+            "group": group,
+            "about": _about(group),
+            "cost_usd": max((tool.spec.cost_usd for tool in group.tools), default=Decimal(0)),
+            "asks": any(tool.spec.effects != "none" for tool in group.tools),
+        }
         for group in inventory(ask.settings, ask.deps.tool_deps)
     ]
-    return {"rows": rows, "services": _SERVICES, "databases": list(_databases(ask))}
+    return {"rows": rows, "services": _SERVICES}
 
 
 def _about(group: ToolGroup) -> str:
@@ -175,30 +175,10 @@ async def _switch(ask: Ask) -> str:
     return await ask.save({f"TOOLS__{name.upper()}__ENABLED": "true" if ask.entry("to") == "on" else "false"})
 
 
-def _databases(ask: Ask) -> Mapping[str, object]:
-    """The databases as they are set, by name."""
-    given = getattr(ask.settings.tools.options_by_name["db_query"], "databases", None)
-    return {} if given is None else json.loads(given.get_secret_value())
-
-
-async def _add_database(ask: Ask) -> str:
-    """Adds a database, or replaces the one of that name; what cannot be read refuses it."""
-    rows = [line.partition(":") for line in ask.entry("tables").splitlines() if line.strip()]
-    tables = {name.strip(): [one.strip() for one in columns.split(",")] for name, _, columns in rows}
-    added = {"address": ask.entry("database"), "tables": tables, "about": ask.entry("about")}
-    document = json.dumps({**_databases(ask), ask.entry("name"): added})
-    return await ask.save({_DATABASES: document}, "Saved. Everyone who may write can read these columns.")
-
-
-async def _remove_database(ask: Ask) -> str:
-    left = {name: entry for name, entry in _databases(ask).items() if name != ask.entry("name")}
-    return await ask.save({_DATABASES: json.dumps(left) if left else None}, "Removed.")
-
-
 PAGE = AdminPage(
     path="/setup/tools",
     template="tools",
     values=_values,
-    actions={"switch": _switch, "database": _add_database, "database-remove": _remove_database},
+    actions={"switch": _switch},
     forms=(*_SERVICES, _KEPT),
 )

@@ -1,15 +1,18 @@
 """Codes to link by: a new one as long as somebody may still come, over both bridges."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import pytest
 
-from bot.cli import look as linking
+from bot.cli import look
 from bot.signal.protocol import MAX_LINK_CODES, Linking
 from bot.signal.rest_api.account import RestApiLinking
 from bot.signal.signal_cli.account import SignalCliLinking
+from bot.web.admin.account import show_codes
 from tests.servers.envelopes import ACCOUNT
 from tests.servers.signal_cli import SignalCli
 from tests.servers.signal_rest_api import SignalRestApi
@@ -40,10 +43,16 @@ async def row(request: pytest.FixtureRequest) -> AsyncGenerator[Row]:
         await link.aclose()
 
 
+def scanned(link: Linking) -> Coroutine[Any, Any, str | None]:
+    """What the command line does with a bridge that answers."""
+    shown: dict[str, Any] = {"on_code": look._show, "on_trouble": look._say_trouble}
+    return show_codes(partial(nullcontext, link), "Aldis", pause_seconds=0, **shown)
+
+
 async def test_a_code_that_nobody_scans_is_replaced(row: Row, capsys: pytest.CaptureFixture[str]) -> None:
     """By another one, until somebody comes; each is said to be new, and how it is done is said once."""
     server, link = row
-    scanning = asyncio.ensure_future(linking._scanned(link, "Aldis", pause_seconds=0))
+    scanning = asyncio.ensure_future(scanned(link))
     await server.until(lambda: server.links_begun >= 3)
     server.link_seconds = WAIT_SECONDS
     if isinstance(link, RestApiLinking):
@@ -59,8 +68,8 @@ async def test_a_code_that_nobody_scans_is_replaced(row: Row, capsys: pytest.Cap
 async def test_a_code_is_not_waited_for_for_ever(row: Row, capsys: pytest.CaptureFixture[str]) -> None:
     """Each code is a request to Signal's server: after some it is enough, also of a bridge that does not come back."""
     server, link = row
-    assert await linking._scanned(link, "Aldis", pause_seconds=0) is None
+    assert await scanned(link) is None
     assert capsys.readouterr().err.count("not scanned in time") == MAX_LINK_CODES
     await server.stop()
-    assert await linking._scanned(link, "Aldis", pause_seconds=0) is None
+    assert await scanned(link) is None
     assert capsys.readouterr().out == ""

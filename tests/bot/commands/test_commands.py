@@ -61,9 +61,9 @@ async def test_help_lists_what_the_person_may_do(store: Store, clock: SetClock) 
         admins = await told(aldis, "  /HELP ", author=BOB)
         assert "Admins: " in admins
         assert "/allow" in admins
-        assert "/broadcast" in admins
+        assert "/trust" in admins
         in_group = await told(aldis, "Aldis, /help", author=BOB, group=GROUP)
-        assert "/broadcast" not in in_group  # what is given only directly, and only in groups
+        assert "/trust" not in in_group  # what is given only directly, and only in groups
         assert "/always /who" in in_group
         assert "/always" not in admins
         assert aldis.model.asked == []

@@ -15,8 +15,9 @@ from aiohttp import web
 from bot.errors import ConfigError
 from bot.settings.file import SettingsFile
 from bot.web.admin.forms import Form
-from bot.web.admin.usage import by_day, largest
+from bot.web.admin.usage import bars
 from bot.web.admin.world import Wait
+from store import SpentUsage
 from tests.bot.loops.fake_transport import envelope
 from tests.bot.web.admin.browsers import NOTHING, Visitor, settings_of, visited
 from tests.servers.base import Seen, Server
@@ -59,7 +60,7 @@ async def test_every_field_is_a_setting_that_exists(tmp_path: Path) -> None:
 
 
 def is_of_vendor(field: object, form: Form) -> bool:
-    return getattr(field, "kind", "") == "secret" and form.name != "server"
+    return getattr(field, "kind", "") == "secret" and form.name not in {"server", "databases"}
 
 
 async def test_every_tool_says_what_it_does_and_who_sees_what_is_asked(tmp_path: Path) -> None:
@@ -149,11 +150,9 @@ WRONG = [
     ("/setup/you", "place", {"timezone": "Atlantis", "language": "en"}, "no such time zone"),
     ("/setup/you", "place", {"timezone": "Oslo", "language": "tlh"}, "LOCALE__LANGUAGE"),
     ("/setup/tools", "switch", {"tool": "../../etc", "to": "off"}, "no such tool"),
-    ("/setup/tools", "database", {"name": "club", "database": "ftp://x", "tables": "a: b"}, "DATABASES"),
+    ("/setup/tools", "databases", {"TOOLS__DB_QUERY__DATABASES": "{"}, "DATABASES"),
     ("/setup/account", "bridge", {"url": "javascript:alert(1)"}, "SIGNAL__URL"),
     ("/setup/account", "account", {"SIGNAL__ACCOUNT": "x\nACCESS__ALLOWED=*"}, "SIGNAL__ACCOUNT"),
-    ("/setup/account", "register", {"number": "0151 234"}, "not a phone number"),
-    ("/setup/account", "verify", {"code": "123456"}, "Something is missing"),
     ("/setup/model", "anthropic", {}, "Something is missing: The key."),
     ("/setup/model", "openrouter", {"LLM__OPENAI__API_KEY": "k"}, "Something is missing: The model."),
     ("/setup/model", "server", {"LLM__OPENAI__BASE_URL": NOTHING}, "Nothing was saved"),
@@ -270,20 +269,28 @@ async def test_keys_are_never_shown(tmp_path: Path) -> None:
             assert KEY not in answer.text
         assert 'value="x:remove"' in (await visitor.get("/setup/tools")).text
         await visitor.do("/setup/tools", "x:remove")
-        await visitor.do("/setup/tools", "database-remove", name="club")
+        await visitor.do("/setup/tools", "databases:remove")
         assert set(kept(visitor)) == set(list(changes)[:3])
 
 
-def test_plots_say_what_was_spent() -> None:
-    """Bars fit their frame, the grid begins at nothing, and nothing at all is an empty plot."""
-    first = date(2026, 11, 21)
-    plot = by_day({first: Decimal("0.30"), date(2026, 11, 22): Decimal(0), date(2026, 11, 23): Decimal("1.7")})
-    assert [amount for _, amount in plot["grid"]] == [0, 1, 2]
-    assert all(y >= 0 and y + height <= plot["height"] for _, y, _, height, _, _ in plot["bars"])
-    assert [height > 0 for _, _, _, height, _, _ in plot["bars"]] == [True, False, True]
-    assert by_day({})["is_empty"]
-    assert by_day({first: Decimal(0)})["is_empty"]
-    assert largest({"a": Decimal(1), "b": Decimal(4)}) == [("b", Decimal(4), 100.0), ("a", Decimal(1), 25.0)]
+def test_bars_say_what_was_spent() -> None:
+    """Sums by name, each as a part of the largest one."""
+    used = [spent("a", "1"), spent("b", "3"), spent("b", "1")]
+    assert bars(used, lambda one: one.name) == [("a", Decimal(1), 25.0), ("b", Decimal(4), 100.0)]
+    assert bars([], lambda one: one.name) == []
+
+
+def spent(name: str, cost_usd: str) -> SpentUsage:
+    return SpentUsage(
+        day=date(2026, 11, 21),
+        kind="model",
+        name=name,
+        person=None,
+        calls=1,
+        cost_usd=Decimal(cost_usd),
+        input_tokens=1,
+        output_tokens=1,
+    )
 
 
 class NoModels(Server):
