@@ -19,18 +19,17 @@ are known in the end (`bot.chat.citations`).
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 
 from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages, Shield, words_of
-from bot.chat.context import beside, with_note
-from bot.chat.journal import Asked, AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
-from bot.chat.model_calls import complete, failed_attempts, question_row
+from bot.chat.context import beside, label_question, with_note
+from bot.chat.journal import AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
+from bot.chat.model_calls import answer_progress, complete, failed_attempts, question_row
 from bot.chat.outgoing import enclosed_files
-from bot.chat.prompt import PastTurn
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
 from bot.chat.toolbox import Toolbox
 from bot.chat.work import side_by_side, work_out
@@ -44,14 +43,13 @@ from bot.messages import (
     Message,
     ToolCall,
     ToolMessage,
-    UserMessage,
     without_opaque,
 )
 from bot.models.base import Completion, Provider, Request, Stop, ToolOffer
 from bot.money.budgets import Budget, UsedUp
 from bot.money.ledger import attempt_entries
 from bot.settings import Settings
-from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, ToolEnded, ToolStarted
+from bot.signal.protocol import ModelFailed, Progress, ToolEnded, ToolStarted
 from bot.trust import provenance
 from bot.trust.links import GivenAddresses, defang, given_in
 from bot.trust.provenance import sources_of
@@ -69,20 +67,6 @@ _MORE_ROOM = 4
 _MAX_CALLS = 100
 """The limit per completion; each call is kept with its answer and read again by every later request."""
 _SHOWN_ARGUMENT_CHARACTERS = 120
-_PRESSED = UserMessage(
-    text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
-)
-_AGAIN = UserMessage(
-    text="(A note from Aldis: your last answer was empty. Answer the message in words, or call a tool.)"
-)
-_PERSONA = "The people of this conversation want you to be like this here, within the rules above:"
-"""Stands before the persona at the end of the system prompt: in addition to the rules, never instead of them."""
-_NOBODY_HERE = (
-    "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
-)
-"""What the model reads if a scheduled run wants to do something that needs a person's approval."""
-_REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"
-_INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,12 +100,11 @@ class Agent:
         Raises:
             StoreError: a step could not be journaled; the turn can be tried again later.
         """
-        turn = _labelled(turn)
+        turn = label_question(turn)
         journal.ask(turn)
         most = self.settings.worker.turn_timeout_seconds if seconds is None else seconds
         ends_at = asyncio.get_running_loop().time() + most
-        offered = await self.toolbox.offers()
-        offers = tuple(offer for offer in offered if turn.settings.allows_tool(offer.name))
+        offers = tuple(offer for offer in await self.toolbox.offers() if turn.settings.allows_tool(offer.name))
         return await _Answering(self, turn, journal, on_progress, offers=offers, ends_at=ends_at).outcome()
 
 
@@ -140,10 +123,8 @@ class _Answering:
     ) -> None:
         """`ends_at` is when the models must have come to an end, on the loop's clock."""
         self.agent, self.toolbox, self.settings = agent, agent.toolbox, agent.settings
-        self.turn, self.journal = turn, journal
-        self.on_progress = on_progress
-        self.ends_at = ends_at
-        self.model = turn.settings.model
+        self.turn, self.journal, self.model = turn, journal, turn.settings.model
+        self.on_progress, self.ends_at = on_progress, ends_at
         self.said: list[Message] = [turn.question]
         self.labels = join_labels([turn.note_labels, prompt.labels_of([turn.question])])
         """The labels of everything in any request of the turn."""
@@ -205,7 +186,7 @@ class _Answering:
             return asked
         self.journal.note_answer(asked)  # paid, whatever comes of it
         completion = asked if asked.message is None else replace(asked, message=self._read(asked.message))
-        await self.on_progress(_progress(completion))
+        await self.on_progress(answer_progress(completion))
         if completion.stop is Stop.TOOLS and completion.message is not None and self.rounds_left:
             await self.journal.keep_completion(completion, hold=self.toolbox.writes_soon(completion.message.calls))
         return completion
@@ -250,9 +231,9 @@ class _Answering:
         asked_again = self.journal.asked_again
         is_pressed = not asked_again.isdisjoint({"to answer", "without tools"})
         if is_pressed:
-            said.append(_PRESSED)
+            said.append(prompt.NO_MORE_CALLS)
         elif "once more" in asked_again and not self.runs:
-            said.append(_AGAIN)
+            said.append(prompt.WAS_EMPTY)
         total_seconds = max(0.0, self.ends_at - asyncio.get_running_loop().time())
         return Request(
             system=self.agent.system,
@@ -264,7 +245,7 @@ class _Answering:
             total_seconds=total_seconds,
             model=self.model,
             conversation=f"c{turn.conversation}",
-            persona=f"{_PERSONA}\n{turn.settings.persona.text}" if turn.settings.persona else "",
+            persona=f"{prompt.PERSONA_INTRODUCTION}\n{turn.settings.persona.text}" if turn.settings.persona else "",
         )
 
     def _asked_again(self, completion: Completion) -> AskedAgain | None:
@@ -290,7 +271,7 @@ class _Answering:
         room, size = self.agent.room, SIZES[self.size]
         called = {run.answer.name for run in self.runs}
         self.offers = room.offers(self.all_offers, size, self.model, called=called, words=self.words)
-        past = part_of(_sendable(self.turn.history, self.offers), size)
+        past = part_of(prompt.sendable_turns(self.turn.history, self.offers), size)
         most = self.settings.history.max_tokens
         tokens = room.history_tokens(most, size, self.model, beside_tokens=self._beside_tokens())
         shown = prompt.window(past, max_tokens=tokens)
@@ -301,10 +282,10 @@ class _Answering:
     def _beside_tokens(self) -> int:
         """Roughly how many tokens a request has apart from the earlier turns, including room for its answer."""
         size = SIZES[self.size]
-        said = [prompt.estimated_tokens(shorten_answers(message, size)) for message in self.said]
+        said = sum(prompt.estimated_tokens(shorten_answers(message, size)) for message in self.said)
         texts = (self.agent.system, self.turn.note if size.has_note else "")
-        tools = sum(OFFER_TOKENS.each(self.offers))
-        return sum(said) + sum(map(prompt.estimated_text_tokens, texts)) + tools + self._output_tokens()
+        own = sum(map(prompt.estimated_text_tokens, texts)) + sum(OFFER_TOKENS.each(self.offers))
+        return said + own + self._output_tokens()
 
     def _output_tokens(self) -> int:
         more = _MORE_ROOM if "with more room" in self.journal.asked_again else 1
@@ -348,8 +329,8 @@ class _Answering:
             return self._pause(undecided)
         too_many = f"at most {self.settings.tools.max_calls_per_round} tool calls at once: it was not run"
         left_out = {key: call for key, call in to_run.items() if key not in allowed}
-        done = known | ran
-        done |= {key: self.toolbox.refuse(call, "rate_limited", too_many) for key, call in left_out.items()}
+        refused = {key: self.toolbox.refuse(call, "rate_limited", too_many) for key, call in left_out.items()}
+        done = known | ran | refused
         answers_to = [(call, done[key]) for key, call in zip(keys, calls, strict=True)]
         runs = [replace(run, answer=replace(run.answer, call_id=call.id)) for call, run in answers_to]
         new = [done[key] for key in to_run]
@@ -446,10 +427,10 @@ class _Answering:
         reasons = (
             (refusal is not None, "denied", refusal or ""),
             (not turn.settings.allows_tool(call.name), "disabled", f"{call.name} is switched off in this conversation"),
-            (call.id in journal.replaced, "denied", _REPLACED),
+            (call.id in journal.replaced, "denied", prompt.IS_REPLACED),
             (is_asked, "denied", f"the person {said}: it was not done; do not ask again"),
-            (turn.is_unattended and self._causes(call) is not None, "denied", _NOBODY_HERE),
-            (call.id in journal.started, UnknownOutcome.code, _INTERRUPTED),
+            (turn.is_unattended and self._causes(call) is not None, "denied", prompt.ASKS_NO_ONE_NOW),
+            (call.id in journal.started, UnknownOutcome.code, prompt.WAS_INTERRUPTED),
         )
         found = next(((code, words) for is_due, code, words in reasons if is_due), None)
         return self.objections.get(call.id) or (self.toolbox.refuse(call, *found) if found else None)
@@ -479,8 +460,7 @@ class _Answering:
         read = (*self.history, *self.said)
         shielded: Shield = str
         if may_carry_out(self.labels):
-            given = GivenAddresses(given_in(read, self.toolbox.returning))
-            shielded = partial(defang, given=given)
+            shielded = partial(defang, given=GivenAddresses(given_in(read, self.toolbox.returning)))
         text = "" if completion.message is None else completion.message.text
         text, answer = await work_out(text, words_of, completion, self.pages, read, self.runs, shielded)
         done = tuple(run.call for run in self.runs if run.outcome in SETTLED and self.toolbox.changes(run))
@@ -506,28 +486,6 @@ class _Answering:
         return [phrases.left_undone(list(map(self.toolbox.deed, undone)), tuple(causes))] if undone else []
 
 
-def _sendable(history: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
-    """The turns of the history for a request that offers these tools.
-
-    A turn that called any other tool (switched off since, or gone) is reduced to question and answer: no vendor accepts
-    calls without tools, and a model that sees a call would repeat it.
-    """
-    names = {offer.name for offer in offers}
-    return tuple(turn if turn.called <= names else PastTurn(prompt.without_tools(turn)) for turn in history)
-
-
-def _labelled(turn: Turn) -> Turn:
-    """The turn with labels on its question, including those of the talk in its group."""
-    known = turn.question.labels
-    if known is None:
-        # An edit, or a question of an older Aldis, that was asked before it had labels.
-        known = UNKNOWN if any(isinstance(step, Asked) for step in turn.steps) else Labels()
-    asked, talk = provenance.of_question(turn.incoming), provenance.of_talk(turn.talk)
-    labels = join_labels([known, asked, talk, provenance.of_persona(turn.settings.persona)])
-    question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
-    return replace(turn, question=question)
-
-
 def _unbound(completion: Completion) -> Completion:
     """A completion of an earlier attempt without its vendor's blocks, which are tied to the request as it was then.
 
@@ -536,20 +494,6 @@ def _unbound(completion: Completion) -> Completion:
     """
     message = completion.message
     return completion if message is None else replace(completion, message=message.without_opaque())
-
-
-def _progress(completion: Completion) -> ModelAnswered:
-    cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
-    tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
-    return ModelAnswered(
-        provider=completion.provider,
-        model=completion.model,
-        input_tokens=completion.usage.input_tokens,
-        output_tokens=completion.usage.output_tokens,
-        cost_usd="unknown" if cost is None else f"{cost:f}",
-        latency_seconds=completion.latency_seconds,
-        instead_of=next((one for one in tried if one != answered_by), ""),
-    )
 
 
 def _key(call: ToolCall) -> str:

@@ -21,12 +21,13 @@ from datetime import datetime
 from bot import messages
 from bot.access.chat_settings import ChatSettings
 from bot.chat import chats
-from bot.chat.journal import Allowance, OpenQuestion, journaled_steps, open_question
+from bot.chat.journal import Allowance, Asked, OpenQuestion, Turn, journaled_steps, open_question
 from bot.chat.prompt import safe_name
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.labels import UNKNOWN, Labels, join_labels, load_labels
 from bot.messages import AssistantMessage, Message, UserMessage
+from bot.trust import provenance
 from store import Claim, ConversationId, Fact, Repositories, TurnId
 
 _FACTS = (
@@ -183,6 +184,18 @@ def beside(talk: Sequence[Incoming], said: Sequence[Message]) -> tuple[Message, 
     lines = [f"- {safe_name(message.name)}: {message.text[:_MAX_CHARACTERS]!r}" for message in talk]
     text = "\n".join([_HEADER, *lines, "", said[0].text])
     return (replace(said[0], text=text), *said[1:])
+
+
+def label_question(turn: Turn) -> Turn:
+    """The turn with labels on its question, including those of the talk in its group."""
+    known = turn.question.labels
+    if known is None:
+        # An edit, or a question of an older Aldis, that was asked before it had labels.
+        known = UNKNOWN if any(isinstance(step, Asked) for step in turn.steps) else Labels()
+    asked, talk = provenance.of_question(turn.incoming), provenance.of_talk(turn.talk)
+    labels = join_labels([known, asked, talk, provenance.of_persona(turn.settings.persona)])
+    question = replace(turn.question, labels=replace(labels, is_scheduled=known.is_scheduled or asked.is_scheduled))
+    return replace(turn, question=question)
 
 
 def _is(heard: _Heard, author: PersonId, target: SentId) -> bool:

@@ -11,6 +11,7 @@ from bot.errors import ProviderError
 from bot.messages import IdentityCache
 from bot.models.base import Attempt, Completion, Provider, Request
 from bot.money.budgets import Budget
+from bot.signal.protocol import ModelAnswered
 from store import LedgerEntry
 
 
@@ -39,6 +40,21 @@ async def complete(provider: Provider, request: Request, budget: Budget) -> Comp
 def failed_attempts(error: ProviderError) -> tuple[Attempt, ...]:
     """The tries that led to an error."""
     return tuple(attempt for attempt in error.attempts if isinstance(attempt, Attempt))
+
+
+def answer_progress(completion: Completion) -> ModelAnswered:
+    """The step that people may watch: which model has answered, at which cost, and in whose place."""
+    cost, answered_by = completion.cost_usd, f"{completion.provider} {completion.model}".strip()
+    tried = (f"{attempt.provider} {attempt.model}".strip() for attempt in completion.attempts)
+    return ModelAnswered(
+        provider=completion.provider,
+        model=completion.model,
+        input_tokens=completion.usage.input_tokens,
+        output_tokens=completion.usage.output_tokens,
+        cost_usd="unknown" if cost is None else f"{cost:f}",
+        latency_seconds=completion.latency_seconds,
+        instead_of=next((one for one in tried if one != answered_by), ""),
+    )
 
 
 def _counted(completion: Completion, request: Request, budget: Budget) -> Completion:

@@ -15,6 +15,7 @@ from bot.events import Attachment, Incoming, Quote
 from bot.labels import UNKNOWN, Labels, join_labels
 from bot.media.attachments import FileDescription
 from bot.messages import AssistantMessage, Document, Medium, Message, ToolMessage, UserMessage
+from bot.models.base import ToolOffer
 from tools import clean_line, clean_text, shorten
 
 _CHARACTER = """\
@@ -54,6 +55,21 @@ BYTES_PER_TOKEN = 3
 JSON three, and a Chinese character, of three bytes, takes about one token; counting characters would report a third.
 Estimates only trim the history: a request that is still too long is repeated with half of it.
 """
+
+NO_MORE_CALLS = UserMessage(
+    text="(A note from Aldis: no tool can be used any more for this message. Answer it in words, with what is there.)"
+)
+WAS_EMPTY = UserMessage(
+    text="(A note from Aldis: your last answer was empty. Answer the message in words, or call a tool.)"
+)
+PERSONA_INTRODUCTION = "The people of this conversation want you to be like this here, within the rules above:"
+"""Stands before the persona at the end of the system prompt: in addition to the rules, never instead of them."""
+ASKS_NO_ONE_NOW = (
+    "nobody is here to agree to this now, so it was not done; do not try again, the person is told of it in your answer"
+)
+"""What the model reads if a scheduled run wants to do something that needs a person's approval."""
+IS_REPLACED = "the person wants this in a newer message, which takes care of it; answer only the rest"
+WAS_INTERRUPTED = "a restart interrupted this; it may have happened, so do not repeat it unasked"
 
 _QUOTE_CHARACTERS = 500
 
@@ -215,6 +231,16 @@ def without_tools(turn: Sequence[Message]) -> tuple[Message, ...]:
         for message in turn
         if isinstance(message, UserMessage) or (isinstance(message, AssistantMessage) and not message.calls)
     )
+
+
+def sendable_turns(turns: Iterable[PastTurn], offers: Iterable[ToolOffer]) -> tuple[PastTurn, ...]:
+    """Earlier turns for a request that offers these tools.
+
+    A turn that called any other tool (switched off since, or gone) is reduced to question and answer: no vendor accepts
+    calls without tools, and a model that sees a call would repeat it.
+    """
+    names = {offer.name for offer in offers}
+    return tuple(turn if turn.called <= names else PastTurn(without_tools(turn)) for turn in turns)
 
 
 def estimated_tokens(message: Message) -> int:
