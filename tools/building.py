@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, fields
+from pkgutil import resolve_name
 from typing import Any
 
 from tools.base import Options, Quotas, Tool, ToolSource
@@ -36,7 +37,7 @@ def build(options_by_name: Mapping[str, Options], tool_deps: ToolDeps) -> tuple[
 def sources(options_by_name: Mapping[str, Options], *, taken: Collection[str]) -> tuple[ToolSource, ...]:
     """Returns the sources of tools known only at run time, without starting them; `taken` are names of other tools."""
     return tuple(
-        entry.source(options, taken)
+        resolve_name(entry.source)(options, taken=taken)
         for name, entry in CATALOG.items()
         if entry.source and (options := _options(name, options_by_name)).enabled and not options.missing_settings()
     )

@@ -6,12 +6,11 @@ every start, so the imports of this module are light; a tool is imported when it
 """
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pkgutil import resolve_name
-from typing import Any
 
-from tools.base import Options, Tool, ToolSource, switch
+from tools.base import Options, Tool, switch
 from tools.databases.options import DbQueryOptions
 from tools.evidence.sources import VerifyNewsOptions
 from tools.images.options import ImagesOptions
@@ -38,8 +37,9 @@ class CatalogEntry:
     `tools.building.ToolDeps`."""
     has_stand_in: bool = False
     """Whether it is built even if its options lack something, because another service can then do its work."""
-    source: Callable[[Any, Collection[str]], ToolSource] | None = None
-    """Makes the source of tools known only at run time, given the names already taken; None: there is none."""
+    source: str = ""
+    """`module:name` of a `ToolSource`, which is made with the options and `taken`, the names of other tools; empty:
+    there is none."""
     example: Mapping[str, str] = field(default_factory=dict[str, str])
     """Options with which the tool is offered, for the table in docs/tools.md and the tests; empty: the defaults do."""
 
@@ -56,12 +56,6 @@ class CatalogEntry:
         around = {**around, "options": options}
         made: Tool | tuple[Tool, ...] = resolve_name(self.maker)(**{name: around[name] for name in self.wants})
         return made if isinstance(made, tuple) else (made,)
-
-
-def _mcp(options: McpOptions, taken: Collection[str]) -> ToolSource:
-    from tools.mcp.servers import McpServers
-
-    return McpServers(options, taken=taken)
 
 
 CATALOG: Mapping[str, CatalogEntry] = {
@@ -93,7 +87,7 @@ CATALOG: Mapping[str, CatalogEntry] = {
         ("options",),
         example={"databases": '{"shop": {"address": "sqlite:///shop.db", "tables": {"orders": ["day", "total"]}}}'},
     ),
-    "mcp": CatalogEntry(McpOptions, source=_mcp),
+    "mcp": CatalogEntry(McpOptions, source="tools.mcp.servers:McpServers"),
     "remind": CatalogEntry(switch()),
     "remember": CatalogEntry(switch()),
     "predictions": CatalogEntry(switch()),

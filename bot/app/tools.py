@@ -17,8 +17,7 @@ from bot.features.reminders.tool import Remind
 from bot.settings import Settings
 from bot.version import current_version
 from tools import NewsOptions, Tool, ToolDeps, ToolSource, build, build_extensions, sources
-from tools.mcp.options import McpOptions
-from tools.mcp.servers import prefix_of
+from tools.mcp.options import McpOptions, prefix_of
 
 _log = logging.getLogger(__name__)
 

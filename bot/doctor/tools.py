@@ -168,7 +168,7 @@ def _missing(name: str, options: Options) -> str | None:
     """What a group without tools lacks; None where it gets them later."""
     missing = options.missing_settings()
     if missing is None:
-        is_later = name in CATALOG and CATALOG[name].source is not None
+        is_later = name in CATALOG and bool(CATALOG[name].source)
         return None if is_later else "what other tools need, too"
     fields = type(options).model_fields
     wanted = [

@@ -26,6 +26,7 @@ class BadAddress(Server):
 
     how: str = ""
     sessions: int = 0
+    is_over: bool = False
 
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         if seen.method == "GET":
@@ -34,7 +35,7 @@ class BadAddress(Server):
             return await self._answered(web.Response(), is_late=self.how == "gone")
         asked: dict[str, Any] = seen.json()
         if asked.get("method") == "initialize":
-            self.sessions += 1
+            self.sessions, self.is_over = self.sessions + 1, False
             about = {"name": "bad", "version": "1"}
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
             return web.json_response(_said(asked, result), headers={"Mcp-Session-Id": str(self.sessions)})
@@ -42,7 +43,7 @@ class BadAddress(Server):
             error = {"code": -32601, "message": "Method not found"}
             return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "error": error})
         session = seen.headers.get("mcp-session-id")
-        if session != str(self.sessions):
+        if session != str(self.sessions) or self.is_over:
             return web.Response(status=404 if session else 400)
         return await self._in_session(asked)
 
@@ -53,6 +54,7 @@ class BadAddress(Server):
                 tools = [{"name": "post", "inputSchema": SCHEMA}]
                 return web.json_response(_said(asked, {"tools": tools}))
             case "tools/call" if self.how == "gone" and is_first:
+                self.is_over = True
                 return web.Response(status=404)
             case "tools/call" if self.how.isdecimal():
                 return web.Response(status=int(self.how), text="canary")

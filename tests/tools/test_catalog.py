@@ -70,7 +70,7 @@ def test_every_tool_is_built_by_default_in_order(tool_deps: ToolDeps) -> None:
     ]
 
 
-@pytest.mark.parametrize("group", [group for group, entry in CATALOG.items() if entry.source is None])
+@pytest.mark.parametrize("group", [group for group, entry in CATALOG.items() if not entry.source])
 def test_a_tool_that_is_switched_off_is_not_built(group: str, tool_deps: ToolDeps) -> None:
     """`TOOLS__<GROUP>__ENABLED=false` takes just what is of that group away."""
     every, without, alone = (

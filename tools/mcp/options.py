@@ -9,6 +9,7 @@ Source: modelcontextprotocol.io, "Connect to local MCP servers", 2026-11-21, for
 """
 
 import json
+import re
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,6 +31,8 @@ from tools.base import BaseUrl, Options
 
 Approve = Literal["writes", "all", "never"]
 """Which calls a person has to approve: those of tools not marked read-only; all; none."""
+_UNFIT = re.compile(r"[^a-z0-9]+")
+_MAX_NAME_CHARS = 64
 
 
 class ServerOptions(BaseModel):
@@ -40,7 +43,7 @@ class ServerOptions(BaseModel):
     name: str = Field(min_length=1, max_length=40)
     """The operator's name for it, with which its tools' names begin."""
     type: Literal["stdio", "http", "streamable-http", "streamable_http"] | None = None
-    """The kind of server, which other programs require; here `command` or `url` tells it."""
+    """The kind of server, which other programs require; here `command` or `url` says it."""
     command: str | None = Field(default=None, min_length=1)
     args: tuple[str, ...] = ()
     env: Mapping[str, SecretStr] = {}
@@ -134,3 +137,14 @@ class McpOptions(Options):
                 "needs the package mcp, which is not installed: pip install 'mcp>=2.3,<3', or an image with EXTRAS=mcp"
             )
         return servers
+
+
+def spell_name(name: str) -> str:
+    """Returns the name in lower-case letters, digits and single underscores; `x` if nothing is left of it."""
+    return _UNFIT.sub("_", name.lower()[:_MAX_NAME_CHARS]).strip("_") or "x"
+
+
+def prefix_of(server: str) -> str:
+    """Returns the prefix of the names of a server's tools, which begins with a letter."""
+    prefix = spell_name(server)
+    return f"{prefix}_" if prefix[0].isalpha() else f"mcp_{prefix}_"

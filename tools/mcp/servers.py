@@ -4,52 +4,85 @@
                        '--failed or too slow--> down --(pause)--> starting ...
     any --end--> ended: the connection closed, the command no more
 
-One task per server owns the connection: it opens and closes it, reads the tools again every few minutes, and opens it
-again after growing pauses. Calls come from the tasks of the turns. `tools.mcp.session` has the SDK, which takes a
-second and 57 MB, and is imported with the first start.
+One task per server owns the connection: it opens and closes it, reads the tools again every few minutes and whenever
+something has failed, and opens it again after growing pauses. Calls come from the tasks of the turns. This is the home
+of the SDK, which takes a second and 57 MB, and is imported only where servers are set.
 
-A command is greeted with the old handshake first: many, such as all of rmcp before 3, exit when they get anything else
-before `initialize`, and others ignore it. After a failed start the other way is tried.
+A command sees PATH, HOME, LANG and TZ and what the operator gives it, none of our settings; its standard error is
+discarded, and it is ended with everything it started. It is greeted with the old handshake first: many, such as all of
+rmcp before 3, exit when they get anything else before `initialize`. After a failed start the other way is tried.
 
-Source: github.com/0xMassi/webclaw, issue 107, and github.com/dmtrKovalenko/fff, pull request 798; read 2026-11-24.
+Source: github.com/0xMassi/webclaw, issue 107, and github.com/dmtrKovalenko/fff, pull request 798; read 2026-11-24. mcp
+2.3.0: `call_tool` refuses answers that do not fit the server's own schema; the level below does not. Its client for
+commands has no bound for a line, and its time grows with the square of the length: 60 MB took more than a minute of the
+event loop (measured 2026-11-27), so the lines of commands are read here.
 """
 
 import asyncio
 import hashlib
-import importlib
 import logging
 import math
-import re
+import os
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any, Literal, Protocol, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Literal, cast
 
 import anyio
+import httpx2
+import mcp_types as types
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from pydantic import TypeAdapter
 
-from tools.base import Approval, Arguments, Effects, Result, Tool, ToolContext, ToolSpec
-from tools.errors import Unavailable, UnknownOutcome
-from tools.mcp.options import Approve, McpOptions, ServerOptions
+from tools.base import Approval, Effects, Result, Tool, ToolContext, ToolSpec
+from tools.connections import trusted_certificates
+from tools.errors import BadArguments, ToolError, Unavailable, UnknownOutcome
+from tools.mcp.contents import GivenArguments, UnfitSchema, arguments_of, failure_of, quotable, result_of
+from tools.mcp.options import McpOptions, ServerOptions, prefix_of, spell_name
+from tools.text import clean_line, shorten
 
 _log = logging.getLogger(__name__)
 
+MAX_ANSWER_BYTES = 12_000_000
+"""Per answer: the largest picture, in base64."""
 MAX_TOOLS = 96
 """The limit for all servers together; OpenAI's API takes 128 tools in all.
 
 Source: its reference of chat completions, 2026-11-21.
 """
+MAX_TOOLS_OF_ONE = 32
+"""The limit per server; every question pays for each."""
 MAX_NAME_CHARS = 64
 _MARK_CHARS = 6
-_UNFIT = re.compile(r"[^a-z0-9]+")
+_MAX_NAMED = 10
+_MAX_DESCRIPTION_CHARS = 800
 _CALM_SECONDS = 60.0
 """A server that was up for this long is restarted as if for the first time."""
 _END_SECONDS = 2.5
+_EACH_STEP_SECONDS = 0.6
+"""The time limits for a command to end: after its input is closed, after a request to end, after being killed. Aldis
+has ten seconds for all of its own shutdown."""
+_HTTP_TIMEOUT = httpx2.Timeout(10, read=600)  # no call may take longer
+_INHERITED = ("PATH", "HOME", "LANG", "TZ")
+_REFUSALS = frozenset({401, 403, 429})
+"""HTTP statuses that mean that the call did not happen."""
+_UNKNOWN = frozenset({types.INTERNAL_ERROR, types.PARSE_ERROR, types.CONNECTION_CLOSED})
+"""Errors that do not say whether it did; many servers use the last one for any failure."""
 
-Greeting = Literal["legacy", "auto"]
-"""How a connection begins: `legacy` with `initialize`; `auto` with `server/discover`, and `initialize` where the server
-answers that it does not know it. Names of the SDK."""
+_ANSWER: TypeAdapter[types.CallToolResult | types.InputRequiredResult] = TypeAdapter(
+    types.CallToolResult | types.InputRequiredResult
+)
+"""Source: Model Context Protocol 2026-07-28, `tools/call`; read 2026-11-27."""
+
+# The SDK logs whatever it cannot read of what servers send: people's words, and more.
+for _name in ("mcp", "client", "httpx2", "httpcore2"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,69 +101,13 @@ class ServerTimeouts:
     """The time limit for reading them; it may be busy with a call."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ListedTool:
-    """A tool as a server lists it, made fit to be offered."""
-
-    name: str
-    """The server's own name for it."""
-    description: str
-    schema: Mapping[str, Any]
-    """What models see of its arguments."""
-    arguments: type[Arguments] = field(compare=False)
-    effects: Effects
-    reaches_out: bool = False
-    """Whether it says that others than the server notice a call: it opens an address, or searches the web."""
-    deletes: bool = False
-    """Whether it says that a call may destroy something."""
-
-
-@dataclass(kw_only=True, slots=True)
-class ConnectionState:
-    """The state of a connection below the SDK, which does not report it."""
-
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set once the server has gone or is no longer read."""
-    why: str = ""
-    """Why it is no longer read, for the operator."""
-    status: int | None = None
-    """The status of the last HTTP answer, if it is an error."""
-
-    def end(self, why: str) -> None:
-        """Stops reading."""
-        self.why = self.why or why
-        self.ended.set()
-
-
-class McpSession(Protocol):
-    """An open connection."""
-
-    async def listing(self, wanted: tuple[str, ...] | None) -> tuple[tuple[ListedTool, ...], Sequence[str]]:
-        """Returns the tools that the operator wants (None: all) in the server's order, and the names of those of them
-        that cannot be offered.
-        """
-        ...
-
-    async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """Returns the result of a call; `shown_as` is the tool's name here. The caller limits the time.
-
-        Raises:
-            UnknownOutcome: the connection ended before or in the call, or the answer cannot be read.
-            ToolError: the server refuses the call, or says that it failed.
-        """
-        ...
-
-
-_Open = Callable[[ServerOptions, ConnectionState, Greeting], AbstractAsyncContextManager[McpSession]]
-
-
 class McpServer:
     """A server; nothing runs before `start`."""
 
     def __init__(
-        self, options: ServerOptions, timeouts: ServerTimeouts, names: Callable[[Sequence[str]], Mapping[str, str]]
+        self, options: ServerOptions, timeouts: ServerTimeouts, *, servers: Collection[str], taken: Collection[str]
     ) -> None:
-        """`names` returns the server's own names of its tools, by those they have here."""
+        """`servers` and `taken` are as in `names_of`."""
         self.options = options
         self.tools: tuple[McpTool, ...] = ()
         """The tools it offered when it was last up; empty if it was never up."""
@@ -141,17 +118,21 @@ class McpServer:
         self.settled = asyncio.Event()
         """Set while nothing is under way: it is up, or the last start has failed."""
         self._timeouts = timeouts
-        self._names = names
-        self._listed: tuple[ListedTool, ...] = ()
-        self._greeting: Greeting = "auto" if options.command is None else "legacy"
-        self._session: McpSession | None = None
+        self._servers, self._taken = servers, taken
+        self._listed: list[types.Tool] = []
+        self._greeting: Literal["legacy", "auto"] = "auto" if options.command is None else "legacy"
+        self._client: Client | None = None
+        self._status: int | None = None
+        """The status of the last HTTP answer, if it is an error."""
+        self._doubt = asyncio.Event()
+        """Set when it may have gone: its command has ended, or a call has failed."""
         self._scope = anyio.CancelScope()
         self._owner: asyncio.Task[None] | None = None
 
     @property
     def is_up(self) -> bool:
         """Whether it takes calls now."""
-        return self._session is not None
+        return self._client is not None
 
     def start(self) -> None:
         """Starts it, unless it is running or has been ended."""
@@ -159,14 +140,32 @@ class McpServer:
             self._owner = asyncio.create_task(self._live(), name=f"mcp server {self.options.name}")
 
     async def call(self, tool: str, arguments: Mapping[str, Any], *, shown_as: str) -> Result:
-        """Returns the result of a call, see `McpSession`; raises `Unavailable` also where the server is down."""
+        """Returns the result of a call; `shown_as` is the tool's name here. A cancelled call is cancelled there, too.
+
+        Raises:
+            UnknownOutcome: the connection ended before or in the call, or the answer cannot be read.
+            ToolError: the server is down, refuses the call, or says that it failed.
+        """
         if not self._scope.cancel_called:
             # Bounded here: who gives up waiting for the call itself cannot tell whether it has happened.
             with anyio.move_on_after(self._timeouts.wait_seconds):
                 await self.settled.wait()
-        if self._session is None:
+        if self._client is None:
             raise Unavailable(f"the server {self.options.name} does not answer; it is tried again later")
-        return await self._session.call(tool, arguments, shown_as=shown_as)
+        params = types.CallToolRequestParams(name=tool, arguments=dict(arguments))
+        try:
+            answer = await self._client.session.send_request(types.CallToolRequest(params=params), _ANSWER)
+        except MCPError as error:
+            self._look_after_it()
+            raise self._translate(error) from error
+        except (ValueError, RuntimeError, anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
+            self._look_after_it()
+            raise UnknownOutcome("the server's answer cannot be read") from error
+        if isinstance(answer, types.InputRequiredResult):
+            raise Unavailable("it wants to ask something, which is not possible here; nothing happened")
+        if answer.is_error:
+            raise Unavailable("the tool says that it failed; what it says is quoted", quoted=failure_of(answer))
+        return result_of(answer, tool=shown_as)
 
     async def aclose(self) -> None:
         """Ends it and waits until it has ended."""
@@ -175,73 +174,217 @@ class McpServer:
         if self._owner is not None:
             await asyncio.wait([self._owner], timeout=_END_SECONDS)
 
+    def _translate(self, error: MCPError) -> ToolError:
+        code, message = error.error.code, error.error.message
+        if code == types.INTERNAL_ERROR and self._status in _REFUSALS:
+            return Unavailable(f"the server refuses the call (HTTP {self._status})")
+        if code in _UNKNOWN:
+            return UnknownOutcome("the server failed meanwhile")
+        refused = BadArguments if code == types.INVALID_PARAMS else Unavailable
+        return refused("the server refuses the call", quoted=quotable(message))
+
+    def _look_after_it(self) -> None:
+        """Has the next calls wait until it has answered again, or was restarted."""
+        self.settled.clear()
+        self._doubt.set()
+
     async def _live(self) -> None:
         """Starts it, and restarts it whenever it ends."""
         pause = self._timeouts.first_pause_seconds
         with self._scope:
             while True:
-                if await self._life() >= _CALM_SECONDS:
+                if await self._connect() >= _CALM_SECONDS:
                     pause = self._timeouts.first_pause_seconds
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, self._timeouts.max_pause_seconds)
+        self.settled.set()
 
-    async def _life(self) -> float:
+    async def _connect(self) -> float:
         """Runs one connection from start to end; returns for how many seconds it was up."""
         now = asyncio.get_running_loop().time
         up_at: float | None = None
-        state = ConnectionState()
-        why = "it did not come up in time"
+        self._status, why = None, ""
+        self._doubt.clear()
         try:
-            open_session = await import_sdk()
-            with anyio.CancelScope(deadline=now() + self._timeouts.start_seconds) as start:
-                async with open_session(self.options, state, self._greeting) as session:
-                    await self._take_up(session)
-                    up_at, start.deadline, why = now(), math.inf, "it went away"
-                    await self._until_gone(session, state)
-                    # Who calls it now waits for the next start, not for what it takes to end it.
-                    self._session, self.why_down = None, state.why or why
-                    self.settled.clear()
+            with anyio.fail_after(self._timeouts.start_seconds) as start:
+                async with AsyncExitStack() as stack:
+                    client = await self._open(stack)
+                    await self._list(client)
+                    up_at, start.deadline = now(), math.inf
+                    await self._keep(client)
         except Exception as error:  # noqa: BLE001 - no list of what a server, or a damaged SDK, can cause exists
             why = ", ".join(dict.fromkeys(_kinds(error)))
         finally:
-            self._session = None
-        self.why_down = state.why or (f"HTTP {state.status}" if state.status else why)
+            self._client = None
+        if "TimeoutError" in why:
+            why = "it does not answer in time"
+        self.why_down = f"HTTP {self._status}" if self._status else "it went away" if up_at and not why else why
         _log.warning("the MCP server %s is down (%s); it is started again", self.options.name, self.why_down)
         if up_at is not None:
             # Its tools stay on offer: it is back in a moment, and a list that changes costs every prompt's cache.
-            self.settled.clear()
             return now() - up_at
-        self.tools = self._listed = ()
+        self.tools, self._listed = (), []
         self.settled.set()
         # It may not know how it was greeted.
         self._greeting = "auto" if self._greeting == "legacy" else "legacy"
         return 0.0
 
-    async def _until_gone(self, session: McpSession, state: ConnectionState) -> None:
-        """Waits for its end, and reads its tools again now and then."""
-        while not state.ended.is_set():
-            with anyio.move_on_after(self._timeouts.relist_seconds):
-                await state.ended.wait()
-                return
-            with anyio.move_on_after(self._timeouts.answer_seconds) as patience:
-                await self._take_up(session)
-            if patience.cancelled_caught:
-                state.end("it answers no more")
+    async def _keep(self, client: Client) -> None:
+        """Reads its tools again now and then, and when in doubt, until it no longer answers."""
+        try:
+            while True:
+                with anyio.move_on_after(self._timeouts.relist_seconds):
+                    await self._doubt.wait()
+                self._doubt.clear()
+                with anyio.fail_after(self._timeouts.answer_seconds):
+                    await self._list(client)
+        except MCPError:
+            return  # it went away
+        finally:
+            # Who calls it now waits for the next start, not for what it takes to end it.
+            self._client = None
+            self.settled.clear()
 
-    async def _take_up(self, session: McpSession) -> None:
-        listed, raw_unfit = await session.listing(self.options.tools)
-        unfit = tuple(map(spell_name, raw_unfit))
-        if unfit and unfit != self.unfit:
-            _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, ", ".join(unfit))
-        if self._session is None:
-            _log.info("the MCP server %s is up with %d tools", self.options.name, len(listed))
-        self._session, self.unfit = session, unfit
-        if listed != self._listed:
-            by_name = {tool.name: tool for tool in reversed(listed)}
-            names = self._names([tool.name for tool in listed])
-            self.tools = tuple(McpTool(name=here, server=self, listed=by_name[raw]) for here, raw in names.items())
-            self._listed = listed
-        self.settled.set()
+    async def _list(self, client: Client) -> None:
+        """Reads its tools: those that the operator wants become `tools`, or `unfit`."""
+        page = await client.list_tools()
+        found = page.tools
+        while page.next_cursor is not None:
+            page = await client.list_tools(cursor=page.next_cursor)
+            found += page.tools
+        if self._client is None:
+            _log.info("the MCP server %s is up with %d tools", self.options.name, len(found))
+        if found != self._listed:
+            self._listed = found
+            fit: dict[str, tuple[types.Tool, type[GivenArguments]]] = {}
+            unfit: list[str] = []
+            for tool in found:
+                if self.options.tools is None or tool.name in self.options.tools:
+                    try:
+                        fit.setdefault(tool.name, (tool, arguments_of(tool.input_schema)))
+                    except UnfitSchema:
+                        unfit.append(tool.name)
+            wanted = [*fit][:MAX_TOOLS_OF_ONE]
+            unfit += [*fit][MAX_TOOLS_OF_ONE:]
+            names = names_of(self.options.name, wanted, servers=self._servers, taken=self._taken)
+            self.tools = tuple(McpTool(here, self, *fit[raw]) for here, raw in names.items())
+            self.unfit = tuple(map(spell_name, unfit[:_MAX_NAMED]))
+            if unfit:
+                text = ", ".join(self.unfit)
+                _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
+        self._client = client
+        if not self._doubt.is_set():
+            self.settled.set()
+
+    async def _open(self, stack: AsyncExitStack) -> Client:
+        """Opens a connection, which ends with the stack. Any error may come out of it."""
+        if self.options.url is None:
+            transport = self._run_command()
+        else:
+            web = httpx2.AsyncClient(
+                # Packed answers are not asked for, so that the bound is one of memory, too.
+                headers={name: value.get_secret_value() for name, value in self.options.headers.items()}
+                | {"Accept-Encoding": "identity"},
+                event_hooks={"response": [self._on_answer]},
+                verify=trusted_certificates(),
+                timeout=_HTTP_TIMEOUT,
+                trust_env=False,
+            )
+            transport = streamable_http_client(
+                self.options.address,
+                http_client=await stack.enter_async_context(web),
+                max_sse_event_size=MAX_ANSWER_BYTES,
+                terminate_on_close=False,
+            )
+        return await stack.enter_async_context(Client(transport, cache=None, mode=self._greeting))
+
+    async def _on_answer(self, answer: httpx2.Response) -> None:
+        if answer.request.method == "POST":
+            self._status = answer.status_code if answer.is_error else None
+        if "event-stream" not in answer.headers.get("content-type", ""):  # of those the SDK bounds each event
+            answer.stream = _Bounded(cast("httpx2.AsyncByteStream", answer.stream))
+
+    @asynccontextmanager
+    async def _run_command(
+        self,
+    ) -> AsyncGenerator[tuple[MemoryObjectReceiveStream[SessionMessage], MemoryObjectSendStream[SessionMessage]]]:
+        """Starts the command, gives its streams of messages, one per line, and ends it afterwards."""
+        inherited = {name: value for name in _INHERITED if (value := os.environ.get(name)) is not None}
+        process = await asyncio.create_subprocess_exec(
+            self.options.command or "",
+            *self.options.args,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            limit=MAX_ANSWER_BYTES,
+            env=inherited | {name: value.get_secret_value() for name, value in self.options.env.items()},
+            cwd=self.options.cwd,
+            start_new_session=True,  # so that all that it starts can be ended together
+        )
+        heard, read = anyio.create_memory_object_stream[SessionMessage](0)
+        write, said = anyio.create_memory_object_stream[SessionMessage](0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._hear, process, heard)
+            group.start_soon(_say, process, said)
+            try:
+                yield read, write
+            finally:
+                with anyio.CancelScope(shield=True):
+                    read.close()
+                    write.close()
+                    await _end(process)
+                group.cancel_scope.cancel()
+
+    async def _hear(self, process: Process, heard: MemoryObjectSendStream[SessionMessage]) -> None:
+        # A line that is longer than the limit is a ValueError.
+        with suppress(OSError, ValueError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            async with heard:
+                while line := await cast("asyncio.StreamReader", process.stdout).readline():
+                    with suppress(ValueError):  # what is no message is passed over
+                        message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+                        await heard.send(SessionMessage(message))
+        self._look_after_it()
+
+
+async def _say(process: Process, said: MemoryObjectReceiveStream[SessionMessage]) -> None:
+    stdin = cast("asyncio.StreamWriter", process.stdin)
+    with suppress(OSError):  # once it has gone
+        async with said:
+            async for message in said:
+                line = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                stdin.write(line.encode("utf-8", "replace") + b"\n")
+                await stdin.drain()
+
+
+async def _end(process: Process) -> None:
+    """Lets it end by itself, or else kills it; in any case with everything it started."""
+    cast("asyncio.StreamWriter", process.stdin).close()
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        with anyio.move_on_after(_EACH_STEP_SECONDS):
+            await process.wait()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, sign)
+    with anyio.move_on_after(_EACH_STEP_SECONDS):
+        await process.wait()
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """An answer of at most `MAX_ANSWER_BYTES`."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream) -> None:
+        self._inner = inner
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._inner:
+            size += len(chunk)
+            if size > MAX_ANSWER_BYTES:
+                raise httpx2.StreamError("it says more than an answer may hold")
+            yield chunk
+
+    async def aclose(self) -> None:
+        """Closes it."""
+        await self._inner.aclose()
 
 
 def _kinds(error: BaseException) -> list[str]:
@@ -252,61 +395,49 @@ def _kinds(error: BaseException) -> list[str]:
     return [type(error).__name__]
 
 
-async def import_sdk() -> _Open:
-    """Returns the function that opens connections; imports the SDK off the event loop."""
-    return (await asyncio.to_thread(importlib.import_module, "tools.mcp.session")).open_session
-
-
-@dataclass(frozen=True, kw_only=True)
 class McpTool:
     """A tool of a server."""
 
-    name: str
-    """Its name here."""
-    server: McpServer
-    listed: ListedTool
-
-    @property
-    def spec(self) -> ToolSpec:
-        """Its specification, as far as the operator trusts the server."""
-        return self._spec
-
-    @cached_property
-    def _spec(self) -> ToolSpec:
-        options, listed = self.server.options, self.listed
-        writes = listed.effects != "none"
+    def __init__(self, name: str, server: McpServer, tool: types.Tool, arguments: type[GivenArguments]) -> None:
+        """`name` is its name here."""
+        self._server = server
+        self._tool = tool.name
+        options, hints = server.options, tool.annotations or types.ToolAnnotations()
+        # If the server says nothing, assume the worst.
+        effects: Effects = "none" if hints.read_only_hint else "repeatable" if hints.idempotent_hint else "once"
         # What a server that is not public is asked stays with it, unless it says otherwise.
-        label = "public" if not options.private else "private_open" if writes or listed.reaches_out else "private"
-        said = listed.description.replace("“", '"').replace("”", '"')
-        return ToolSpec(
-            name=self.name,
+        reaches_out = effects != "none" or hints.open_world_hint is True
+        said = shorten(clean_line(tool.description or ""), _MAX_DESCRIPTION_CHARS) or "Says nothing of itself."
+        said = said.replace("“", '"').replace("”", '"')
+        self.spec = ToolSpec(
+            name=name,
             # A stranger's words: quoted, and attributed to the server.
             description=f"A tool of the server {options.name}, which says of it: “{said}”",
-            arguments=listed.arguments,
+            arguments=arguments,
             server=options.name,
-            effects=listed.effects,
-            label=label,
-            approval=_approval(options.approve, listed),
+            effects=effects,
+            label="public" if not options.private else "private_open" if reaches_out else "private",
+            approval=_approval(options, effects, deletes=hints.destructive_hint is True),
             timeout_seconds=options.timeout,
         )
 
     async def run(self, arguments: Any, context: ToolContext) -> Result:  # noqa: ARG002  (servers learn nothing of who asks)
         """Returns the server's result. `arguments` has the JSON object of the call as `given`."""
         try:
-            return await self.server.call(self.listed.name, arguments.given, shown_as=self.name)
+            return await self._server.call(self._tool, arguments.given, shown_as=self.spec.name)
         except UnknownOutcome as error:
-            if self.listed.effects == "once":
+            if self.spec.effects == "once":
                 raise UnknownOutcome(f"{error}; it may have happened, so do not repeat it unasked") from error
             raise Unavailable(f"{error}; try once more") from error
 
 
-def _approval(approve: Approve, listed: ListedTool) -> Approval:
-    """Returns when a call of the tool asks first: as the operator says, and more often if it says that it deletes."""
-    if approve == "all":
+def _approval(options: ServerOptions, effects: Effects, *, deletes: bool) -> Approval:
+    """Returns when a call of a tool asks first: as the operator says, and more often if it says that it deletes."""
+    if options.approve == "all":
         return "always"
-    if approve == "writes" and listed.effects != "none":
+    if options.approve == "writes" and effects != "none":
         return "unless_named"
-    return "each_by_labels" if listed.deletes else "by_labels"
+    return "each_by_labels" if deletes else "by_labels"
 
 
 class McpServers:
@@ -316,13 +447,10 @@ class McpServers:
         self, options: McpOptions, *, taken: Collection[str] = (), timeouts: ServerTimeouts | None = None
     ) -> None:
         """`taken` are the names of the tools that are always there."""
-        self._timeouts = timeouts or ServerTimeouts()
+        self._wait_seconds = (timeouts := timeouts or ServerTimeouts()).wait_seconds
         on = [server for server in options.servers if not server.disabled]
         every = [server.name for server in on]
-        self._servers = [
-            McpServer(server, self._timeouts, partial(names_of, server.name, servers=every, taken=taken))
-            for server in on
-        ]
+        self._servers = [McpServer(server, timeouts, servers=every, taken=taken) for server in on]
         self._patient_until: float | None = None
 
     async def tools(self) -> Sequence[Tool]:
@@ -332,12 +460,9 @@ class McpServers:
         """
         for server in self._servers:
             server.start()
-        if self._servers and self._patient_until is None:
-            # On a small machine the SDK takes several seconds, for which no server is to blame.
-            with suppress(Exception):  # each server says so
-                await import_sdk()
-            self._patient_until = anyio.current_time() + self._timeouts.wait_seconds
-        with anyio.CancelScope(deadline=self._patient_until or 0):
+        if self._patient_until is None:
+            self._patient_until = anyio.current_time() + self._wait_seconds
+        with anyio.CancelScope(deadline=self._patient_until):
             for server in self._servers:
                 await server.settled.wait()
         return [tool for server in self._servers for tool in server.tools][:MAX_TOOLS]
@@ -357,17 +482,6 @@ class McpServers:
         await asyncio.gather(*(server.aclose() for server in self._servers))
 
 
-def spell_name(name: str) -> str:
-    """Returns the name in lower-case letters, digits and single underscores; `x` if nothing is left of it."""
-    return _UNFIT.sub("_", name.lower()[:MAX_NAME_CHARS]).strip("_") or "x"
-
-
-def prefix_of(server: str) -> str:
-    """Returns the prefix of the names of a server's tools, which begins with a letter."""
-    prefix = spell_name(server)
-    return f"{prefix}_" if prefix[0].isalpha() else f"mcp_{prefix}_"
-
-
 def names_of(
     server: str, tools: Sequence[str], *, servers: Collection[str], taken: Collection[str]
 ) -> Mapping[str, str]:
@@ -375,19 +489,16 @@ def names_of(
 
     `servers` are the names of all servers, `taken` those of the tools that are always there. A name that is too long,
     or that something else has or may have, ends in a mark made of what it stands for. So the same tool always has the
-    same name, whichever servers are up: an interrupted turn must not call another by it. A tool listed twice is one.
+    same name, whichever servers are up: an interrupted turn must not call another by it.
     """
     prefix = prefix_of(server)
+    others = tuple(prefix_of(other) for other in servers if other != server)
     plain = {tool: prefix + spell_name(tool) for tool in tools}
-    others = [prefix_of(other) for other in servers if other != server]
     count = Counter(plain.values())
-
-    def is_free(name: str) -> bool:
-        is_ours = not any(name.startswith(other) and len(other) >= len(prefix) for other in others)
-        return is_ours and len(name) <= MAX_NAME_CHARS and count[name] == 1 and name not in taken
-
     named: dict[str, str] = {}
     for tool, name in plain.items():
-        mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
-        named.setdefault(name if is_free(name) else f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}", tool)
+        if len(name) > MAX_NAME_CHARS or count[name] > 1 or name in taken or name.startswith(others):
+            mark = hashlib.sha256(f"{server}\0{tool}".encode(errors="replace")).hexdigest()[:_MARK_CHARS]
+            name = f"{name[: MAX_NAME_CHARS - _MARK_CHARS - 1]}_{mark}"  # noqa: PLW2901
+        named.setdefault(name, tool)
     return named

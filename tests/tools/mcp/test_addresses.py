@@ -13,8 +13,7 @@ from tests.servers.mcp_bad_address import BadAddress
 from tests.tools.mcp.test_servers import by_name, called, running
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import ToolContext, Unavailable, UnknownOutcome
-from tools.mcp.servers import ServerTimeouts
-from tools.mcp.session import MAX_ANSWER_BYTES
+from tools.mcp.servers import MAX_ANSWER_BYTES, ServerTimeouts
 
 ONCE = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, first_pause_seconds=DEADLINE_SECONDS)
 
@@ -69,7 +68,7 @@ async def test_what_is_no_server_is_left_out(how: str, caplog: pytest.LogCapture
     assert "canary" not in caplog.text
 
 
-@pytest.mark.parametrize("status", [401, 403, 429, 503])
+@pytest.mark.parametrize("status", [401, 503])
 async def test_a_status_is_told(status: int) -> None:
     """To the operator, who has to mend what it stands for."""
     async with Server() as bad:
@@ -79,7 +78,7 @@ async def test_a_status_is_told(status: int) -> None:
             assert source.absent == {"bad": f"HTTP {status}"}
 
 
-@pytest.mark.parametrize(("status", "is_refused"), [(401, True), (403, True), (429, True), (500, False), (503, False)])
+@pytest.mark.parametrize(("status", "is_refused"), [(401, True), (403, True), (429, True), (500, False)])
 async def test_a_call_that_is_refused_has_not_happened(status: int, is_refused: bool, context: ToolContext) -> None:
     """What is told so by HTTP; after any other failure nobody knows."""
     async with (

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tools.mcp.session import MAX_SCHEMA_BYTES, UnfitSchema, arguments_of
+from tools.mcp.contents import MAX_SCHEMA_BYTES, UnfitSchema, arguments_of
 
 PLACE = {
     "title": "placeArguments",
@@ -47,8 +47,6 @@ def test_a_schema_is_shown_without_what_says_nothing_or_is_refused() -> None:
     [
         ({"kind": "lamp"}, "'title' is a required property"),
         ({"title": "x", "kind": "lamp"}, "title: 'x' is too short"),
-        ({"title": "xy", "kind": "ship"}, "kind: 'ship' is not one of"),
-        ({"title": "xy", "kind": "lamp", "colour": "red"}, "colour"),
         ({"title": "xy", "near": [], "inner": {"n": 10}}, "inner.n: 10 is greater"),
         ({"title": "xy"}, "is not valid under any"),
         ({"title": "y" * 9000 + "\n", "kind": 3}, "kind: 3"),
@@ -61,15 +59,6 @@ def test_a_call_is_checked_by_all_of_the_schema(given: dict[str, Any], problem: 
     [error] = caught.value.errors()
     assert problem in error["msg"]
     assert len(error["msg"]) < 600
-
-
-def test_a_reference_may_lead_into_another_argument() -> None:
-    """As zod writes what is used twice."""
-    ship = {"type": "object", "properties": {"name": {"type": "string"}}}
-    twice = {"properties": {"ship": ship, "port": {"$ref": "#/properties/ship/properties/name"}}}
-    assert arguments_of(twice).json_schema()["properties"] == twice["properties"]
-    with pytest.raises(ValidationError, match="not of type 'string'"):
-        arguments_of(twice).model_validate({"port": 5})
 
 
 def test_arguments_that_fit_are_kept_as_they_came() -> None:
@@ -89,11 +78,8 @@ def test_arguments_that_fit_are_kept_as_they_came() -> None:
         {"x" * 65: {}},
         {"a b": {}},
         {"x": {"type": "lamp"}},
-        {"x": {"minimum": "low"}},
-        {"x": {"$ref": "#/properties/y"}},
         {"x": {"$ref": "#anchor"}},
         {"x": {"default": float("nan")}},
-        {"x": {"maximum": float("inf")}},
         {"x": {"enum": ["\ud800"]}},
         {"x": {"description": "d" * 100, "enum": ["y" * MAX_SCHEMA_BYTES]}},
     ],

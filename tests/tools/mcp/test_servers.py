@@ -160,7 +160,7 @@ async def test_a_server_that_dies_is_started_again(tmp_path: Path, context: Tool
         assert (await called(echo, context, text="hi")).data == {"text": '{"text": "hi"}'}
         assert (echo.spec.timeout_seconds, tools["rough_hold"].spec.approval) == (59, "by_labels")
         first = int(where.read_text())
-        with pytest.raises(Unavailable, match="went away"):
+        with pytest.raises(Unavailable, match="failed meanwhile"):
             await called(tools["rough_die"], context, text="")
         assert await by_name(source) == tools
         await eventually(lambda: where.read_text() not in {"", str(first)} and not source.absent)
@@ -201,45 +201,23 @@ async def test_a_silent_server_is_left_out_and_ended_with_all_that_it_started(tm
     await eventually(lambda: not any(map(is_alive, pids)))
 
 
-async def test_a_start_that_takes_too_long_is_given_up(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It is ended and told in the log once, by the operator's own name for it."""
-    caplog.set_level(logging.WARNING)
-    async with running(
-        {"mute": command(ROUGH, "mute", str(tmp_path / "pid"))}, ServerTimeouts(start_seconds=0.2)
-    ) as source:
-        assert await source.tools() == []
-    assert "the MCP server mute is down (it did not come up in time)" in caplog.text
-
-
-async def test_hostile_tools_are_made_fit_or_left_out(
-    tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Names of the common alphabet, each once; short texts without what cannot be seen; schemas that every vendor
-    takes.
+async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Names of the common alphabet, each once; short texts without what cannot be seen; lines that are no messages are
+    passed over, and are in no log.
     """
-    caplog.set_level(logging.WARNING)
-    async with running({"h": command(ROUGH, "hostile", str(tmp_path / "pid"))}) as source:
+    caplog.set_level(logging.DEBUG)
+    async with running({"h": command(ROUGH, "odd", str(tmp_path / "pid"))}) as source:
         tools = await by_name(source)
-    specs = [tool.spec for tool in tools.values()]
-    assert len(specs) <= 32
-    assert [spec.name for spec in specs][:4] == [
-        "h_ignore_all_rm_rf",
-        *(name for name in tools if name.startswith("h_same_name_")),
-        next(name for name in tools if name.startswith("h_lll")),
-    ]
-    assert all(len(name) <= 64 for name in tools)
-    first = specs[0].description
+    assert len(tools) == 32
+    same, other, long, more = [*tools][1:5]
+    assert next(iter(tools)) == "h_ignore_all_rm_rf"
+    assert (same[:12], other[:12], long[:5], more) == ("h_same_name_", "h_same_name_", "h_lll", "h_more0")
+    first = tools["h_ignore_all_rm_rf"].spec.description
     assert first.startswith("A tool of the server h, which says of it: “A tool xxx")
     assert len(first) < 900
     assert first.isprintable()
-    assert not tools.keys() & {"h_huge", "h_nowhere", "h_odd", "h_names", "h_number"}
-    assert tools["h_far"].spec.parameters["properties"] == {"x": {}}
-    slow = tools["h_slow"].spec
-    assert not slow.parameters.keys() & {"anyOf"}
-    assert "pattern" not in str(slow.parameters)
-    assert slow.arguments.model_validate({"x": "a" * 50 + "!"})
-    assert "tools that cannot be offered: huge, nowhere, odd, names, number, more2" in caplog.text
-    assert "rm -rf" not in caplog.text
+    assert "tools that cannot be offered: huge, far, names, more28" in caplog.text
+    assert not any(words in caplog.text for words in ("rm -rf", "Alice"))
 
 
 async def test_tools_are_read_again_while_the_server_runs(tmp_path: Path) -> None:
@@ -253,25 +231,6 @@ async def test_tools_are_read_again_while_the_server_runs(tmp_path: Path) -> Non
         assert where.read_text() == pid
 
 
-async def test_what_a_server_babbles_is_in_no_log(
-    tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Lines that are no messages are passed over, the others are read."""
-    caplog.set_level(logging.DEBUG)
-    async with running({"loud": command(ROUGH, "babble", str(tmp_path / "pid"))}) as source:
-        tools = await by_name(source)
-        assert (await called(tools["loud_echo"], context, text="hi")).data == {"text": '{"text": "hi"}'}
-    written = capfd.readouterr()
-    assert "Alice" not in caplog.text + written.out + written.err
-
-
-async def test_half_an_emoji_costs_no_answer(tmp_path: Path, context: ToolContext) -> None:
-    """Servers cut texts within one."""
-    async with running({"rough": command(ROUGH, "half", str(tmp_path / "pid"))}) as source:
-        posted = await called((await by_name(source))["rough_post"], context, text="")
-        assert posted.data == {"text": "lit ?"}
-
-
 async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: ToolContext) -> None:
     """It is read up to a most size; the server is ended, and the call fails."""
     where = tmp_path / "pid"
@@ -281,7 +240,7 @@ async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: 
         tools = await by_name(source)
         pid = int(where.read_text())
         async with asyncio.timeout(WAIT_SECONDS):
-            with pytest.raises(Unavailable, match="went away"):
+            with pytest.raises(Unavailable, match="failed meanwhile"):
                 await called(tools["rough_die"], context, text="")
         await eventually(lambda: not is_alive(pid))
 
@@ -334,7 +293,7 @@ async def test_a_server_that_hears_nothing_any_more_is_started_again(
         await eventually(Path(f"{where}.held").exists)
         call.cancel()
         await eventually(lambda: where.read_text() not in {"", pid} and not source.absent)
-        assert "the MCP server rough is down (it answers no more)" in caplog.text
+        assert "the MCP server rough is down (it does not answer in time)" in caplog.text
 
 
 async def test_servers_that_cannot_be_started_keep_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
@@ -351,34 +310,3 @@ async def test_servers_that_cannot_be_started_keep_nobody_waiting(caplog: pytest
     assert "none is down (FileNotFoundError)" in caplog.text
     assert "closed is down (ConnectError)" in caplog.text
     assert "canary" not in caplog.text
-
-
-async def test_an_sdk_that_cannot_be_loaded_is_told(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """One that is damaged keeps nobody waiting, and no question unanswered."""
-    caplog.set_level(logging.WARNING)
-    async with running({"lamps": command(LAMPS)}) as source:
-        monkeypatch.setitem(sys.modules, "tools.mcp.session", None)  # as where an import of it fails
-        assert await source.tools() == []
-    assert "lamps is down (ModuleNotFoundError)" in caplog.text
-
-
-def test_nothing_is_loaded_or_started_before_the_first_question(tmp_path: Path) -> None:
-    """Without a question there is no process and no SDK in memory; without servers never."""
-    where = tmp_path / "pid"
-    servers = json.dumps({"rough": command(ROUGH, "plain", str(where))})
-    check = (
-        "import asyncio, sys\n"
-        "from tools import Options, sources\n"
-        "from tools.mcp.options import McpOptions\n"
-        "async def main():\n"
-        "    assert sources({}, taken=()) == ()\n"
-        "    [source] = sources({'mcp': McpOptions(servers=sys.argv[1])}, taken=())\n"
-        "    await source.aclose()\n"
-        "asyncio.run(main())\n"
-        "print([name for name in ('mcp', 'mcp_types', 'jsonschema') if name in sys.modules])\n"
-    )
-    ran = subprocess.run([sys.executable, "-c", check, servers], check=True, capture_output=True, text=True)
-    assert ran.stdout.strip() == "[]"
-    assert not where.exists()
