@@ -8,7 +8,7 @@ python mcp_bad_server.py old     FILE    like plain, but ends when anything come
 python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
 python mcp_bad_server.py asks    FILE    like modern, but answers calls by asking for something
 python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
-python mcp_bad_server.py odd     FILE    lists tools that cannot be offered unchanged, between lines that are no messages
+python mcp_bad_server.py odd     FILE    lists tools that cannot be offered unchanged, and between them no messages
 python mcp_bad_server.py changes FILE    like plain, but lists another tool each time, and says so at once, nine times
 """
 

@@ -6,9 +6,9 @@ Errors do not repeat what was given, as an address may contain a password. Wheth
 tables only shows when it is queried.
 """
 
+import re
 from importlib.util import find_spec
-from typing import Annotated, Literal
-from urllib.parse import unquote, urlsplit
+from typing import Annotated
 
 from pydantic import (
     AfterValidator,
@@ -23,9 +23,6 @@ from pydantic import (
 )
 
 from tools.base import Options, SecretText
-from tools.text import clean_text
-
-Engine = Literal["sqlite", "postgresql"]
 
 _DatabaseName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 _Identifier = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]+$", max_length=128)]
@@ -34,6 +31,7 @@ _Columns = Annotated[
     Field(min_length=1, max_length=100),
     AfterValidator(lambda columns: tuple(dict.fromkeys(columns))),
 ]
+_ADDRESS = re.compile(r"sqlite:///[^?#]*[^?#/]|postgres(ql)?://.*")
 
 
 class Access(BaseModel):
@@ -45,7 +43,7 @@ class Access(BaseModel):
     """`sqlite:///...` or `postgresql://...`, perhaps with a password."""
     tables: Annotated[dict[_Identifier, _Columns], Field(min_length=1, max_length=50)]
     """The readable columns by table or view."""
-    about: Annotated[str, Field(max_length=200), AfterValidator(lambda about: clean_text(about).strip())] = ""
+    about: Annotated[str, Field(max_length=200)] = ""
     """What it contains, for the model."""
     max_rows: Annotated[int, Field(ge=1, le=500)] = 50
     """The most rows of an answer."""
@@ -53,16 +51,14 @@ class Access(BaseModel):
     """The time limit of a query, including opening and counting."""
 
     @property
-    def engine(self) -> Engine:
-        """The kind of database."""
-        return "sqlite" if self.address.get_secret_value().startswith("sqlite:") else "postgresql"
+    def is_postgresql(self) -> bool:
+        """Whether it is on a PostgreSQL server, and no file of SQLite."""
+        return self.address.get_secret_value().startswith("postgres")
 
     @field_validator("address")
     @classmethod
     def _readable(cls, given: SecretStr) -> SecretStr:
-        scheme, _, rest = given.get_secret_value().partition("://")
-        is_path = rest.startswith("/") and bool(rest.strip("/")) and not any(sign in rest for sign in ("?", "#", "%00"))
-        if not (scheme in {"postgresql", "postgres"} or (scheme == "sqlite" and is_path)):
+        if not _ADDRESS.fullmatch(given.get_secret_value()):
             raise ValueError("must be sqlite:/// and an absolute path, or postgresql:// and what follows it")
         return given
 
@@ -85,11 +81,6 @@ def accesses_of(document: str) -> dict[str, Access]:
         raise ValueError(f"must be JSON as docs/tools.md shows it: {place}{first['msg']}") from None
 
 
-def path_of(access: Access) -> str:
-    """Returns the absolute path of an SQLite database, unescaped."""
-    return "/" + unquote(urlsplit(access.address.get_secret_value()).path).lstrip("/")
-
-
 class DbQueryOptions(Options):
     """The settings `TOOLS__DB_QUERY__<FIELD>`, of both tools."""
 
@@ -104,7 +95,7 @@ class DbQueryOptions(Options):
     @classmethod
     def _readable(cls, given: SecretText | None) -> SecretText | None:
         accesses = {} if given is None else accesses_of(given.get_secret_value())
-        if any(access.engine == "postgresql" for access in accesses.values()) and find_spec("asyncpg") is None:
+        if any(access.is_postgresql for access in accesses.values()) and find_spec("asyncpg") is None:
             raise ValueError(
                 "needs the package asyncpg, which is missing: pip install asyncpg, or an image with EXTRAS=postgres"
             )
@@ -121,5 +112,5 @@ class DbQueryOptions(Options):
 
     def seen_by(self) -> tuple[str, ...]:
         """See `Options.seen_by`: the operator's own servers, if any."""
-        has_postgres = any(access.engine == "postgresql" for access in self.accesses.values())
+        has_postgres = any(access.is_postgresql for access in self.accesses.values())
         return ("your own PostgreSQL servers: the question",) if has_postgres else ()

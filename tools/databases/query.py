@@ -7,7 +7,7 @@ becomes part of a statement. How a database is opened read-only stands in `sqlit
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Protocol, Self, cast, get_args
 
@@ -30,6 +30,57 @@ Cell = str | int | float | None
 
 MAX_CELL_CHARS = 300
 """The length at which the database cuts the text of a cell."""
+_MAX_CONDITIONS = 20
+_MAX_VALUES = 50
+_MAX_ROW = 1_000_000
+_FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
+_DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
+_TAKES: Mapping[Operator, str] = {
+    "is_null": "no value",
+    "is_not_null": "no value",
+    "in": "a list of values",
+    "between": "a list of two values",
+}
+_SQL: Mapping[Operator, str] = {
+    "is_null": "{column} IS NULL",
+    "is_not_null": "{column} IS NOT NULL",
+    "in": "{column} IN ({values})",
+    "between": "{column} BETWEEN {first} AND {last}",
+    "contains": "strpos(lower(CAST({column} AS text)), lower({first})) > 0",
+    "starts_with": "strpos(lower(CAST({column} AS text)), lower({first})) = 1",
+}
+
+_Text = Annotated[str, Field(max_length=500)]
+_Integer = Annotated[int, Field(ge=-(2**63), lt=2**63)]
+_Value = _Text | _Integer | Annotated[float, Field(allow_inf_nan=False)] | bool
+Name = Annotated[str, Field(max_length=200)]
+"""A name written by a model: of a database, table or column."""
+
+
+class Condition(Arguments):
+    """A condition on rows."""
+
+    model_config = ConfigDict(str_strip_whitespace=False)
+
+    column: Name
+    op: Operator
+    value: _Value | Annotated[list[_Value], Field(max_length=_MAX_VALUES)] | None = Field(
+        default=None, description="A list for in and between; none for is_null and is_not_null."
+    )
+
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        """The values: none, one, two for `between`, one or more for `in`."""
+        return tuple(self.value) if isinstance(self.value, list) else () if self.value is None else (self.value,)
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        count = len(self.value) if isinstance(self.value, list) else None
+        no_list = count is None and (self.value is None) == (self.op in {"is_null", "is_not_null"})
+        if not {"in": bool(count), "between": count == len(("from", "to"))}.get(self.op, no_list):
+            takes = _TAKES.get(self.op, "one value, not a list; for empty cells use is_null")
+            raise ValueError(f"{self.op} takes {takes}")
+        return self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,58 +94,6 @@ class Figure:
     def heading(self) -> str:
         """Its name in queries and above its cells: `total`, `count`, `sum(total)`."""
         return f"{self.function}({self.column})" if self.function and self.column else self.column or "count"
-
-
-_MAX_CONDITIONS = 20
-_MAX_VALUES = 50
-_MAX_VALUE_CHARS = 500
-_MAX_NAME_CHARS = 200
-_MAX_ROW = 1_000_000
-_MAX_INTEGER = 2**63 - 1
-_FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
-_DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
-
-_Text = Annotated[str, Field(max_length=_MAX_VALUE_CHARS)]
-_Number = int | Annotated[float, Field(allow_inf_nan=False)]
-Name = Annotated[str, Field(max_length=_MAX_NAME_CHARS)]
-"""A name written by a model: of a database, table or column."""
-
-
-class Condition(Arguments):
-    """A condition on rows."""
-
-    model_config = ConfigDict(str_strip_whitespace=False)
-
-    column: Name
-    op: Operator
-    value: _Text | _Number | bool | Annotated[list[_Text | _Number | bool], Field(max_length=_MAX_VALUES)] | None = (
-        Field(default=None, description="A list for in and between; none for is_null and is_not_null.")
-    )
-
-    @property
-    def values(self) -> tuple[Scalar, ...]:
-        """The values: none, one, two for `between`, one or more for `in`."""
-        return tuple(self.value) if isinstance(self.value, list) else () if self.value is None else (self.value,)
-
-    @model_validator(mode="after")
-    def _fitting(self) -> Self:
-        is_list, values = isinstance(self.value, list), self.values
-        match self.op:
-            case "is_null" | "is_not_null":
-                problem = "takes no value" if values or is_list else ""
-            case "between":
-                problem = "" if is_list and len(values) == 2 else "takes a list of two values"  # noqa: PLR2004
-            case "in":
-                problem = "" if values and is_list else "takes a list of values"
-            case "contains" | "starts_with" if values == ("",):
-                problem = "needs a word"
-            case _:
-                problem = "" if values and not is_list else "takes one value, not a list; for empty cells use is_null"
-        if problem:
-            raise ValueError(f"{self.op} {problem}")
-        if any(isinstance(each, int) and abs(each) > _MAX_INTEGER for each in values):
-            raise ValueError("a value is a number that no column can hold")
-        return self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,16 +111,10 @@ class TableQuery:
     limit: int
     offset: int
 
-    @property
-    def columns(self) -> frozenset[str]:
-        """The columns that it reads."""
-        figures = (*self.shown, *(figure for figure, _ in self.order_by))
-        named = {figure.column for figure in figures if figure.column is not None}
-        return frozenset({*named, *self.groups, *(condition.column for condition in self.where)})
-
 
 Rows = Sequence[tuple[Cell, ...]]
 NOT_THERE = "The database lacks a table or column of the operator's list: the operator has to check it."
+TOO_SLOW = "The database did not answer in time; ask for less."
 
 
 class ReadableDatabase(Protocol):
@@ -133,8 +126,7 @@ class ReadableDatabase(Protocol):
         Raises:
             BadArguments: a value or function does not fit its column.
             Disabled: the operator has to act: address, login or list of tables do not fit the database.
-            Denied: the database itself forbids it.
-            TimedOut, TooLarge, Unavailable: no answer in time, one that is too large, or none.
+            TimedOut, Unavailable: no answer in time, or none.
         """
         ...
 
@@ -143,9 +135,8 @@ def _conditions(given: object) -> object:
     """Accepts an object of columns and values: each has to be equal, one of a list, or empty for null."""
     if not isinstance(given, dict):
         return given
-    columns = cast("dict[str, object]", given)
     rows: list[dict[str, object]] = []
-    for column, value in columns.items():
+    for column, value in cast("dict[str, object]", given).items():
         op = "is_null" if value is None else "in" if isinstance(value, list) else "="
         rows.append({"column": column, "op": op, "value": cast("object", value)})
     return rows
@@ -201,13 +192,18 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     Raises:
         BadArguments: the arguments name something else, or do not fit together.
     """
-    allowed = columns_of(arguments.table, access)
-    figures = tuple(_figure(text) for text in arguments.compute)
+    if (allowed := access.tables.get(arguments.table)) is None:
+        raise BadArguments(f"There is no table {quote_name(arguments.table)}; there are: {', '.join(access.tables)}.")
+    figures = tuple(map(_figure, arguments.compute))
     is_grouped = bool(figures or arguments.group_by)
     if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
         raise BadArguments("With group_by or compute, the columns are those of group_by: leave columns out.")
     columns = tuple(dict.fromkeys(arguments.group_by if is_grouped else arguments.columns or allowed))
-    question = TableQuery(
+    conditions = [condition.column for condition in arguments.where]
+    for column in (*columns, *conditions, *(figure.column for figure in figures)):
+        if column is not None and column not in allowed:
+            raise BadArguments(f"There is no column {quote_name(column)} here; there are: {', '.join(allowed)}.")
+    return TableQuery(
         table=arguments.table,
         shown=(*(Figure(column=column) for column in columns), *figures),
         where=arguments.where,
@@ -217,20 +213,6 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
         limit=min(arguments.limit, access.max_rows),
         offset=arguments.offset,
     )
-    if unknown := sorted(question.columns - set(allowed)):
-        raise BadArguments(f"There is no column {quote_name(unknown[0])} here; there are: {', '.join(allowed)}.")
-    return question
-
-
-def columns_of(table: str, access: Access) -> Sequence[str]:
-    """Returns the columns of a table that can be read.
-
-    Raises:
-        BadArguments: there is no such table.
-    """
-    if table not in access.tables:
-        raise BadArguments(f"There is no table {quote_name(table)}; there are: {', '.join(access.tables)}.")
-    return access.tables[table]
 
 
 def _figure(text: str) -> Figure:
@@ -263,21 +245,14 @@ def quote_identifier(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Dialect:
-    """The differences between databases, each as SQL in which `{x}` stands for an expression."""
+    """The differences between databases. Both have `strpos` and `lower`, which ignores the case of every letter."""
 
-    placeholder: Callable[[int, str], str]
-    """The placeholder of the parameter with this number, from 1, to be compared with this column."""
+    placeholder: Callable[[int, str | None], str]
+    """The placeholder of the parameter with this number, from 1, to be compared with this column; None: with text."""
     column: Callable[[str], str]
     """The column as an expression for comparisons."""
     cell: str
-    """As it is fetched: bounded in size."""
-    numbers: str
-    """Only numbers, for sums and averages."""
-    average: str
-    folded: str
-    """As a text whose case does not matter."""
-    position: str
-    """The function that finds a text in another one, from 1; 0: it is not in it."""
+    """An expression `{x}` as it is fetched: bounded in size."""
 
 
 def statement(question: TableQuery, source: str, dialect: Dialect) -> tuple[str, tuple[Scalar, ...]]:
@@ -308,34 +283,22 @@ def _spell_figure(figure: Figure, dialect: Dialect) -> str:
     if figure.column is None:
         return "count(*)"
     column = dialect.column(figure.column)
-    match figure.function:
-        case None:
-            return column
-        case "sum":
-            return f"sum({dialect.numbers.format(x=column)})"
-        case "average":
-            return dialect.average.format(x=dialect.numbers.format(x=column))
-        case _:
-            return f"{figure.function}({column})"
+    if figure.function == "average":
+        return f"CAST(avg({column}) AS double precision)"
+    return f"{figure.function}({column})" if figure.function else column
 
 
 def _spell_condition(condition: Condition, dialect: Dialect, parameters: list[Scalar]) -> str:
     """Returns the condition, which is never true where the column has no value; adds its values to `parameters`."""
-    column, operator = dialect.column(condition.column), condition.op
-    if operator in {"contains", "starts_with"}:
-        parameters.append(str(condition.values[0]))
-        value = dialect.folded.format(x=dialect.placeholder(len(parameters), ""))
-        found = f"{dialect.position}({dialect.folded.format(x=column)}, {value})"
-        return f"{found} = 1" if operator == "starts_with" else f"{found} > 0"
+    is_text = condition.op in {"contains", "starts_with"}
     first = len(parameters) + 1
-    parameters.extend(condition.values)
-    values = [dialect.placeholder(number, condition.column) for number in range(first, len(parameters) + 1)]
-    match operator:
-        case "is_null" | "is_not_null":
-            return f"{column} IS {'NOT ' if operator == 'is_not_null' else ''}NULL"
-        case "in":
-            return f"{column} IN ({', '.join(values)})"
-        case "between":
-            return f"{column} BETWEEN {values[0]} AND {values[1]}"
-        case _:
-            return f"{column} {operator} {values[0]}"
+    parameters.extend(map(str, condition.values) if is_text else condition.values)
+    compared = None if is_text else condition.column
+    values = [dialect.placeholder(number, compared) for number in range(first, len(parameters) + 1)]
+    sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{first}}")
+    return sql.format(
+        column=dialect.column(condition.column),
+        values=", ".join(values),
+        first=values[0] if values else "",
+        last=values[-1] if values else "",
+    )

@@ -24,7 +24,6 @@ from tools.databases.query import (
     ReadableDatabase,
     Rows,
     TableQuery,
-    columns_of,
     question_of,
     quote_name,
 )
@@ -38,10 +37,9 @@ _MAX_LISTED_CHARS = 300
 
 
 class DbDescribeArguments(Arguments):
-    """The database and table to describe."""
+    """The database to describe."""
 
     database: Name | None = Field(default=None, description="Default: all of them, in short.")
-    table: Name | None = Field(default=None, description="Default: all tables of the database.")
 
 
 class Databases:
@@ -63,11 +61,9 @@ class Databases:
         Raises:
             BadArguments: there is no database of that name, or several and no name.
         """
-        names = ", ".join(self.accesses)
-        if given is None and len(self.accesses) > 1:
-            raise BadArguments(f"Name the database; there are: {names}.")
-        if (name := given or names) not in self.accesses:
-            raise BadArguments(f"There is no database {quote_name(name)}; there are: {names}.")
+        name = next(iter(self.accesses)) if given is None and len(self.accesses) == 1 else given or ""
+        if name not in self.accesses:
+            raise BadArguments(f"There is no database {quote_name(name)}; there are: {', '.join(self.accesses)}.")
         return name
 
     def database(self, name: str) -> ReadableDatabase:
@@ -75,7 +71,7 @@ class Databases:
         if name not in self._opened:
             access = self.accesses[name]
             # An extra, which few people need.
-            kind = Sqlite if access.engine == "sqlite" else import_module("tools.databases.postgres").Postgres
+            kind = import_module("tools.databases.postgres").Postgres if access.is_postgresql else Sqlite
             self._opened[name] = kind(access)
         return self._opened[name]
 
@@ -112,7 +108,7 @@ class DbQuery:
             BadArguments: a name is not readable, or the query makes no sense; the message says what would.
             NotFound: no row matches.
             Disabled: the operator has to act.
-            Denied, TimedOut, TooLarge, Unavailable: the database gives no answer.
+            TimedOut, Unavailable: the database gives no answer.
         """
         del context
         name = self._databases.name_of(arguments.database)
@@ -142,10 +138,10 @@ class DbDescribe:
         )
 
     async def run(self, arguments: DbDescribeArguments, context: ToolContext) -> Result:
-        """Returns all databases in short, or one of them (also if it is the only one) or one of its tables in full.
+        """Returns all databases in short, or one of them (also if it is the only one) in full.
 
         Raises:
-            BadArguments: there is no such database or table.
+            BadArguments: there is no such database.
         """
         del context
         accesses = self._databases.accesses
@@ -154,8 +150,7 @@ class DbDescribe:
             return Result(data={"databases": listed})
         name = self._databases.name_of(arguments.database)
         access = accesses[name]
-        tables = access.tables if arguments.table is None else {arguments.table: columns_of(arguments.table, access)}
-        wanted = [{"table": table, "columns": list(columns)} for table, columns in tables.items()]
+        wanted = [{"table": table, "columns": list(columns)} for table, columns in access.tables.items()]
         return Result(data={**_head(name, access), "tables": wanted})
 
 
@@ -184,4 +179,5 @@ def _table(question: TableQuery, found: Rows) -> Mapping[str, Any]:
 
 
 def _head(name: str, access: Access) -> Mapping[str, Any]:
-    return {"database": name, **({"about": access.about} if access.about else {})}
+    about = clean_text(access.about).strip()
+    return {"database": name, **({"about": about} if about else {})}

@@ -15,7 +15,7 @@ import pytest
 from tests.servers.postgres import PASSWORD, PostgresServer, programs, running
 from tests.tools.databases.samples import Asked, where
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS, eventually_found
-from tools import BadArguments, Denied, Disabled, TimedOut, ToolError, Unavailable
+from tools import BadArguments, Disabled, TimedOut, ToolError, Unavailable
 
 SCHEMA = (
     "CREATE DOMAIN town AS text",
@@ -208,10 +208,9 @@ async def test_nothing_is_ever_written(server: PostgresServer, caplog: pytest.Lo
     """Not by a view with a function in it, not by the owner of everything; what the server says is not logged."""
     caplog.set_level(logging.DEBUG)
     shop = Asked(server.address(), {"writing": ["n"], "failing": ["n"]})
-    with pytest.raises(Denied, match="cannot be read without writing"):
-        await shop.query("writing")
-    with pytest.raises(Unavailable, match="could not answer this"):
-        await shop.query("failing")
+    for view in ("writing", "failing"):
+        with pytest.raises(Unavailable, match="could not answer this"):
+            await shop.query(view)
     assert await server.run("SELECT n FROM written") == []
     assert "SECRET" not in caplog.text
 
@@ -267,12 +266,11 @@ async def test_a_login_that_does_not_fit_is_the_operators_to_mend(server: Postgr
     tables = {"orders": ["id", "customer"]}
     assert len(await Asked(server.tcp_address(PASSWORD), tables).rows("orders")) == 4
     refused = {
-        server.tcp_address("wrong-SECRET"): "refuses the login",
+        server.tcp_address("wrong-SECRET"): "refuses Aldis",
         server.tcp_address(PASSWORD, "SECRET"): "no such database",
-        server.address("reader"): "no permission to read",
+        server.address("reader"): "refuses Aldis",
         server.address() + "&sslmode=SECRET": "address cannot be read",
         "postgresql://u:SECRET/word@localhost/d": "address cannot be read",
-        "postgresql://u@a..b/SECRET": "address cannot be read",
     }
     for address, told in refused.items():
         with pytest.raises(Disabled, match=told) as caught:

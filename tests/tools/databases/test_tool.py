@@ -66,7 +66,7 @@ async def test_several_databases_are_listed_in_short_and_described_one_by_one(pa
     assert described.data == {
         "databases": [{"database": "shop", "tables": ["orders"]}, {"database": "gone", "tables": ["t"]}]
     }
-    described = await describing.run(DbDescribeArguments(database="gone", table="t"), CONTEXT)
+    described = await describing.run(DbDescribeArguments(database="gone"), CONTEXT)
     assert described.data == {"database": "gone", "tables": [{"table": "t", "columns": ["a"]}]}
     with pytest.raises(Disabled, match="operator"):
         await querying.run(DbQueryArguments(database="gone", table="t"), CONTEXT)
@@ -173,8 +173,6 @@ async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
     shop = Asked(f"sqlite://{path}", {"orders": ["id", "note"]})
     rows = await shop.rows("orders", columns=["note"], where=where("id", ">", 4), order_by=["id"])
     assert rows == [["[3 bytes]"], ["inf"], ["seen"], [2**62], ["a\ufffdb"]]
-    found = await shop.rows("orders", columns=["id"], where=where("note", "contains", "B"), order_by=["id"])
-    assert found == [[3], [4], [9]]
 
 
 @pytest.mark.parametrize(
@@ -184,7 +182,6 @@ async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
         ({"table": "sqlite_master"}, "there are: orders"),
         ({"table": 'orders"; DROP TABLE orders; --'}, "there are: orders"),
         ({"columns": ["password"]}, r"no column 'password' here; there are: id, customer"),
-        ({"columns": ["*"]}, "there are: id, customer"),
         ({"columns": ['id" FROM staff --']}, "there are: id, customer"),
         ({"columns": ["rowid"]}, "there are: id, customer"),
         ({"where": where("password", "=", "x")}, "no column 'password'"),
@@ -195,17 +192,11 @@ async def test_what_no_text_holds_is_shown_safely(path: Path) -> None:
         ({"compute": ["sum"]}, r"'sum' is no figure"),
         ({"compute": ["count"], "columns": ["id"]}, "leave columns out"),
         ({"order_by": ["password"]}, "ordered by 'password'; they can by: id"),
-        ({"order_by": ["id; DROP TABLE orders"]}, "ordered by"),
         ({"order_by": ["id"], "compute": ["count"]}, r"they can by: count\."),
         ({"where": where("id", "in", [])}, "in takes a list of values"),
-        ({"where": where("id", "in", 3)}, "in takes a list of values"),
         ({"where": where("id", "between", [1])}, "between takes a list of two values"),
         ({"where": where("id", "=")}, "= takes one value, not a list; for empty cells use is_null"),
-        ({"where": where("id", "=", [1])}, "= takes one value"),
         ({"where": where("id", "is_null", 1)}, "is_null takes no value"),
-        ({"where": where("customer", "contains", "")}, "contains needs a word"),
-        ({"where": where("id", "=", 2**63)}, "a number that no column can hold"),
-        ({"where": where("id", "=", -(10**400))}, "a number that no column can hold"),
     ],
 )
 async def test_what_may_not_be_asked_is_told_with_what_may(shop: Asked, arguments: dict[str, Any], told: str) -> None:
@@ -253,20 +244,15 @@ ADDRESS = "postgresql://keeper:SECRET@db.example/shop"
     "document",
     [
         "SECRET",
-        '{"shop": "SECRET"}',
         '{"SECRET": {}}',
         '{"shop": {"address": "SECRET", "tables": {"t": ["a"]}}}',
         '{"shop": {"address": "mysql://u:SECRET@h/d", "tables": {"t": ["a"]}}}',
         '{"shop": {"address": "sqlite://SECRET/x.db", "tables": {"t": ["a"]}}}',
         '{"shop": {"address": "sqlite:///x.db?mode=SECRET", "tables": {"t": ["a"]}}}',
-        '{"shop": {"address": "sqlite:///x%00SECRET", "tables": {"t": ["a"]}}}',
         '{"shop": {"address": "sqlite:///", "tables": {"t": ["SECRET"]}}}',
         json.dumps({"shop": {"address": ADDRESS}}),
-        json.dumps({"shop": {"address": ADDRESS, "tables": {}}}),
-        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": []}}}),
         json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["a"]}, "SECRET": 1}}),
         json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["SECRET\n"]}}}),
-        json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["a"]}, "max_rows": 0}}),
         json.dumps({"shop": {"address": ADDRESS, "tables": {"t": ["a"]}, "timeout_seconds": 600}}),
     ],
 )
@@ -287,7 +273,7 @@ def test_the_list_may_stand_in_a_file_of_many_lines(tmp_path: Path) -> None:
     given = load_settings({"TOOLS__DB_QUERY__DATABASES_FILE": str(file)}, None).tools.options_by_name["db_query"]
     assert isinstance(given, DbQueryOptions)
     access = given.accesses["shop"]
-    assert (access.engine, access.about, access.tables) == ("postgresql", "Käse", {"t": ("a",)})
+    assert (access.is_postgresql, access.about, access.tables) == (True, "Käse", {"t": ("a",)})
     assert "SECRET" not in repr(given) + str(given) + given.model_dump_json() + repr(access)
     assert given.seen_by() == ("your own PostgreSQL servers: the question",)
 
