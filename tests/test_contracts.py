@@ -31,7 +31,7 @@ HOMES = {
     "asyncpg": ["tools.databases.postgres"],
     "babel": ["bot.i18n.catalogues", "bot.i18n.locale"],
     "cryptography": ["store.sealing", "bot.web.admin.guard"],
-    "dateutil": ["bot.features.reminders.schedules", "tools.calculator.tool", "tools.evidence.sources"],
+    "dateutil": ["bot.features.reminders.schedules", "tools.calculator", "tools.evidence.sources"],
     "dotenv": ["bot.settings.load"],
     "httpcore": ["tools.web.fetch"],
     "httpx": [
@@ -65,7 +65,7 @@ HOMES = {
     "protego": ["tools.web.tool"],
     "selectolax": ["bot.media.pages"],
     "signalbot": ["bot.signal.rest_api.transport"],
-    "simpleeval": ["tools.calculator.tool"],
+    "simpleeval": ["tools.calculator"],
     "tzdata": ["bot.clock"],
     "wcwidth": ["bot.formatting.graphemes", "tools.text"],
     "websockets": ["bot.signal.rest_api.transport"],

@@ -59,7 +59,7 @@ class CatalogEntry:
 
 
 CATALOG: Mapping[str, CatalogEntry] = {
-    "calculator": CatalogEntry(switch(), "tools.calculator.tool:Calculator"),
+    "calculator": CatalogEntry(switch(), "tools.calculator:Calculator"),
     "weather": CatalogEntry(WeatherOptions, "tools.weather.tool:Weather", ("options", "http")),
     "clock": CatalogEntry(switch(), "tools.clock:CurrentTime"),
     "convert": CatalogEntry(switch("Frankfurter: that rates are asked for"), "tools.conversion:Convert", ("http",)),

@@ -18,7 +18,7 @@ from bot.chat.agent import Agent
 from bot.cli.main import main
 from bot.loops.maintenance import Maintenance
 from bot.signal.envelope import FrameReader
-from tools.calculator.tool import Calculator
+from tools.calculator import Calculator
 
 _answer, _event = Agent.answer, FrameReader.event
 _collapsing = asyncio.Event()

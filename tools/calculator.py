@@ -1,0 +1,527 @@
+"""The tool `calculate`: the value of an expression, exact where possible, and the time between two dates.
+
+`calculate` is pure. It rewrites what people and models write in Python's arithmetic, and lets simpleeval evaluate that
+with the operators and functions below. A sign behind a number becomes an attribute, which binds as tightly (`10!` is
+`10 .factorial`); a root is a power whose base is the root (`R2 ** 16`).
+
+All numbers are decimals of at most 1,000 digits with exponents up to 9,999 (`_CONTEXT`), so that 0.1 + 0.2 is 0.3 and
+nothing grows. The worst expression found takes a tenth of a second: it can run on the event loop. With simpleeval 1.0.8
+alone, a few characters can run for minutes or take gigabytes (measured 2026-11-21).
+"""
+
+import ast
+import decimal
+import difflib
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import simpleeval  # pyright: ignore[reportMissingTypeStubs] - it has no types at all, see _SimpleEval
+from dateutil.relativedelta import relativedelta
+from pydantic import Field
+
+from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
+from tools.errors import BadArguments
+from tools.text import clean_text
+
+MAX_EXPRESSION_CHARS = 500
+_MAX_DIGITS = 1_000
+_MAX_FACTORIAL = 3_200  # the largest whose result has an exponent below 9,999
+_MAX_WAYS_BITS = 40_000
+_MAX_EXACT_EXPONENT = 100_000
+_MAX_PLACES = 30
+_READABLE_DIGITS = 15
+_READABLE_ZEROS = 7  # after the point; with more, an exponent is easier to read
+_MAX_ENDING_ZEROS = 250
+_NOTHING = 1e-15  # floating-point results below this are meant to be zero, like the sine of pi
+
+_SIGNS = str.maketrans(
+    dict.fromkeys("×⋅·∙∗", "*")
+    | dict.fromkeys("÷∕⁄", "/")
+    | dict.fromkeys("−–—‒‐", "-")
+    | {"^": "**", "º": "°", "˚": "°", "٪": "%", "π": "pi", "τ": "tau", "φ": "phi", "ϕ": "phi"}
+)
+_SUPERSCRIPT = re.compile("[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUPERSCRIPT_DIGITS = str.maketrans("⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+-0123456789")
+_WORDS = [
+    (re.compile(r"(?<=[0-9)]) +x +(?=[0-9(])"), "*"),
+    (re.compile(r"(?<=[0-9)]) *deg(?:rees?)?\b(?! *\()"), "°"),
+    (re.compile(r"(% ?\)*) ?of\b"), r"\1*"),
+    (re.compile(r"(?<=[0-9a-z)!%°}]) ?\bmod\b"), "<%>"),
+    (re.compile(r"([a-z0-9] ?\() ?\[([^\[\]]*)\](?= ?\))"), r"\1\2"),  # a list that a function takes for its numbers
+]
+_PIECE = re.compile(
+    r"(?P<number>0x[0-9a-f_]+|0b[01_]+|0o[0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:e[+-]?[0-9]+)?)"
+    r"|\{(?P<power>[+-]?[0-9]+)\}|(?P<share>%(?! ?[0-9a-z_.(√∛%]))"
+    r"|[a-z_][a-z_0-9]*|!(?! ?!)|<%>|\*\*|//|[-+*/%°√∛(),]"
+)
+_SPELLED = {"!": ".factorial", "°": ".radians", "√": "R2 **", "∛": "R3 **", "<%>": "%"}
+_ANGLE = re.compile(r"\b(?:sin|cos|tan)\b")
+_LOOKS_LIKE_DATE = re.compile(
+    r"(?<![\d.])(?:\d{1,2}([/.-])\d{1,2}\1(?:19|20)\d\d|(?:19|20)\d\d([/-])\d{1,2}\2\d{1,2})(?![\d.])"
+)
+_UNIT = re.compile(r"[$€£¥₹]|[0-9] *[a-z]+.*\b(?:in|to|into|as)\b|[0-9] *(?:[a-z]{1,3}|[a-z]+s)\b")
+_NAME = re.compile(r"(?<![0-9a-z_.])([a-z_][a-z_0-9]*)( ?\()?")
+_SIDE_BY_SIDE = re.compile(r"[0-9)] ?(?:[a-z]* ?\(|[√∛]|(?:pi|e|tau|phi)\b)")
+
+_COMMA = "Commas only separate the arguments of functions: write 1234.5, not 1,234.5 or 1234,5."
+_UNREADABLE = "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)/3."
+_TIMES_SIGN = "Write the multiplication sign: 2*(3+4), not 2(3+4)."
+_TOO_LONG = "The expression is too long or too deep: calculate it in steps."
+_DEGREES_ALONE = "Degrees stand within sin, cos or tan, such as sin(30°); add them without °."
+_UNDEFINED = "The result is not defined, like a division by zero, or has too many digits."
+_SHARE = "A percentage behind + or - is one of the number before it."
+_UNITS = "Calculate with numbers alone; units and currencies are converted by the tool `convert`."
+_DATE = (
+    "Write dates as 2026-12-24: one minus another, or plus or minus days. For arithmetic put spaces around the signs."
+)
+
+_CONTEXT = decimal.Context(prec=_MAX_DIGITS, Emin=-9_999, Emax=9_999)
+_ROUGH = decimal.Context(prec=30, Emin=-9_999, Emax=9_999)
+"""For logarithms and the like, which take too long in 1,000 digits."""
+_SimpleEval: Any = simpleeval.SimpleEval
+_NODES = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name)
+
+_DAY = r"(today|\d{4}-\d{1,2}-\d{1,2})"
+_BETWEEN = re.compile(rf"{_DAY} ?- ?{_DAY}")
+_LATER = re.compile(rf"{_DAY} ?([+-]) ?(\d{{1,5}}) ?(day|week|month|year|working day)?s?")
+_STEPS = {
+    "day": relativedelta(days=1),
+    "week": relativedelta(weeks=1),
+    "month": relativedelta(months=1),
+    "year": relativedelta(years=1),
+}
+_WEEK_DAYS, _WORKING_DAYS = 7, 5
+_WORKING_NOTE = (
+    "Working days are Mondays to Fridays without holidays; the earlier day is not counted, the later one is."
+)
+
+
+class CalculatorArguments(Arguments):
+    """The expression to calculate."""
+
+    expression: str = Field(
+        min_length=1, max_length=MAX_EXPRESSION_CHARS, description="Such as (17*23 - 4)^2 / 3, 15% of 80."
+    )
+
+
+class Calculator:
+    """Calculates an expression, or the time between two dates."""
+
+    spec = ToolSpec(
+        name="calculate",
+        description=(
+            "Calculates an expression exactly; use it for every nontrivial calculation: + - * / // ^ ! and the usual"
+            " functions, such as sqrt, log(x, base), sin(30°), round, mean. 200 + 15% adds 15% of 200; % before a"
+            " number is the remainder. Subtract dates (2026-12-24 - today) for days, months and working days, or add"
+            " days to one. No variables, units or commas in numbers."
+        ),
+        arguments=CalculatorArguments,
+        intent=lambda given: Intent("calculate", {"expression": given.expression}),
+        label="computed",
+    )
+
+    async def run(self, arguments: CalculatorArguments, context: ToolContext) -> Result:
+        """Returns the expression and its result as text; with dates also months and working days."""
+        text = _plain(arguments.expression)
+        found = _of_dates(text, context.now.astimezone(ZoneInfo(context.timezone)).date()) or {"result": _value(text)}
+        note = {"note": _SHARE} if re.search(r"[+-].*%", text) else {}
+        return Result(data={"expression": clean_text(arguments.expression), **note, **found})
+
+
+def calculate(expression: str) -> str:
+    """Returns the digits of the value: exact where it has at most 1,000, otherwise rounded to 15.
+
+    `%` is the remainder before a number, a name or a bracket, and a percentage before everything else. Commas within
+    numbers are refused, as 1,234 means two things in two countries.
+
+    Raises:
+        BadArguments: the only error, for everything else.
+    """
+    return _value(_plain(expression))
+
+
+def _value(text: str) -> str:
+    if _LOOKS_LIKE_DATE.search(text):
+        raise BadArguments(_DATE)
+    if "°" in text and not _ANGLE.search(text):
+        raise BadArguments(_DEGREES_ALONE)
+    with decimal.localcontext(_CONTEXT) as context:
+        try:
+            number = _evaluate(_in_python(text))
+        except (RecursionError, MemoryError) as error:
+            raise BadArguments(_TOO_LONG) from error
+        except (SyntaxError, TypeError, simpleeval.InvalidExpression) as error:
+            raise BadArguments(_hint(text)) from error
+        except ArithmeticError as error:
+            is_large = isinstance(error, decimal.Overflow)
+            raise BadArguments("The result is too large." if is_large else _UNDEFINED) from error
+        return _spell(number, is_exact=not context.flags[decimal.Inexact])
+
+
+def _plain(expression: str) -> str:
+    """Returns the expression with plain signs and digits, in lower case and on one line."""
+    raised = _SUPERSCRIPT.sub(lambda power: f"{{{power[0].translate(_SUPERSCRIPT_DIGITS)}}}", clean_text(expression))
+    if odd := next((sign for sign in raised if unicodedata.category(sign) == "No"), ""):
+        raise BadArguments(f"{odd} cannot be read: write it in plain digits, such as 1/2.")
+    signs = re.sub(r"\d", lambda digit: str(unicodedata.decimal(digit[0])), raised.translate(_SIGNS))
+    text = " ".join(unicodedata.normalize("NFKC", signs).lower().translate(_SIGNS).split()).strip("= ")
+    for pattern, plain in _WORDS:
+        while pattern.search(text):
+            text = pattern.sub(plain, text)
+    if not text:
+        raise BadArguments("The expression is empty.")
+    return text
+
+
+def _in_python(text: str) -> str:
+    """Rewrites an expression in Python's arithmetic; all that makes no sense is left to Python and simpleeval."""
+    pieces = list(_PIECE.finditer(text))
+    if "".join(piece[0] for piece in pieces).replace(" ", "") != text.replace(" ", ""):
+        raise SyntaxError
+    return " ".join(map(_spelled, pieces))
+
+
+def _spelled(piece: re.Match[str]) -> str:
+    """Returns a piece as Python reads it; what stands behind a number becomes an attribute, see `_Behind`."""
+    if piece["power"]:
+        return f".power_{piece['power'].replace('-', 'minus').removeprefix('+')}"
+    if piece["share"]:
+        return ".percentage"
+    return str(int(piece[0])) if piece[0].isdigit() else _SPELLED.get(piece[0], piece[0])
+
+
+class _Behind(ast.NodeTransformer):
+    """Turns the attributes for signs behind a number into calls."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        name, _, power = node.attr.partition("_")
+        number: ast.expr = self.visit(node.value)
+        if not power:
+            return ast.Call(ast.Name(name), [number], [])
+        return ast.Call(ast.Name("pow"), [number, ast.Constant(int(power.replace("minus", "-")))], [])
+
+
+def _evaluate(text: str) -> Decimal:
+    """Evaluates Python's arithmetic by simpleeval, reduced to numbers, signs, constants and functions."""
+    tree = _Behind().visit(ast.parse(text, mode="eval").body)
+    if any(isinstance(node, ast.Name) and node.id in CONSTANTS for node in ast.walk(tree)):
+        decimal.getcontext().flags[decimal.Inexact] = True
+
+    def literal(node: ast.Constant) -> Decimal:
+        # A float has lost the digits after the seventeenth.
+        return Decimal(node.value if isinstance(node.value, int) else text[node.col_offset : node.end_col_offset])
+
+    evaluator = _SimpleEval(
+        operators={**_UNARY, **_BINARY}, functions=FUNCTIONS, names={**CONSTANTS, "R2": _square_root, "R3": _cube_root}
+    )
+    evaluator.nodes = {kind: evaluator.nodes[kind] for kind in _NODES} | {ast.Constant: literal}
+    return +evaluator.eval(text, previously_parsed=tree)
+
+
+def _hint(text: str) -> str:
+    """Says what to write instead of an expression that cannot be read."""
+    if _SIDE_BY_SIDE.search(text):
+        return _TIMES_SIGN
+    if _UNIT.search(text):
+        return _UNITS
+    for name, bracket in _NAME.findall(text):
+        what, known = ("function", FUNCTIONS) if bracket else ("constant", CONSTANTS)
+        if not bracket and name in FUNCTIONS:
+            return f"{name} is a function, not a number: write {name}(2)."
+        if name not in known:
+            near = difflib.get_close_matches(name, {*known, *FUNCTIONS}, n=2)
+            meant = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(known)}."
+            return f"There is no {what} named {name[:40]}. {meant}"
+    return _COMMA if "," in text else _UNREADABLE
+
+
+def _spell(number: Decimal, *, is_exact: bool) -> str:
+    """Returns the digits as people want them, with an exponent if the number is very large or very small."""
+    digits = _MAX_DIGITS if is_exact else _READABLE_DIGITS
+    number = decimal.Context(prec=digits).plus(number).normalize()
+    ending_zeros = number.adjusted() - len(number.as_tuple().digits)
+    is_plain = -_READABLE_ZEROS <= number.adjusted() < digits and ending_zeros < _MAX_ENDING_ZEROS
+    return format(number, "f" if is_plain else "e")
+
+
+@dataclass(frozen=True, slots=True)
+class Percentage:
+    """A number written as a percentage, such as 15% or -(5% + 5%); `+` makes it a plain number."""
+
+    share: Decimal
+
+    def __pos__(self) -> Decimal:
+        return +self.share
+
+    def __neg__(self) -> "Percentage":
+        return Percentage(-self.share)
+
+
+Value = Decimal | Percentage
+
+
+def _checked(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
+    """Wraps a function so that it gets plain numbers, and as many as it takes."""
+
+    def call(*arguments: Value) -> Value:
+        numbers = [+number for number in arguments]
+        try:
+            return function(*numbers)
+        except TypeError as error:
+            raise BadArguments(f"{name} takes another count of numbers than {len(numbers)}.") from error
+        except ValueError as error:
+            raise BadArguments(f"{name} is not defined or too large there.") from error
+
+    return call
+
+
+def _whole(number: Decimal, what: str) -> int:
+    """Returns the number as an integer; `what` names what takes whole numbers only."""
+    if number != number.to_integral_value():
+        raise BadArguments(f"{what} takes whole numbers only.")
+    return int(number)
+
+
+def _rough(method: Callable[..., Decimal], *numbers: Decimal) -> Decimal:
+    """Computes in 30 digits, which is noted as inexact."""
+    decimal.getcontext().flags[decimal.Inexact] = True
+    return method(*map(_ROUGH.plus, numbers))
+
+
+def _add(left: Value, right: Value) -> Value:
+    """Adds; a percentage is one of the number before it, unless that is a percentage as well."""
+    if not isinstance(right, Percentage):
+        return +left + right
+    return Percentage(+left + right.share) if isinstance(left, Percentage) else left + left * right.share
+
+
+def _modulo(left: Decimal, right: Decimal) -> Decimal:
+    """Returns the remainder, with the sign of the divisor."""
+    remainder = left % right
+    return remainder + right if remainder and (remainder < 0) != (right < 0) else remainder
+
+
+def _divide_down(left: Decimal, right: Decimal) -> Decimal:
+    """Returns the quotient rounded towards minus infinity, as in mathematics; decimals would round towards zero."""
+    return (left - _modulo(left, right)) // right
+
+
+def _power(base: Decimal, exponent: Decimal) -> Decimal:
+    is_whole = exponent == exponent.to_integral_value()
+    if exponent == 0:
+        return Decimal(1)
+    if base == 0 and exponent < 0:
+        raise decimal.DivisionByZero
+    if base < 0 and not is_whole:
+        raise BadArguments("A negative number has no real power with a fraction; its cube root is cbrt(x).")
+    if is_whole and abs(exponent) <= _MAX_EXACT_EXPONENT:
+        return base**exponent
+    return _rough(_ROUGH.power, base, exponent)
+
+
+def _square_root(number: Decimal) -> Decimal:
+    if number < 0:
+        raise BadArguments("A negative number has no real square root.")
+    return number.sqrt()
+
+
+def _cube_root(number: Decimal) -> Decimal:
+    return _rough(_ROUGH.power, abs(number), 1 / Decimal(3)).copy_sign(number)
+
+
+def _logarithm(number: Decimal, base: Decimal | None = None) -> Decimal:
+    if number <= 0 or (base is not None and base <= 0):
+        raise BadArguments("A logarithm takes positive numbers only.")
+    logarithm = _rough(_ROUGH.ln, number)
+    return logarithm if base is None else logarithm / _rough(_ROUGH.ln, base)
+
+
+def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
+    """Rounds halves away from zero, as taught in school; negative places round to tens, hundreds, ..."""
+    count = _whole(places, "round, for its places,")
+    if abs(count) > _MAX_PLACES:
+        raise BadArguments(f"round takes at most {_MAX_PLACES} places.")
+    with decimal.localcontext():  # a number rounded on purpose is not inexact
+        return number.quantize(Decimal(1).scaleb(-count), decimal.ROUND_HALF_UP)
+
+
+def _mean(numbers: Sequence[Decimal]) -> Decimal:
+    return sum(numbers, Decimal(0)) / len(numbers)
+
+
+def _median(numbers: Sequence[Decimal]) -> Decimal:
+    ranked = sorted(numbers)
+    return _mean(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1])
+
+
+def _factorial(number: Decimal) -> Decimal:
+    if not 0 <= number <= _MAX_FACTORIAL:
+        raise BadArguments(f"factorial takes numbers from 0 up to {_MAX_FACTORIAL}.")
+    return Decimal(math.factorial(_whole(number, "factorial")))
+
+
+def _ways(function: Callable[[int, int], int], items: Decimal, chosen: Decimal) -> Decimal:
+    """Returns what `comb` or `perm` of Python's `math` comes to."""
+    count, taken = _whole(items, function.__name__), _whole(chosen, function.__name__)
+    if count < 0 or taken < 0:
+        raise BadArguments(f"{function.__name__} takes no negative numbers.")
+    if min(taken, count if function is math.perm else max(count - taken, 0)) * count.bit_length() > _MAX_WAYS_BITS:
+        raise decimal.Overflow
+    return Decimal(function(count, taken))
+
+
+def _gathered(function: Callable[[Sequence[Decimal]], Decimal], *numbers: Decimal) -> Decimal:
+    return function(numbers)
+
+
+def _floating(function: Callable[..., float], *numbers: Decimal) -> Decimal:
+    """Computes in floating point, whose last one or two digits are noise, which is cut later."""
+    result = function(*map(float, numbers))
+    # The tangent of a right angle is no large number.
+    if not math.isfinite(result) or (function is math.tan and abs(result) > 1 / _NOTHING):
+        raise ValueError
+    decimal.getcontext().flags[decimal.Inexact] = True
+    is_noise = abs(result) < _NOTHING <= max(abs(float(number)) for number in numbers)
+    return Decimal(0) if is_noise else Decimal(repr(result))
+
+
+_PI = Decimal("3.1415926535897932384626433832795028842")
+CONSTANTS: Mapping[str, Decimal] = {
+    "pi": _PI,
+    "e": Decimal("2.7182818284590452353602874713526624978"),
+    "tau": Decimal("6.2831853071795864769252867665590057684"),
+    "phi": Decimal("1.6180339887498948482045868343656381177"),
+}
+"""The constants by name."""
+
+_DEGREE = _ROUGH.divide(_PI, Decimal(180))
+_FLOATING = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2")
+_OF_ONE: Mapping[str, Callable[[Decimal], Value]] = {
+    "exp": lambda number: _rough(_ROUGH.exp, number),
+    "log2": lambda number: _logarithm(number, Decimal(2)),
+    "log10": lambda number: _logarithm(number, Decimal(10)),
+    "degrees": lambda number: _rough(_ROUGH.divide, number, _DEGREE),
+    "radians": lambda number: _rough(_ROUGH.multiply, number, _DEGREE),
+    "floor": lambda number: number.to_integral_value(decimal.ROUND_FLOOR),
+    "ceil": lambda number: number.to_integral_value(decimal.ROUND_CEILING),
+    "trunc": lambda number: number.to_integral_value(decimal.ROUND_DOWN),
+    "abs": lambda number: number.copy_abs(),
+    "percentage": lambda number: Percentage(number / 100),
+}
+_OF_ANY: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
+    "min": min,
+    "max": max,
+    "sum": lambda numbers: sum(numbers, Decimal(0)),
+    "mean": _mean,
+    "median": _median,
+    "hypot": lambda sides: sum((side * side for side in sides), Decimal(0)).sqrt(),
+    "gcd": lambda numbers: Decimal(math.gcd(*(_whole(number, "gcd") for number in numbers))),
+    "lcm": lambda numbers: Decimal(math.lcm(*(_whole(number, "lcm") for number in numbers))),
+}
+_OTHERS: Mapping[str, Callable[..., Decimal]] = {
+    "sqrt": _square_root,
+    "cbrt": _cube_root,
+    "ln": _logarithm,
+    "log": _logarithm,
+    "round": _round,
+    "factorial": _factorial,
+    "mod": _modulo,
+    "pow": _power,
+    "comb": partial(_ways, math.comb),
+    "perm": partial(_ways, math.perm),
+    **{name: partial(_floating, getattr(math, name)) for name in _FLOATING},
+}
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    **{name: _checked(name, function) for name, function in {**_OTHERS, **_OF_ONE}.items()},
+    **{name: _checked(name, partial(_gathered, function)) for name, function in _OF_ANY.items()},
+}
+"""The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
+
+
+def _raise(base: Value | Callable[[Decimal], Decimal], exponent: Value) -> Decimal:
+    return _power(+base, +exponent) if isinstance(base, Value) else base(+exponent)
+
+
+_UNARY: Mapping[type[ast.AST], Callable[[Value], Value]] = {
+    ast.UAdd: lambda value: value,
+    ast.USub: lambda value: -value,
+}
+_BINARY: Mapping[type[ast.AST], Callable[[Value, Value], Value]] = {
+    ast.Add: _add,
+    ast.Sub: lambda left, right: _add(left, -right),
+    ast.Mult: lambda left, right: +left * +right,
+    ast.Div: lambda left, right: +left / +right,
+    ast.FloorDiv: lambda left, right: _divide_down(+left, +right),
+    ast.Mod: lambda left, right: _modulo(+left, +right),
+    ast.Pow: _raise,
+}
+
+
+def _of_dates(text: str, today: date) -> Mapping[str, str | int] | None:
+    """Returns what the text says of dates, such as `2026-12-24 - today` or `2026-11-27 + 30`; None if it has no such
+    form.
+
+    Raises:
+        BadArguments: there is no such date.
+    """
+    if found := _BETWEEN.fullmatch(text):
+        return _between(_date(found[2], today), _date(found[1], today))
+    if found := _LATER.fullmatch(text):
+        count = int(found[3]) * (-1 if found[2] == "-" else 1)
+        try:
+            return {"result": _spell_day(_later(_date(found[1], today), count, found[4] or "day"))}
+        except ValueError as error:
+            raise BadArguments("That date is too far away.") from error
+    return None
+
+
+def _date(text: str, today: date) -> date:
+    try:
+        return today if text == "today" else date(*map(int, text.split("-")))
+    except ValueError as error:
+        raise BadArguments(f"There is no date {text}: write year, month and day, such as 2026-12-24.") from error
+
+
+def _between(start: date, end: date) -> Mapping[str, str | int]:
+    first, last = sorted((start, end))
+    days = (last - first).days
+    apart = relativedelta(last, first)
+    weeks, weekdays = divmod(days, _WEEK_DAYS)
+    working = weeks * _WORKING_DAYS
+    working += sum((last - timedelta(number)).weekday() < _WORKING_DAYS for number in range(weekdays))
+    return {
+        "result": _count((end - start).days, "day"),
+        "from": _spell_day(start),
+        "to": _spell_day(end),
+        "in_weeks": f"{_count(weeks, 'week')} and {_count(weekdays, 'day')}",
+        "in_months": f"{_count(apart.years * 12 + apart.months, 'month')} and {_count(apart.days, 'day')}",
+        "working_days": working,
+        "note": _WORKING_NOTE,
+    }
+
+
+def _later(day: date, count: int, unit: str) -> date:
+    """Returns the date so many units later; the last of a month that is too short."""
+    if unit in _STEPS:
+        return day + count * _STEPS[unit]
+    left = abs(count)
+    while left:
+        day += timedelta(1 if count >= 0 else -1)
+        left -= day.weekday() < _WORKING_DAYS
+    return day
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if abs(number) == 1 else 's'}"
+
+
+def _spell_day(day: date) -> str:
+    return f"{day:%A} {day.isoformat()}"
