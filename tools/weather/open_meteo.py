@@ -10,14 +10,14 @@ regions behind a comma, 2026-11-27. Data CC BY 4.0: every answer needs the attri
 import asyncio
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel
 
 from tools.base import BaseUrl, Key, Options
 from tools.cities import fold_name, regions_named
-from tools.errors import BadArguments, Disabled, NotFound, RateLimited, ToolError
-from tools.http import Http, JsonAnswer, usual_pause
+from tools.errors import BadArguments, Disabled, NotFound, RateLimited
+from tools.http import Http, JsonAnswer
 from tools.text import clean_text, shorten
 
 ATTRIBUTION = "Weather data by Open-Meteo.com (https://open-meteo.com/)"
@@ -34,7 +34,6 @@ _ENGLISH = "en"
 
 Units = Literal["metric", "imperial"]
 Value = float | str | None
-_Words = Annotated[Mapping[str, str], BeforeValidator(lambda given: given or {})]
 
 
 class WeatherOptions(Options):
@@ -65,7 +64,7 @@ class WeatherPlace(BaseModel):
     admin1: str | None = None
     admin2: str | None = None
     admin3: str | None = None
-    population: int | None = None
+    population: int = 0
 
     @property
     def label(self) -> Mapping[str, str | float]:
@@ -104,11 +103,11 @@ class WeatherForecast(BaseModel):
     timezone: str
     timezone_abbreviation: str = ""
     current: Mapping[str, Value] = {}
-    current_units: _Words = {}
+    current_units: Mapping[str, str] = {}
     hourly: Mapping[str, Sequence[Value]] = {}
-    hourly_units: _Words = {}
+    hourly_units: Mapping[str, str] = {}
     daily: Mapping[str, Sequence[Value]] = {}
-    daily_units: _Words = {}
+    daily_units: Mapping[str, str] = {}
 
 
 class OpenMeteo:
@@ -163,38 +162,20 @@ class OpenMeteo:
         return answer.parse(WeatherForecast, _SERVICE)
 
     async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
-        answer = await self._http.get_json(
-            url,
-            service=_SERVICE,
-            params={**params, "apikey": self._key} if self._key else params,
-            timeout_seconds=self.timeout_seconds,
-            pause=_pause,
-        )
-        reason = _reason(answer)
-        if not answer.ok or reason:
-            raise _refusal(answer, shorten(reason.replace(self._key, "") if self._key else reason, _MAX_REASON_CHARS))
-        return answer
-
-
-def _pause(answer: JsonAnswer) -> float | None:
-    """Retries after too many simultaneous requests, but not after too many in a minute, an hour or a day."""
-    return None if "limit exceeded" in _reason(answer) else usual_pause(answer)
-
-
-def _reason(answer: JsonAnswer) -> str:
-    """Returns why Open-Meteo refuses; empty if it does not say or does not refuse."""
-    match answer.body:
-        case {"error": True, "reason": str(reason)}:
-            return clean_text(reason)
-        case _:
-            return ""
-
-
-def _refusal(answer: JsonAnswer, reason: str) -> ToolError:
-    if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
-        return RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
-    if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
-        return Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
-    if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return BadArguments(reason)
-    return answer.refusal(_SERVICE)
+        given = {**params, "apikey": self._key} if self._key else params
+        answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=self.timeout_seconds)
+        reason = ""
+        match answer.body:
+            case {"error": True, "reason": str(said)}:
+                reason = shorten(clean_text(said.replace(self._key or "apikey=", "")), _MAX_REASON_CHARS)
+            case _ if answer.ok:
+                return answer
+            case _:
+                pass
+        if answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+            raise RateLimited(f"{_SERVICE} wants fewer requests. {reason}".strip())
+        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN} or "API key" in reason:
+            raise Disabled(f"{_SERVICE} refuses the key: the operator must check TOOLS__WEATHER__API_KEY.")
+        if reason and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise BadArguments(reason)
+        raise answer.refusal(_SERVICE)

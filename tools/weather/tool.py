@@ -1,15 +1,15 @@
 """The tool `get_weather`: the weather now, by hour and for up to sixteen days, air quality, and a chart.
 
 A place is given by coordinates or by name. If several have the name, the clearly largest is used, or else the model
-gets the list. `tools.weather.open_meteo` queries Open-Meteo, `tools.weather.forecast` describes the answers, and
-`tools.chart` draws the chart.
+gets the list. `tools.weather.open_meteo` queries Open-Meteo; here its answers are put in words, with the units that
+they name. Values that are null are left out, and nothing is guessed. Times are local to the place.
 """
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime
-from typing import Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -19,26 +19,13 @@ from tools.cities import fold_name
 from tools.errors import BadArguments, TimedOut, ToolError
 from tools.http import Http
 from tools.text import clean_text, shorten
-from tools.weather.forecast import (
-    AIR,
-    CHART_WORDS,
-    CURRENT,
-    DAILY,
-    HOURLY,
-    ChartWords,
-    Part,
-    air,
-    days,
-    hours,
-    now,
-    panels,
-    span,
-)
 from tools.weather.open_meteo import (
     ATTRIBUTION,
     MAX_NAME_CHARS,
     OpenMeteo,
     Units,
+    Value,
+    WeatherForecast,
     WeatherOptions,
     WeatherPlace,
 )
@@ -46,20 +33,109 @@ from tools.weather.open_meteo import (
 _CLEARLY_LARGER = 3  # times as many people as the next place of that name
 _SHOWN_OTHERS = 5
 _TIMEOUT_SECONDS = 12.0
-_USUAL_DAYS = 3
-_MAX_DAYS = 16
+_USUAL_DAYS, _MAX_DAYS = 3, 16
 _FEWER = f"The forecast reaches {_MAX_DAYS} days, today included; past days and later ones are left out."
+_OVER = "That is over at this place, or further ahead than the forecast reaches."
 _IMPERIAL = {"temperature_unit": "fahrenheit", "wind_speed_unit": "mph", "precipitation_unit": "inch"}
-_LABEL_EVERY_HOURS = 3
-_MAX_HOURS_LABELLED = 26  # charts of more hours label the days
+_A_DAY = timedelta(days=1)
+
+# Open-Meteo's variables, each with its name in our results.
+_CODE, _DIRECTION = "weather_code", "wind_direction_10m"
+_CURRENT = {
+    "temperature_2m": "temperature",
+    "apparent_temperature": "feels_like",
+    "relative_humidity_2m": "humidity",
+    "precipitation": "precipitation",
+    "wind_speed_10m": "wind",
+    "wind_gusts_10m": "gusts",
+}
+_HOURLY = {
+    "temperature_2m": "temperature",
+    "precipitation_probability": "chance of rain",
+    "precipitation": "rain",
+    "wind_speed_10m": "wind",
+}
+_DAILY = {
+    "temperature_2m_min": "temperature_min",
+    "temperature_2m_max": "temperature_max",
+    "precipitation_sum": "precipitation",
+    "precipitation_probability_max": "precipitation_probability",
+    "wind_speed_10m_max": "wind_max",
+    "uv_index_max": "uv_index_max",
+}
+_POLLEN = ("alder_pollen", "birch_pollen", "grass_pollen", "mugwort_pollen", "olive_pollen", "ragweed_pollen")
+_AIR = {
+    "european_aqi": "european_index",
+    "us_aqi": "us_index",
+    "pm2_5": "fine_particles_pm2_5",
+    "pm10": "particles_pm10",
+    **{name: name for name in ("ozone", "nitrogen_dioxide", *_POLLEN)},
+}
+# The WMO's weather codes as Open-Meteo uses them. Source: open-meteo.com/en/docs, 2026-11-21.
+_WEATHER = (
+    {0: "clear sky", 1: "mainly clear", 2: "partly cloudy", 3: "overcast", 45: "fog", 48: "depositing rime fog"}
+    | {51: "light drizzle", 53: "moderate drizzle", 55: "dense drizzle"}
+    | {56: "light freezing drizzle", 57: "dense freezing drizzle"}
+    | {61: "slight rain", 63: "moderate rain", 65: "heavy rain"}
+    | {66: "light freezing rain", 67: "heavy freezing rain"}
+    | {71: "slight snowfall", 73: "moderate snowfall", 75: "heavy snowfall", 77: "snow grains"}
+    | {80: "slight rain showers", 81: "moderate rain showers", 82: "violent rain showers"}
+    | {85: "slight snow showers", 86: "heavy snow showers"}
+    | {95: "thunderstorm", 96: "thunderstorm with slight hail", 99: "thunderstorm with heavy hail"}
+)
+# Upper limits of the European air quality index. Source: open-meteo.com/en/docs, air quality, 2026-11-22.
+_AIR_WORDS = {20: "good", 40: "fair", 60: "moderate", 80: "poor", 100: "very poor"}
+_COMPASS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
+
+_Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"]
+# Start and end in hours since midnight of the day.
+_PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 23), "night": (22, 30), "all_day": (0, 24)}
 
 _ANGLE = (
-    r"(?P<{0}before>[NSEW])?\s*(?P<{0}sign>[-+−])?(?P<{0}degrees>\d{{1,3}}(?:\.\d+)?)\s*°?"
+    r"(?P<{0}before>[NSEW])?\s*(?P<{0}degrees>[-+−]?\d{{1,3}}(?:\.\d+)?)\s*°?"
     r"\s*(?:(?P<{0}minutes>\d{{1,2}}(?:\.\d+)?)\s*['′’])?\s*(?:(?P<{0}seconds>\d{{1,2}}(?:\.\d+)?)\s*[\"″”])?"
     r"\s*(?P<{0}behind>[NSEW])?"
 )
 _COORDINATES = re.compile(rf"\(?{_ANGLE.format('a')}(?:\s*[,;/]\s*|\s+){_ANGLE.format('b')}\)?", re.IGNORECASE)
 _MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
+
+_LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
+_LABEL_EVERY_HOURS = 3
+_MAX_HOURS_LABELLED = 26  # charts of more hours label the days
+
+
+class ChartWords(NamedTuple):
+    """The words of the chart in one language, the short names of the weekdays, and how a date and a number look."""
+
+    temperature: str
+    chance: str
+    amount: str
+    weekdays: str
+    date: str
+    decimal_point: str = ","
+
+    def day(self, at: datetime, form: str) -> str:
+        """Returns a day as it stands below the chart (`{at:%d}`) or in the title (`date`): `Sat 21`."""
+        return f"{self.weekdays.split()[at.weekday()]} {form.format(at=at)}"
+
+
+_DAYS_OF_ENGLISH = "Mon Tue Wed Thu Fri Sat Sun"
+CHART_WORDS: Mapping[str, ChartWords] = {
+    "en": ChartWords("Temperature", "Chance of rain", "Rain and snow per hour", _DAYS_OF_ENGLISH, "{at:%d %b}", "."),
+    "de": ChartWords(
+        *("Temperatur", "Regenwahrscheinlichkeit", "Regen und Schnee pro Stunde"),
+        *("Mo Di Mi Do Fr Sa So", "{at.day}.{at.month}."),
+    ),
+    "fr": ChartWords(
+        *("Température", "Risque de pluie", "Pluie et neige par heure"),
+        *("lun. mar. mer. jeu. ven. sam. dim.", "{at:%d/%m}"),
+    ),
+    "es": ChartWords(
+        *("Temperatura", "Probabilidad de lluvia", "Lluvia y nieve por hora"),
+        *("lun mar mié jue vie sáb dom", "{at.day}/{at.month}"),
+    ),
+}
+"""By ISO code of the language."""
 
 
 class WeatherArguments(Arguments):
@@ -74,12 +150,8 @@ class WeatherArguments(Arguments):
     )
     latitude: float | None = Field(default=None, ge=-90, le=90, allow_inf_nan=False)
     longitude: float | None = Field(default=None, ge=-180, le=180, allow_inf_nan=False)
-    days: int | None = Field(
-        default=None,
-        ge=1,
-        description="At most 16; default: 3, with day 1.",
-    )
-    hours: Part | None = Field(default=None, description="Also list hours; night: 22-6.")
+    days: int | None = Field(default=None, ge=1, description="At most 16; default: 3, with day 1.")
+    hours: _Part | None = Field(default=None, description="Also list hours; night: 22-6.")
     day: date | None = Field(default=None, description="The first one, YYYY-MM-DD.")
     air_quality: bool = Field(default=False, description="Include air quality and, in Europe, pollen.")
     chart: bool = Field(default=False, description="Also send a picture; only if people want one.")
@@ -104,7 +176,7 @@ class Weather:
     """Tells the weather of a place, now, by the hour and by the day, with air and pollen, and draws a chart."""
 
     def __init__(self, options: WeatherOptions, http: Http, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-        self._options = options
+        self._units = options.units
         self._service = OpenMeteo(options, http, timeout_seconds)
 
     spec = ToolSpec(
@@ -156,21 +228,24 @@ class Weather:
         context: ToolContext,
     ) -> Result:
         here = {"latitude": str(label["latitude"]), "longitude": str(label["longitude"]), "timezone": "auto"}
-        wanted = {
-            "current": CURRENT,
-            "daily": DAILY,
-            "forecast_days": str(_needed_days(arguments, context.now)),
-            **({"hourly": HOURLY} if arguments.hours or arguments.chart else {}),
-            **(_IMPERIAL if (arguments.units or self._options.units) == "imperial" else {}),
-        }
-        forecast = await self._service.forecast(here | wanted)
-        hourly = span(forecast, arguments.hours, arguments.day, arguments.day_count)
-        daily = days(forecast, arguments.day, arguments.day_count)
+        hourly = {"hourly": ",".join([*_HOURLY, _DIRECTION, _CODE])} if arguments.hours or arguments.chart else {}
+        forecast = await self._service.forecast(
+            here
+            | hourly
+            | {
+                "current": ",".join([*_CURRENT, _DIRECTION, _CODE]),
+                "daily": ",".join([*_DAILY, "wind_direction_10m_dominant", "sunrise", "sunset", _CODE]),
+                "forecast_days": str(_needed_days(arguments, context.now)),
+            }
+            | (_IMPERIAL if (arguments.units or self._units) == "imperial" else {})
+        )
+        by_hour = _hours_within(forecast, arguments)
+        daily = _days(forecast, arguments.day, arguments.day_count)
         data: dict[str, Any] = {
             "place": label,
             "timezone": f"{forecast.timezone} ({forecast.timezone_abbreviation})".removesuffix(" ()"),
-            "current": now(forecast),
-            "hours": hours(forecast, hourly) if arguments.hours else {},
+            "current": _now(forecast),
+            "hours": _hours(forecast, by_hour) if arguments.hours else {},
             # The hours are long enough, and say the same.
             "days": () if arguments.hours and arguments.days is None else daily,
             "note": _FEWER if len(daily) < (arguments.days or 1) else "",
@@ -180,10 +255,9 @@ class Weather:
         }
         files: tuple[ResultFile, ...] = ()
         if arguments.chart:
-            words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
-            steps, curves = panels(forecast, hourly, words)
             title = arguments.place or f"{label['latitude']}, {label['longitude']}"
-            files = await asyncio.to_thread(_chart, title, steps, curves, words)
+            words = CHART_WORDS.get(context.language, CHART_WORDS["en"])
+            files = await asyncio.to_thread(_chart, title, by_hour, forecast.hourly_units, words)
             if not files:
                 data["chart"] = "There is nothing to draw, or no picture can be made here: say it in words."
         return Result(data={name: item for name, item in data.items() if item}, files=files)
@@ -191,9 +265,13 @@ class Weather:
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
         """Returns the air quality, or why it is unknown, which does not affect the weather."""
         try:
-            return air(await self._service.air_quality({**here, "current": AIR, "forecast_days": "1"}))
+            answer = await self._service.air_quality({**here, "current": ",".join(_AIR), "forecast_days": "1"})
         except ToolError as error:
             return {"failed": str(error)}
+        index = _number(answer.current.get("european_aqi"))
+        words = (word for most, word in _AIR_WORDS.items() if index is not None and index <= most)
+        word = "unknown" if index is None else next(words, "extremely poor")
+        return {"air": word, **_with_units(answer.current, answer.current_units, _AIR)}
 
 
 def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
@@ -211,39 +289,20 @@ def _needed_days(arguments: WeatherArguments, present: datetime) -> int:
     return min(ahead + arguments.day_count + 2, _MAX_DAYS)
 
 
-def _chart(name: str, steps: Sequence[datetime], curves: Sequence[Panel], words: ChartWords) -> tuple[ResultFile, ...]:
-    """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
-    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
-    title = ": ".join(filter(None, (drawable(name), period)))
-    picture = line_chart(title, _labels(steps, words), curves, decimal_point=words.decimal_point)
-    return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
-
-
-def _labels(steps: Sequence[datetime], words: ChartWords) -> Mapping[int, str]:
-    """Returns the labels of the hours: every third one, or each day at midnight."""
-    if len(steps) <= _MAX_HOURS_LABELLED:
-        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
-        return {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
-    return {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
-
-
-def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, tuple[WeatherPlace, ...]]:
+def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | None, Sequence[WeatherPlace]]:
     """Returns the place that is clearly meant, or None, and the others.
 
     That is the one with clearly the most people among those with exactly this name, or else among all.
     """
     wanted = fold_name(asked.partition(",")[0])
     exact = [place for place in places if fold_name(place.name) == wanted]
+    ranked = sorted(exact or places, key=lambda place: -place.population)
     # One place per name, region and country: to people, a town and its district are the same.
-    largest = {(place.name, place.admin1, place.country): place for place in sorted(exact or places, key=_people)}
-    ranked = sorted(largest.values(), key=_people, reverse=True)
-    if len(ranked) == 1 or _people(ranked[0]) >= _CLEARLY_LARGER * max(_people(ranked[1]), 1):
-        return ranked[0], tuple(ranked[1 : _SHOWN_OTHERS + 1])
-    return None, tuple(ranked[:_SHOWN_OTHERS])
-
-
-def _people(place: WeatherPlace) -> int:
-    return place.population or 0
+    several = {(place.name, place.admin1, place.country): place for place in reversed(ranked)}
+    first, *others = sorted(several.values(), key=lambda place: -place.population)
+    if not others or first.population >= _CLEARLY_LARGER * max(others[0].population, 1):
+        return first, others[:_SHOWN_OTHERS]
+    return None, [first, *others][:_SHOWN_OTHERS]
 
 
 def coordinates(text: str) -> tuple[float, float] | None:
@@ -253,16 +312,166 @@ def coordinates(text: str) -> tuple[float, float] | None:
     found = _COORDINATES.fullmatch(text.strip())
     if found is None:
         return None
-    angles: list[tuple[str, float]] = []
-    for which in "ab":
-        letter = (found[f"{which}before"] or found[f"{which}behind"] or "").upper()
-        degrees, minutes, seconds = (float(found[f"{which}{part}"] or 0) for part in ("degrees", "minutes", "seconds"))
-        is_negative = (found[f"{which}sign"] or "+") != "+" or letter in {"S", "W"}
-        angles.append((letter, (degrees + minutes / 60 + seconds / 3600) * (-1 if is_negative else 1)))
-    (first, latitude), (second, longitude) = angles
-    if first in {"E", "W"} and second in {"N", "S"}:
+    angles: list[float] = []
+    letters = [(found[f"{which}before"] or found[f"{which}behind"] or "").upper() for which in "ab"]
+    for which, letter in zip("ab", letters, strict=True):
+        degrees = found[f"{which}degrees"].replace("−", "-")
+        angle = (
+            abs(float(degrees))
+            + float(found[f"{which}minutes"] or 0) / 60
+            + float(found[f"{which}seconds"] or 0) / 3600
+        )
+        angles.append(round(-angle if degrees.startswith("-") or letter in {"S", "W"} else angle, 6))
+    latitude, longitude = angles
+    if letters[0] in {"E", "W"} and letters[1] in {"N", "S"}:
         latitude, longitude = longitude, latitude
-    elif first in {"E", "W"} or second in {"N", "S"}:
+    elif letters[0] in {"E", "W"} or letters[1] in {"N", "S"}:
         return None
-    is_on_earth = abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE
-    return (round(latitude, 6), round(longitude, 6)) if is_on_earth else None
+    return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
+
+
+def _now(forecast: WeatherForecast) -> Mapping[str, str]:
+    values = forecast.current
+    return {
+        "local_time": str(values.get("time") or "unknown"),
+        "weather": _in_words(values.get(_CODE)),
+        **_with_units(values, forecast.current_units, _CURRENT, _direction(values.get(_DIRECTION))),
+    }
+
+
+def _days(forecast: WeatherForecast, first: date | None, count: int) -> Sequence[Mapping[str, str]]:
+    """Describes the weather of `count` days, by default from today on; fewer if the forecast ends before."""
+    rows: list[Mapping[str, str]] = []
+    for day, values in _rows(forecast.daily):
+        if first is not None and not first <= day.date() < first + count * _A_DAY:
+            continue
+        wind = _direction(values.get("wind_direction_10m_dominant"))
+        rows.append(
+            {
+                "date": f"{day:%A %Y-%m-%d}",
+                "weather": _in_words(values.get(_CODE)),
+                **_with_units(values, forecast.daily_units, _DAILY, wind),
+                **_sun(day, values),
+            }
+        )
+    return rows[:count]
+
+
+def _sun(day: datetime, values: Mapping[str, Value]) -> Mapping[str, str]:
+    """Describes when the sun rises and sets. Where it does neither, Open-Meteo says midnight for both: of the same day
+    in the polar night, of the next in the polar day (open-meteo/open-meteo#844, 2026-11-27).
+    """
+    rise, fall = _time(values.get("sunrise")), _time(values.get("sunset"))
+    if rise and fall and rise.time() == fall.time() == time.min and fall - rise in {timedelta(), _A_DAY}:
+        return {"sun": "does not set" if fall > rise else "does not rise"}
+    return {
+        name: f"{at:%H:%M}" + ("" if at.date() == day.date() else " of the next day")
+        for name, at in (("sunrise", rise), ("sunset", fall))
+        if at is not None
+    }
+
+
+_Hours = Sequence[tuple[datetime, Mapping[str, Value]]]
+
+
+def _hours_within(forecast: WeatherForecast, wanted: WeatherArguments) -> _Hours:
+    """Returns the hours of the part of a day, by default today at the place, without those that are past; of whole
+    days if no part is wanted.
+    """
+    rows = list(_rows(forecast.hourly))
+    present = _time(forecast.current.get("time")) or (rows[0][0] if rows else datetime.min)  # noqa: DTZ901 - local, all without a zone
+    this_hour = present.replace(minute=0)
+    midnight = datetime.combine(wanted.day or present.date(), time.min)
+    if wanted.hours is None:
+        first, last = midnight, midnight + wanted.day_count * _A_DAY
+    elif wanted.hours == "next_24" and wanted.day is None:
+        first, last = this_hour, this_hour + _A_DAY
+    else:
+        start, end = _PARTS.get(wanted.hours, _PARTS["all_day"])
+        first, last = max(midnight + timedelta(hours=start), this_hour), midnight + timedelta(hours=end)
+    return [(at, values) for at, values in rows if first <= at < last]
+
+
+def _hours(forecast: WeatherForecast, rows: _Hours) -> Mapping[str, Any]:
+    """Describes each hour in as few characters as can be read, as there are many: `15 overcast, 6.5, 10, 0, 12 W`."""
+    if not rows:
+        return {"message": _OVER, "hours": []}
+    columns = [f"{ours} {clean_text(forecast.hourly_units.get(name, ''))}".strip() for name, ours in _HOURLY.items()]
+    lines: list[str] = []
+    for at, values in rows:
+        numbers = ["-" if (value := _number(values.get(name))) is None else f"{value:g}" for name in _HOURLY]
+        line = f"{at:%H} {_in_words(values.get(_CODE))}, {', '.join(numbers)} {_direction(values.get(_DIRECTION))}"
+        lines.append(line.strip())
+    return {
+        "from": f"{rows[0][0]:%A %Y-%m-%d %H:%M}",
+        "until": f"{rows[-1][0] + timedelta(hours=1):%A %Y-%m-%d %H:%M}",
+        "columns": f"hour, weather, {', '.join(columns)} and from where",
+        "hours": lines,
+    }
+
+
+def _chart(name: str, rows: _Hours, units: Mapping[str, str], words: ChartWords) -> tuple[ResultFile, ...]:
+    """Returns the picture; none without values to draw. A place whose name cannot be drawn is left out of its title."""
+    steps = [at for at, _ in rows]
+    temperature, chance, amount = ([_number(values.get(name)) for _, values in rows] for name in list(_HOURLY)[:3])
+    warmth, wet = units.get("temperature_2m", ""), units.get("precipitation", "")
+    panels = (
+        Panel(name=f"{words.temperature} ({warmth})", values=temperature),
+        Panel(name=f"{words.chance} (%)", values=chance, lowest=0, highest=100),
+        # A tenth of a millimetre must not look like a flood.
+        Panel(name=f"{words.amount} ({wet})", values=amount, lowest=0, highest=_LITTLE_RAIN.get(wet), bars=True),
+    )
+    if len(steps) <= _MAX_HOURS_LABELLED:
+        every = 1 if len(steps) <= _LABEL_EVERY_HOURS * 3 else _LABEL_EVERY_HOURS
+        labels = {number: f"{at:%H:%M}" for number, at in enumerate(steps) if at.hour % every == 0}
+    else:
+        labels = {number: words.day(at, "{at:%d}") for number, at in enumerate(steps) if at.hour == 0}
+    period = " - ".join(dict.fromkeys(words.day(at, words.date) for at in (*steps[:1], *steps[-1:])))
+    title = ": ".join(filter(None, (drawable(name), period)))
+    picture = line_chart(title, labels, panels, decimal_point=words.decimal_point)
+    return (ResultFile(name="weather.png", content_type=PNG, data=picture),) if picture else ()
+
+
+def _rows(lists: Mapping[str, Sequence[Value]]) -> Iterator[tuple[datetime, Mapping[str, Value]]]:
+    """Turns parallel lists by variable into one row of values for each readable time."""
+    for number, said in enumerate(lists.get("time", ())):
+        if (at := _time(said)) is not None:
+            yield at, {name: row[number] for name, row in lists.items() if number < len(row)}
+
+
+def _number(value: Value) -> float | None:
+    """Returns a number that can be drawn; None for anything else."""
+    return value if isinstance(value, float) else None
+
+
+def _time(said: Value) -> datetime | None:
+    """Parses a local time without a zone; None if unreadable."""
+    try:
+        return datetime.fromisoformat(str(said))
+    except ValueError:
+        return None
+
+
+def _with_units(
+    values: Mapping[str, Value], units: Mapping[str, str], names: Mapping[str, str], wind_from: str = ""
+) -> Mapping[str, str]:
+    """Returns the values by our names with the units of the answer, leaving out null."""
+    found: dict[str, str] = {}
+    for theirs, ours in names.items():
+        value, unit = values.get(theirs), clean_text(units.get(theirs, ""))
+        if value is not None:
+            said = (
+                clean_text(value) if isinstance(value, str) else f"{value:g}{'' if unit == '%' else ' '}{unit}".strip()
+            )
+            found[ours] = f"{said} from {wind_from}" if wind_from and ours in {"wind", "wind_max"} else said
+    return found
+
+
+def _direction(degrees: Value) -> str:
+    """Returns the point of the compass that a wind comes from; empty if unknown."""
+    number = _number(degrees)
+    return "" if number is None else _COMPASS[round(number / 45) % len(_COMPASS)]
+
+
+def _in_words(code: Value) -> str:
+    return _WEATHER.get(int(code), f"weather code {code:g}") if isinstance(code, float) else "unknown"
