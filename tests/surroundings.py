@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.app import user_agent
 from bot.app.tools import idle_features
-from bot.media.pdf_port import Library
+from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from tools import Fetcher, Http, ToolDeps, alone
 

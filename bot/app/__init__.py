@@ -34,7 +34,7 @@ from bot.features.feeds.service import FeedService
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader
-from bot.media.pdf_port import Library
+from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from bot.media.speech import Speech
 from bot.metrics import Counts

@@ -99,11 +99,11 @@ class MultimodalAgent:
         if journal.spoken is None and left_seconds > _WORTHWHILE_SECONDS:
             text = _plain(outcome.text)
             await journal.reserve_fee(SPEAKING, speech.speaking_fee(text), is_limited=False)
-            said = await speech.speak(text, timeout_seconds=left_seconds)
-            if said.sound is None:
-                _log.warning("an answer could not be turned into speech: %s", said.fee.outcome)
-            file = None if said.sound is None else File(name="answer.aac", content_type="audio/aac", data=said.sound)
-            await journal.keep_spoken(Spoken(file=file, fee=said.fee))
+            sound, fee = await speech.speak(text, timeout_seconds=left_seconds)
+            if sound is None:
+                _log.warning("an answer could not be turned into speech: %s", fee.outcome)
+            file = None if sound is None else File(name="answer.aac", content_type="audio/aac", data=sound)
+            await journal.keep_spoken(Spoken(file=file, fee=fee))
         voice = journal.spoken.file if journal.spoken else None
         return replace(outcome, voice=voice, bills=journal.bills)
 

@@ -22,14 +22,13 @@ from bot.errors import Disconnected, Unfetchable
 from bot.events import Attachment, ChatId
 from bot.media import audio, texts
 from bot.media.cell import FileRefused
-from bot.media.pdf_port import PaperFacts
+from bot.media.library import read_pdf
 from bot.media.sandbox import Sandbox, check_facts
 from bot.media.sniff import FileKind, kind_of
 from bot.media.speech import MAX_AUDIO_BYTES, Fee, Speech
 from bot.messages import Document, Medium, Picture
 from bot.settings import MediaSettings
 from bot.signal.protocol import Transport
-from tools import clean_text
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +39,7 @@ _MAX_NATIVE_PAGES = 100
 """For a PDF that is passed on as it is; vendors accept 100 pages and 32 MB per request, all messages together."""
 _PAUSES_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """The pauses between attempts to fetch a file while the bridge is away."""
-_CELL_SECONDS = 30.0
+_PICTURE_SECONDS = 30.0
 _UNKNOWN_BYTES = 2_000_000
 """Assumed for a file of unknown size."""
 
@@ -84,20 +83,6 @@ class ReadAttachment:
     fee: Fee | None = None
 
 
-async def open_picture(sandbox: Sandbox, data: bytes, kind: FileKind, *, person: str = "") -> tuple[Picture, bool]:
-    """Returns a picture re-encoded by a cell, upright and small, and whether it was the first frame of an animation.
-
-    `person` is as for `Sandbox.open`.
-
-    Raises:
-        FileRefused: it is damaged, or too large.
-    """
-    facts, made = await sandbox.open("pictures", data, kind.name, timeout_seconds=_CELL_SECONDS, person=person)
-    told = check_facts(_PictureFacts, facts)
-    picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
-    return picture, told.is_animation
-
-
 class AttachmentReader:
     """Reads what came with messages. `speech` None means that recordings cannot be transcribed here."""
 
@@ -135,28 +120,30 @@ class AttachmentReader:
         `person` is as for `Sandbox.open`.
         """
         what = "a voice note" if attachment.is_voice_note else "a file"
-        if number > self._limits.max_files:
-            most = self._limits.max_files
-            why = f"which was not opened: the limit is {most} per message" if most else "which cannot be opened here"
-            return _refused(what, why)
         max_bytes = self._limits.max_bytes
-        if (attachment.size_bytes or 0) > max_bytes:
-            return _too_large(what, max_bytes)
+        if refusal := self._refusal(attachment, number):
+            return _described(what, refusal)
         try:
             data = await self._fetched(chat, attachment)
         except Unfetchable:
-            return _refused(what, f"which is no longer available, or is larger than {max_bytes // 1_000_000} MB")
+            return _described(what, f"which is no longer available, or is larger than {max_bytes // 1_000_000} MB")
         except Disconnected:
-            return _refused(what, "which could not be fetched, because Signal cannot be reached; it may be sent again")
-        kind, is_voice_note = kind_of(data), attachment.is_voice_note
+            rest = "which could not be fetched, because Signal cannot be reached; it may be sent again"
+            return _described(what, rest)
+        kind = kind_of(data)
         try:
-            return await (
-                self._recording(data, kind, may_spend, is_voice_note=is_voice_note)
-                if kind.family == "audio"
-                else self._opened(data, kind, number, person)
-            )
+            if kind.family == "audio":
+                return await self._recording(data, kind, what if attachment.is_voice_note else kind.what, may_spend)
+            return await self._opened(data, kind, number, person)
         except FileRefused as refusal:
-            return _refused(kind.what, f"which cannot be opened: {refusal}")
+            return _described(kind.what, f"which cannot be opened: {refusal}")
+
+    def _refusal(self, attachment: Attachment, number: int) -> str:
+        """Why a file is not even fetched; "" if it is."""
+        most = self._limits.max_files
+        if number > most:
+            return f"which was not opened: the limit is {most} per message" if most else "which cannot be opened here"
+        return _too_large(self._limits.max_bytes) if (attachment.size_bytes or 0) > self._limits.max_bytes else ""
 
     async def _fetched(self, chat: ChatId, attachment: Attachment) -> bytes:
         for pause_seconds in self._pauses_seconds:
@@ -170,80 +157,75 @@ class AttachmentReader:
     async def _opened(self, data: bytes, kind: FileKind, number: int, person: str) -> ReadAttachment:
         match kind.family:
             case "picture":
-                return ReadAttachment(finding=await self._picture(data, kind, person))
+                return await self._picture(data, kind, person)
             case "paper":
-                return ReadAttachment(finding=await self._paper(data, kind, f"document-{number}.pdf", person))
+                return await self._paper(data, kind, f"document-{number}.pdf", person)
             case "text":
                 # Up to half a second of work for a large file, during which everybody else must have their turn.
-                return ReadAttachment(finding=await asyncio.to_thread(self._text, data, kind))
+                return await asyncio.to_thread(self._text, data, kind)
             case _:
-                return _refused(kind.what, "which cannot be read here")
+                return _described(kind.what, "which cannot be read here")
 
-    async def _picture(self, data: bytes, kind: FileKind, person: str) -> FileDescription:
-        picture, is_animation = await open_picture(self._sandbox, data, kind, person=person)
-        what = "the first picture of an animation" if is_animation else kind.what
-        return FileDescription(what=what, rest="which is attached", medium=picture)
-
-    async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> FileDescription:
-        most = self._limits.max_text_chars
-        facts, read = await self._sandbox.open(
-            "pdf", data, str(self._limits.max_pages), str(most), timeout_seconds=_CELL_SECONDS, person=person
+    async def _picture(self, data: bytes, kind: FileKind, person: str) -> ReadAttachment:
+        facts, made = await self._sandbox.open(
+            "pictures", data, kind.name, timeout_seconds=_PICTURE_SECONDS, person=person
         )
-        # Invisible text could be an instruction. Up to a second of work for the longest text.
-        told, text = check_facts(PaperFacts, facts), await asyncio.to_thread(clean_text, read.decode(errors="replace"))
-        pages = told.pages
-        what = f"{kind.what} of {_counted(pages, 'page')}"
-        part = "" if told.pages_read == pages else f" (the first {_counted(told.pages_read, 'page')} of it)"
-        if len(data) <= _MAX_NATIVE_BYTES and pages <= _MAX_NATIVE_PAGES:
-            document = Document(data=data, name=name, pages=pages, text=text)
-            return FileDescription(what=what, rest=f"which is attached as {name}{part}", medium=document)
-        if not text:
-            return FileDescription(what=what, rest="which has only pictures and no text, and is too large to be shown")
-        return FileDescription(what=what, rest=f"its text{part}:", text=text)
+        told = check_facts(_PictureFacts, facts)
+        picture = Picture(data=made, content_type=told.content_type, width=told.width, height=told.height)
+        what = "the first picture of an animation" if told.is_animation else kind.what
+        return _described(what, "which is attached", medium=picture)
 
-    def _text(self, data: bytes, kind: FileKind) -> FileDescription:
-        text = texts.decode_text(data)
+    async def _paper(self, data: bytes, kind: FileKind, name: str, person: str) -> ReadAttachment:
+        limits = self._limits
+        paper = await read_pdf(
+            self._sandbox, data, max_chars=limits.max_text_chars, max_pages=limits.max_pages, person=person
+        )
+        what = f"{kind.what} of {_counted(paper.pages, 'page')}"
+        part = "" if paper.pages_read == paper.pages else f" (the first {_counted(paper.pages_read, 'page')} of it)"
+        if len(data) <= _MAX_NATIVE_BYTES and paper.pages <= _MAX_NATIVE_PAGES:
+            document = Document(data=data, name=name, pages=paper.pages, text=paper.text)
+            return _described(what, f"which is attached as {name}{part}", medium=document)
+        if not paper.text:
+            return _described(what, "which has only pictures and no text, and is too large to be shown")
+        return _described(what, f"its text{part}:", text=paper.text)
+
+    def _text(self, data: bytes, kind: FileKind) -> ReadAttachment:
+        text, most = texts.decode_text(data), self._limits.max_text_chars
         if text is None:
-            return FileDescription(what="a file of a kind that is not known here", rest="which cannot be read here")
-        most = self._limits.max_text_chars
-        if len(text) <= most:
-            rest = "its text:" if text.strip() else "which is empty"
-            return FileDescription(what=kind.what, rest=rest, text=text if text.strip() else "")
-        return FileDescription(
-            what=kind.what, rest=f"its text (the first {most} of {len(text)} characters):", text=text[:most]
-        )
+            return _described("a file of a kind that is not known here", "which cannot be read here")
+        if not text.strip():
+            return _described(kind.what, "which is empty")
+        part = f" (the first {most} of {len(text)} characters)" if len(text) > most else ""
+        return _described(kind.what, f"its text{part}:", text=text[:most])
 
-    async def _recording(
-        self, data: bytes, kind: FileKind, may_spend: MaySpend, *, is_voice_note: bool
-    ) -> ReadAttachment:
-        what = "a voice note" if is_voice_note else kind.what
+    async def _recording(self, data: bytes, kind: FileKind, what: str, may_spend: MaySpend) -> ReadAttachment:
         if self._speech is None:
-            return _refused(what, "which cannot be listened to: no audio service is set up here")
-        sound, ending, seconds = data, kind.name, None
-        if (measure := audio.SECONDS_OF.get(kind.name)) is not None:
-            seconds = await asyncio.to_thread(measure, data)
+            return _described(what, "which cannot be listened to: no audio service is set up here")
         if kind.name == "aac":
             (sound, seconds), ending = await asyncio.to_thread(audio.as_m4a, data), "m4a"
+        else:
+            sound, seconds, ending = data, await asyncio.to_thread(audio.seconds_of, data), kind.name
         if len(sound) > MAX_AUDIO_BYTES:
-            return _too_large(what, MAX_AUDIO_BYTES)
+            return _described(what, _too_large(MAX_AUDIO_BYTES))
         fee = self._speech.listening_fee(sound, ending, seconds=seconds)
         if fee.cost_usd and not await may_spend(fee):
-            return _refused(what, "which was not listened to: that would cost more than may still be spent")
-        heard = await self._speech.transcribe(sound, ending, seconds=seconds)
+            return _described(what, "which was not listened to: that would cost more than may still be spent")
+        words, fee = await self._speech.transcribe(sound, ending, seconds=seconds)
         what = f"{what} of {_counted(round(seconds), 'second')}" if seconds else what
-        if heard.text is None:
+        rest = TRANSCRIPT if words else "in which no words were understood"
+        if words is None:
             rest = "which could not be listened to: the audio service failed; it may be sent again"
-        else:
-            rest = TRANSCRIPT if heard.text else "in which no words were understood"
-        return ReadAttachment(finding=FileDescription(what=what, rest=rest, text=heard.text or ""), fee=heard.fee)
+        return _described(what, rest, text=words or "", fee=fee)
 
 
-def _refused(what: str, rest: str) -> ReadAttachment:
-    return ReadAttachment(finding=FileDescription(what=what, rest=rest))
+def _described(
+    what: str, rest: str, *, text: str = "", medium: Medium | None = None, fee: Fee | None = None
+) -> ReadAttachment:
+    return ReadAttachment(finding=FileDescription(what=what, rest=rest, text=text, medium=medium), fee=fee)
 
 
-def _too_large(what: str, max_bytes: int) -> ReadAttachment:
-    return _refused(what, f"which was not opened: it is larger than {max_bytes // 1_000_000} MB")
+def _too_large(max_bytes: int) -> str:
+    return f"which was not opened: it is larger than {max_bytes // 1_000_000} MB"
 
 
 def _counted(number: int, noun: str) -> str:

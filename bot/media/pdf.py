@@ -31,26 +31,34 @@ _FROM_THE_RIGHT = (  # all but digits and their separators, which are read from 
 def preload() -> None:
     """See `bot.media.cell`: loads all of pypdf."""
     load_all(pypdf)
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    _utils.NEUTRAL_CHARACTER_RANGES, _utils.RTL_CHARACTER_RANGES = _NEUTRAL, _FROM_THE_RIGHT
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
-    """See `bot.media.cell`; the arguments are the bounds of `read`."""
-    max_pages, max_characters = map(int, arguments)
-    return read(data, max_pages=max_pages, max_characters=max_characters)
+    """See `bot.media.cell`; the arguments are the most pages and characters.
 
-
-def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
-    """Returns the text in UTF-8, each page under a line `Page 1:`; empty for a scan, which has none.
-
-    The facts are `pages` (all of them) and `pages_read`, which is lower if one of the limits was reached.
+    Returns the text in UTF-8, each page under a line `Page 1:`; empty for a scan, which has none. The facts are `pages`
+    (all of them) and `pages_read`, which is lower if one of the limits was reached.
 
     Raises:
         FileRefused: it is damaged, or locked by a password.
     """
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
-    _utils.NEUTRAL_CHARACTER_RANGES, _utils.RTL_CHARACTER_RANGES = _NEUTRAL, _FROM_THE_RIGHT
+    max_pages, max_characters = map(int, arguments)
+    ends_at = time.monotonic() + READING_SECONDS
     try:
-        return _read(data, max_pages, max_characters)
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise FileRefused(_LOCKED)
+        pages, words, size, done = len(reader.pages), list[str](), 0, 0
+        for page in reader.pages[:max_pages]:
+            if size >= max_characters or time.monotonic() > ends_at:
+                break
+            text = page.extract_text().strip()
+            done += 1
+            if text:
+                words.append(f"Page {done}:\n{text}")
+                size += len(words[-1])
     except (FileNotDecryptedError, DependencyError) as error:
         raise FileRefused(_LOCKED) from error
     # pypdf lets through whatever exception its parsing of a damaged file runs into.
@@ -58,20 +66,4 @@ def read(data: bytes, *, max_pages: int, max_characters: int) -> tuple[Facts, by
         raise FileRefused("it is damaged") from error
     except RecursionError as error:
         raise FileRefused("it is nested too deeply") from error
-
-
-def _read(data: bytes, max_pages: int, max_characters: int) -> tuple[Facts, bytes]:
-    ends_at = time.monotonic() + READING_SECONDS
-    reader = PdfReader(io.BytesIO(data))
-    if reader.is_encrypted and not reader.decrypt(""):
-        raise FileRefused(_LOCKED)
-    pages, words, size, done = len(reader.pages), list[str](), 0, 0
-    for page in reader.pages[:max_pages]:
-        if size >= max_characters or time.monotonic() > ends_at:
-            break
-        text = page.extract_text().strip()
-        done += 1
-        if text:
-            words.append(f"Page {done}:\n{text}")
-            size += len(words[-1])
     return {"pages": pages, "pages_read": done}, "\n\n".join(words)[:max_characters].encode(errors="replace")

@@ -23,17 +23,9 @@ MAX_SPOKEN_CHARACTERS = 4096
 
 _MAX_SPEECH_BYTES = 20_000_000
 _SERVICE = "the audio service"
-_PROVIDER = "audio"
-_ASKED = "asked"
-_TYPES = {
-    "m4a": "audio/mp4",
-    "mp3": "audio/mpeg",
-    "ogg": "audio/ogg",
-    "wav": "audio/wav",
-    "webm": "audio/webm",
-    "flac": "audio/flac",
-}
-_MIN_BITS: Mapping[str, int] = {"wav": 64_000, "flac": 64_000}
+_TYPES = {"m4a": "audio/mp4", "mp3": "audio/mpeg"}  # the others have the name of their file extension
+_UNPACKED_BITS = {"wav": 64_000, "flac": 64_000}
+"""The fewest bits of a second of sound in these formats."""
 _MAX_BITS = 320_000
 """The most bits of a second of packed sound: a file that claims to be shorter than this allows is not believed."""
 
@@ -44,28 +36,12 @@ class Fee:
 
     name: str
     """The model that did it."""
-    provider: str
     outcome: str
     """`ok`, or a word for what went wrong."""
     latency_seconds: float
     cost_usd: Decimal | None
     """None if unknown."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Transcription:
-    """The result of one recording; if `text` is None, `fee.outcome` says why."""
-
-    text: str | None
-    fee: Fee
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SpokenText:
-    """The result of one text; `sound` is raw AAC, as Signal for Android uses it; if None, `fee.outcome` says why."""
-
-    sound: bytes | None
-    fee: Fee
+    provider: str = "audio"
 
 
 class Speech:
@@ -77,60 +53,54 @@ class Speech:
         self._audio = audio
         self._headers = bearer(api_key)
 
-    async def transcribe(
-        self,
-        sound: bytes,
-        ending: str,
-        *,
-        seconds: float | None,
-    ) -> Transcription:
-        """Returns what is said in a recording; `ending` names its format, `seconds` is its length, None if unknown."""
+    async def transcribe(self, sound: bytes, ending: str, *, seconds: float | None) -> tuple[str | None, Fee]:
+        """Returns what is said in a recording, None if that failed, and the fee, whose outcome says why.
+
+        `ending` names its format, `seconds` is its length, None if unknown.
+        """
         model, language, began = self._audio.listening_model, self._audio.language, time.monotonic()
         presumed = self.listening_fee(sound, ending, seconds=seconds).cost_usd
-        fields = {"model": model, "response_format": "json"} | ({"language": language} if language else {})
         try:
             answer = await self._http.post_form(
                 f"{self._audio.base_url}/audio/transcriptions",
                 service=_SERVICE,
-                fields=fields,
-                file=FormFile(name=f"recording.{ending}", content_type=_TYPES[ending], data=sound),
+                fields={"model": model, "response_format": "json"} | ({"language": language} if language else {}),
+                file=FormFile(
+                    name=f"recording.{ending}", content_type=_TYPES.get(ending, f"audio/{ending}"), data=sound
+                ),
                 timeout_seconds=self._audio.timeout_seconds,
                 headers=self._headers,
             )
         except ToolError as error:
-            cost = presumed if isinstance(error, TimedOut) else None
-            return Transcription(text=None, fee=_fee(model, error.code, began, cost))
+            return None, _fee(model, error.code, began, presumed if isinstance(error, TimedOut) else None)
         body = _object(answer.body)
         if not answer.ok or not isinstance(text := body.get("text"), str):
             # A refused request is not charged; one with an unreadable answer may have been.
-            cost = presumed if answer.ok else Decimal(0)
-            return Transcription(text=None, fee=_fee(model, f"status_{answer.status}", began, cost))
-        told = _seconds_told(body)
-        cost = presumed if told is None else self._minutes_cost(told)
-        return Transcription(text=text.strip(), fee=_fee(model, "ok", began, cost))
+            return None, _fee(model, f"status_{answer.status}", began, presumed if answer.ok else Decimal(0))
+        # Whisper reports seconds, other models count tokens.
+        told = _object(body.get("usage")).get("seconds")
+        cost = self._minutes_cost(told) if isinstance(told, int | float) and told > 0 else presumed
+        return text.strip(), _fee(model, "ok", began, cost)
 
     def listening_fee(self, sound: bytes, ending: str, *, seconds: float | None) -> Fee:
-        """Returns the expected fee of transcribing a recording."""
-        cost = self._minutes_cost(_presumed_seconds(len(sound), ending, seconds))
-        return _fee(self._audio.listening_model, _ASKED, time.monotonic(), cost)
+        """Returns the expected fee of transcribing a recording: by what the file claims, which may be made up, or by
+        its size, because a budget should rather end early than late.
+        """
+        bits = len(sound) * 8
+        fewest = _UNPACKED_BITS.get(ending, MIN_PACKED_BITS)
+        presumed = bits / fewest if seconds is None else max(seconds, bits / _MAX_BITS)
+        return _fee(self._audio.listening_model, "asked", time.monotonic(), self._minutes_cost(presumed))
 
     def speaking_fee(self, text: str) -> Fee:
         """Returns the expected fee of speaking a text."""
         price_usd = self._audio.speech_price
         cost = None if price_usd is None else round(price_usd * len(text) / 1_000_000, 9)
-        return _fee(self._audio.speaking_model, _ASKED, time.monotonic(), cost)
+        return _fee(self._audio.speaking_model, "asked", time.monotonic(), cost)
 
-    def _minutes_cost(self, seconds: float) -> Decimal | None:
-        price_usd = self._audio.price
-        return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
-
-    async def speak(
-        self,
-        text: str,
-        *,
-        timeout_seconds: float,
-    ) -> SpokenText:
-        """Returns the text, spoken, within this many seconds; the service refuses a text that is too long."""
+    async def speak(self, text: str, *, timeout_seconds: float) -> tuple[bytes | None, Fee]:
+        """Returns the text, spoken, in raw AAC, as Signal for Android uses it; None if that failed or took longer than
+        these seconds; and the fee, whose outcome says why. The service refuses a text that is too long.
+        """
         model, began, cost = self._audio.speaking_model, time.monotonic(), self.speaking_fee(text).cost_usd
         try:
             answer = await self._http.post_json(
@@ -142,33 +112,18 @@ class Speech:
                 headers=self._headers,
             )
         except ToolError as error:
-            lost = cost if isinstance(error, TimedOut) else None
-            return SpokenText(sound=None, fee=_fee(model, error.code, began, lost))
+            return None, _fee(model, error.code, began, cost if isinstance(error, TimedOut) else None)
         if not answer.ok or not answer.body:
-            return SpokenText(sound=None, fee=_fee(model, f"status_{answer.status}", began, Decimal(0)))
-        return SpokenText(sound=answer.body, fee=_fee(model, "ok", began, cost))
+            return None, _fee(model, f"status_{answer.status}", began, Decimal(0))
+        return answer.body, _fee(model, "ok", began, cost)
+
+    def _minutes_cost(self, seconds: float) -> Decimal | None:
+        price_usd = self._audio.price
+        return None if price_usd is None else round(price_usd * Decimal(seconds) / 60, 9)
 
 
 def _fee(model: str, outcome: str, began: float, cost_usd: Decimal | None) -> Fee:
-    return Fee(
-        name=model, provider=_PROVIDER, outcome=outcome, latency_seconds=time.monotonic() - began, cost_usd=cost_usd
-    )
-
-
-def _presumed_seconds(size_bytes: int, ending: str, seconds: float | None) -> float:
-    """The length of a recording if its service does not report it: what the file claims, which may be made up, or an
-    estimate by size: a budget should rather end early than late.
-    """
-    bits = size_bytes * 8
-    if seconds is None:
-        return bits / _MIN_BITS.get(ending, MIN_PACKED_BITS)
-    return max(seconds, bits / _MAX_BITS)
-
-
-def _seconds_told(body: Mapping[str, Any]) -> float | None:
-    """The length of the recording, if the service reports it: whisper counts seconds, others count tokens."""
-    told = _object(body.get("usage")).get("seconds")
-    return float(told) if isinstance(told, int | float) and told > 0 else None
+    return Fee(name=model, outcome=outcome, latency_seconds=time.monotonic() - began, cost_usd=cost_usd)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

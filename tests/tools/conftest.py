@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.app import user_agent
+from bot.media.library import page_text
 from bot.media.pages import serve
-from bot.media.pdf_port import page_text
 from tools import Http, PageText, Paper, ToolContext
 
 USER_AGENT = user_agent()

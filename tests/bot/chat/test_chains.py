@@ -20,7 +20,7 @@ from bot.app.tools import idle_features
 from bot.chat.agent import Agent
 from bot.chat.journal import Outcome
 from bot.clock import SetClock
-from bot.media.pdf_port import Library
+from bot.media.library import Library
 from bot.media.sandbox import Sandbox
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Scripted, agent_of, toolbox, turn_settings, unlimited

@@ -17,7 +17,7 @@ from bot.messages import Document, Picture
 from bot.settings import MediaSettings
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.media.samples import adts, box, noise, pdf, picture, slow_pdf, video
-from tests.bot.media.test_durations import OPUS_20_MS, opus
+from tests.bot.media.test_audio import OPUS_20_MS, opus
 from tests.bot.media.voices import speech_at
 from tests.cells import sandbox
 from tests.servers.fixtures import fixture_of

@@ -1,5 +1,6 @@
 """Raw AAC in an M4A file: every frame where the file says that it is."""
 
+import random
 import struct
 
 import pytest
@@ -7,6 +8,21 @@ import pytest
 from bot.media.audio import as_m4a, seconds_of
 from bot.media.cell import FileRefused
 from tests.bot.media.samples import FRAMES, adts, box, boxes
+
+OPUS_20_MS = b"\xfc" + bytes(40)
+"""A packet of one frame, music of full band."""
+
+
+def page(packets: list[bytes], *, granule: int = 0, serial: int = 1) -> bytes:
+    """One page of whole packets."""
+    table = b"".join(b"\xff" * (len(packet) // 255) + bytes((len(packet) % 255,)) for packet in packets)
+    return struct.pack("<4sxxqIII", b"OggS", granule, serial, 0, 0) + bytes((len(table),)) + table + b"".join(packets)
+
+
+def opus(*packets: bytes, granule: int = 0) -> bytes:
+    """Fifty packets a page."""
+    pages = [page(list(packets[at : at + 50]), granule=granule) for at in range(0, len(packets), 50)]
+    return page([b"OpusHead" + bytes(11)]) + page([b"OpusTags" + bytes(600)]) + b"".join(pages)
 
 
 def table(m4a: bytes) -> dict[str, bytes]:
@@ -82,14 +98,27 @@ def test_what_has_no_frames_is_refused(data: bytes) -> None:
         (box(b"moov", box(b"mvhd", struct.pack(">IIIII", 0, 0, 0, 1000, 900)) + box(b"mvex", bytes(8))), None),
         (box(b"moov", box(b"mvhd", struct.pack(">IIIII", 0, 0, 0, 1000, 0))), None),
         (box(b"moov", box(b"mvhd", b"\x00")), None),
-        (box(b"moov", b""), None),
-        (b"\x00\x00\x00\x01moof" + bytes(20), None),
         (b"", None),
+        (opus(*[OPUS_20_MS] * 300, granule=288_000), 6.0),
+        (opus(OPUS_20_MS, granule=1 << 60), None),
+        (opus(OPUS_20_MS, granule=-1), None),
+        (page([b"Speex   " + bytes(90)], granule=48_000), None),
     ],
 )
 def test_the_length_of_other_files_is_read_where_it_is_told(data: bytes, seconds: float | None) -> None:
-    """In both versions of the box; never guessed."""
+    """In both versions of the box, and in the last page; never guessed, and no longer than the bytes can hold."""
     assert seconds_of(data + box(b"free", bytes(1000))) == seconds
+
+
+@pytest.mark.parametrize("whole", [opus(*[OPUS_20_MS] * 9), as_m4a(adts())[0]], ids=["opus", "m4a"])
+def test_no_damage_is_too_much(whole: bytes) -> None:
+    """There is a length, or none."""
+    chance = random.Random(4711)
+    for _ in range(300):
+        damaged = bytearray(whole[: chance.randrange(len(whole))])
+        for at in chance.sample(range(len(damaged)), min(len(damaged), 9)):
+            damaged[at] = chance.randrange(256)
+        assert (seconds_of(bytes(damaged)) or 1) > 0
 
 
 def test_a_file_of_nothing_but_heads_is_refused() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.media import pages
 from bot.media.cell import FileRefused
-from bot.media.pdf_port import Library, page_text
+from bot.media.library import Library, page_text
 from tests.cells import sandbox
 from tools import BadArguments, PageLink, PageText
 

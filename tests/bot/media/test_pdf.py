@@ -7,12 +7,13 @@ from pypdf import PdfReader, PdfWriter
 from pypdf.generic import ArrayObject, DecodedStreamObject, DictionaryObject, NameObject
 
 from bot.media.cell import Facts, FileRefused
-from bot.media.pdf import read
+from bot.media.pdf import preload, serve
 from tests.bot.media.samples import pdf
 
 
 def words(data: bytes, *, max_pages: int = 50, max_characters: int = 10_000) -> tuple[Facts, str]:
-    facts, text = read(data, max_pages=max_pages, max_characters=max_characters)
+    preload()
+    facts, text = serve(data, (str(max_pages), str(max_characters)))
     return facts, text.decode()
 
 

@@ -257,7 +257,7 @@ async def test_every_kind_of_colour_is_the_same_in_a_cell(mode: str) -> None:
 @pytest.mark.parametrize("name", PDFS)
 async def test_a_pdf_is_the_same_in_a_cell(name: str) -> None:
     """Those under a lock that is no secret, too."""
-    expected = papers.read(PDFS[name], max_pages=9, max_characters=999)
+    expected = papers.serve(PDFS[name], ("9", "999"))
     assert await opened_by("pdf", PDFS[name], "9", "999") == expected
 
 

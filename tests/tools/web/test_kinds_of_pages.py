@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bot.media.pdf_port import Library
+from bot.media.library import Library
 from tests.cells import sandbox
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import HERE, Line, Names, line, only_here

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from bot.media.pdf_port import Library
+from bot.media.library import Library
 from tests.bot.media.samples import pdf
 from tests.bot.media.test_pdf import locked
 from tests.cells import sandbox

@@ -15,7 +15,7 @@ from bot.media.sandbox import Sandbox, check_facts
 from bot.media.texts import tidy
 from tools import BadArguments, PageLink, PageText, Paper, canonical_url, clean_line, clean_text, shorten
 
-_PAPER_SECONDS = 20.0
+_PAPER_SECONDS = 25.0
 _PAGE_SECONDS = 10.0
 _MAX_PAGES = 1_000
 _MAX_CHARACTERS = 2_000_000
@@ -25,7 +25,7 @@ _MAX_TITLE_CHARS = 300
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?")
 
 
-class PaperFacts(BaseModel):
+class _PaperFacts(BaseModel):
     """The facts that a cell reports about a PDF."""
 
     pages: int = Field(ge=0)
@@ -45,6 +45,25 @@ class _PageFacts(BaseModel):
     has_script: bool = False
 
 
+async def read_pdf(
+    sandbox: Sandbox, data: bytes, *, max_chars: int, max_pages: int = _MAX_PAGES, person: str = ""
+) -> Paper:
+    """Returns the first `max_chars` characters of a PDF's text; `person` is as for `Sandbox.open`.
+
+    Raises:
+        FileRefused: it cannot be opened; the message says why.
+    """
+    most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
+    facts, read = await sandbox.open(
+        "pdf", data, str(max_pages), str(most), timeout_seconds=_PAPER_SECONDS, person=person
+    )
+    told, text = check_facts(_PaperFacts, facts), read.decode(errors="replace")
+    # Up to a second of work for the longest text, during which everybody else must have their turn.
+    shown = await asyncio.to_thread(clean_text, text)
+    is_cut = len(text) >= most or len(shown) >= max_chars
+    return Paper(text=shown[:max_chars], pages=told.pages, pages_read=told.pages_read, is_cut=is_cut)
+
+
 class Library:
     """Opens PDFs and pages in cells."""
 
@@ -57,19 +76,10 @@ class Library:
         Raises:
             BadArguments: it cannot be opened; the message says why.
         """
-        most = min(2 * max_chars, _MAX_CHARACTERS)  # more than asked for, because invisible characters are removed
         try:
-            facts, read = await self._sandbox.open(
-                "pdf", data, str(_MAX_PAGES), str(most), timeout_seconds=_PAPER_SECONDS, person=person
-            )
-            told = check_facts(PaperFacts, facts)
+            return await read_pdf(self._sandbox, data, max_chars=max_chars, person=person)
         except FileRefused as refusal:
             raise BadArguments(str(refusal)) from refusal
-        text = read.decode(errors="replace")
-        # Up to a second of work for the longest text, during which everybody else must have their turn.
-        shown = await asyncio.to_thread(clean_text, text)
-        is_cut = len(text) >= most or len(shown) >= max_chars
-        return Paper(text=shown[:max_chars], pages=told.pages, pages_read=told.pages_read, is_cut=is_cut)
 
     async def read_page(self, body: bytes, *, url: str, charset: str, is_html: bool, person: str = "") -> PageText:
         """Returns the content of a page; see `tools.Papers`.
@@ -96,37 +106,34 @@ def page_text(facts: Facts, data: bytes, *, url: str, is_html: bool) -> PageText
     told, text = check_facts(_PageFacts, facts), clean_text(data.decode(errors="replace"))
     if not is_html:
         return PageText(text=text.strip())
-    date = _ISO_DATE.search(told.date)
+    date, here = _ISO_DATE.search(told.date), canonical_url(url)
+    base = _joined(url, told.base) or url
+    moves_to = _joined(base, told.refresh) if told.refresh else None
     return PageText(
         text=tidy(text),
         title=shorten(clean_text(told.title), _MAX_TITLE_CHARS),
         date=date[0].replace("T", " ") if date else "",
         language=clean_text(told.language)[:20],
-        links=tuple(_links(told, url)),
-        moves_to=_moves_to(told, url),
+        links=tuple(_links(told, base, here)),
+        moves_to=moves_to if moves_to and moves_to != here else "",
         has_password=told.has_password,
         has_script=told.has_script,
     )
 
 
-def _moves_to(told: _PageFacts, url: str) -> str:
-    whole = canonical_url(_joined(_joined(url, told.base) or url, told.refresh) or "") or ""
-    return whole if told.refresh and whole != canonical_url(url) and len(whole) <= _MAX_LINK_CHARS else ""
-
-
-def _links(told: _PageFacts, url: str) -> Iterator[PageLink]:
-    base = _joined(url, told.base) or url
-    seen = {canonical_url(url)}
+def _links(told: _PageFacts, base: str, here: str | None) -> Iterator[PageLink]:
+    seen = {here}
     for words, address in told.links:
-        whole = canonical_url(_joined(base, address) or "")
-        if whole is None or whole in seen or len(whole) > _MAX_LINK_CHARS:
-            continue
-        seen.add(whole)
-        yield PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole)
+        whole = _joined(base, address)
+        if whole is not None and whole not in seen:
+            seen.add(whole)
+            yield PageLink(text=shorten(clean_line(words), _MAX_LABEL_CHARS), url=whole)
 
 
 def _joined(base: str, address: str) -> str | None:
+    """The address on a page in canonical form; None if it is none of the web, or very long."""
     try:
-        return urljoin(base, address.strip())
+        whole = canonical_url(urljoin(base, address.strip()))
     except ValueError:
         return None
+    return whole if whole is not None and len(whole) <= _MAX_LINK_CHARS else None
