@@ -14,7 +14,7 @@ from bot.errors import ConfigError
 from bot.invocation import command_line
 from bot.settings.file import SettingsFile
 from bot.settings.load import GivenValue
-from bot.settings.variables import Variable, listing
+from bot.settings.variables import Variable, table
 
 _USAGE = "settings: use `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"
@@ -32,7 +32,7 @@ def show_or_change(options: argparse.Namespace) -> int:
     file = SettingsFile()
     match words:
         case [] if options.all:
-            print(listing(type(settings.load_settings())), end="")
+            print(table(type(settings.load_settings()), is_for_terminal=True), end="")
         case []:
             _show(file)
         case ["set", *pairs] if pairs:

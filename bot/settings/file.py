@@ -4,18 +4,16 @@ It uses the names of the environment, which overrides it, as does `.env`. Overri
 `ANTHROPIC_API_KEY` in the environment beats `LLM__ANTHROPIC__API_KEY` in the file. Only its owner can read the file,
 because it may hold keys. `STORE__PATH` cannot be set in it, because it determines where the file is.
 
-    write: lock --> read --> change --> check everything --> write a new file, sync it --> replace the old one
+    write: read --> change --> check everything --> write a new file, sync it --> replace the old one
 
 Values are written in single quotes, where only a backslash and a quote have a meaning, so that any text comes back as
-it was. Comments and all other lines stay as they are.
+it was. A comment that somebody has written into the file is gone after the next change.
 """
 
-import fcntl
 import os
 import re
 import tempfile
-from collections.abc import Container, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
 
 from bot.errors import ConfigError
@@ -23,12 +21,9 @@ from bot.settings.groups import Settings
 from bot.settings.load import (
     ENV_FILE,
     GivenValue,
-    bindings,
     known_variables,
     read_settings_file,
-    read_text,
     settings_file_path,
-    unusable,
     values_from,
 )
 from bot.settings.variables import Variable, hint
@@ -69,18 +64,16 @@ class SettingsFile:
             ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
                 written; the message never shows a value.
         """
-        with _locked(self.path):
-            text = read_text(self.path)
-            new = self._changed(text, changes)
-            if new == text:
-                return False
-            self._loaded(new)
-            write_atomically(self.path, new)
-            return True
+        content = self._changed(changes)
+        if content == self.read():
+            return False
+        values_from(self._environ, self._env_file, file=(self.path, content))
+        _write(self.path, text_of(content))
+        return True
 
     def preview(self, changes: Mapping[str, str | None]) -> Settings:
         """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
-        return self._loaded(self._changed(read_text(self.path), changes))
+        return values_from(self._environ, self._env_file, file=(self.path, self._changed(changes)))[0]
 
     def values(self) -> list[tuple[Variable, GivenValue]]:
         """Returns everything that is set anywhere, in the order of the settings.
@@ -109,16 +102,12 @@ class SettingsFile:
         is_set_there = given is not None and given.name in variable.names and given.where != self.path.name
         return given.where if given is not None and is_set_there else ""
 
-    def _changed(self, text: str, changes: Mapping[str, str | None]) -> str:
-        """The text with these changes, and without every other name under which the same was set."""
+    def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        """What the file holds with these changes, and without every other name under which the same was set."""
         values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
-        content = read_settings_file(self.path, text) | values
-        removed = {each for name in changes for each in self._variable(name, content).names}
-        return change_text(text or _HEAD, values, removed) if text or values else text
-
-    def _loaded(self, text: str) -> Settings:
-        content = read_settings_file(self.path, text)
-        return values_from(self._environ, self._env_file, file=(self.path, content))[0]
+        former = self.read()
+        removed = {each for name in changes for each in self._variable(name, {**former, **values}).names}
+        return {name: value for name, value in former.items() if name not in removed} | values
 
     def _variable(self, name: str, content: Mapping[str, str]) -> Variable:
         known = known_variables(self._environ, self._env_file, file=(self.path, content))
@@ -129,78 +118,35 @@ class SettingsFile:
         return found
 
 
-def change_text(text: str, values: Mapping[str, str], removed: Container[str]) -> str:
-    """Returns the text without the names in `removed` (upper-case), and with these values instead of its own."""
-    kept = "".join(
-        binding.original.string
-        for binding in bindings(text)
-        if binding.key is None or not (binding.key.upper() in removed or binding.key.upper() in values)
-    )
-    if kept and not kept.endswith(("\n", "\r")):
-        kept += "\n"
-    return kept + "".join(f"{name}={quote_value(value)}\n" for name, value in values.items())
+def text_of(values: Mapping[str, str]) -> str:
+    """Returns the content of a settings file with these values."""
+    lines = [_HEAD]
+    for name, value in values.items():
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        lines.append(f"{name}={value}\n" if _PLAIN.fullmatch(value) else f"{name}='{escaped}'\n")
+    return "".join(lines)
 
 
-def quote_value(value: str) -> str:
-    """Returns the value as it is written into the file."""
-    if _PLAIN.fullmatch(value):
-        return value
-    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
-
-
-@contextmanager
-def _locked(path: Path) -> Generator[None]:
-    """Keeps all others from writing while the block runs, in this process or another; they wait.
-
-    Raises:
-        ConfigError: the folder cannot be written to.
-    """
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(path.with_name(f"{path.name}-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        _give_to_owner_of(path.parent, lock)
-    except OSError as error:
-        raise unusable(path, "written", error) from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
-
-
-def write_atomically(path: Path, text: str) -> None:
+def _write(path: Path, text: str) -> None:
     """Replaces the file with the text, whole or not at all, readable by its owner only.
 
     Raises:
         ConfigError: the folder cannot be written to.
     """
-    target = Path(os.path.realpath(path))
+    temporary = None
     try:
-        data = text.encode()
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)  # with mode 0600
-        try:
-            _give_to_owner_of(target if target.exists() else target.parent, descriptor)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).replace(target)
-        except BaseException:
-            with suppress(OSError):
-                Path(temporary).unlink()
-            raise
-        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = (path if path.exists() else path.parent).stat()
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:  # with mode 0600
+            temporary = Path(file.name)
+            if os.geteuid() == 0:  # what root writes belongs to the user that Aldis runs as
+                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
     except (OSError, UnicodeEncodeError) as error:
-        raise unusable(path, "written", error) from error
-
-
-def _give_to_owner_of(path: Path, descriptor: int) -> None:
-    """Hands a file that root wrote to the user that Aldis runs as."""
-    owner = path.stat()
-    if os.geteuid() == 0 and owner.st_uid != 0:
-        os.fchown(descriptor, owner.st_uid, owner.st_gid)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path}: cannot be written: {why}") from error

@@ -16,30 +16,26 @@ from pydantic import AfterValidator, SecretStr
 
 from tools import is_base_url
 
-_E164 = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_E164 = re.compile(r"\+[1-9]\d{6,14}", re.ASCII)
 _GROUP_ID = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _WRAPPED = "group."
 _MASTER_KEY_BYTES = 32
 
 
-def number_of(text: str) -> str | None:
-    """A phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets; None for anything else.
-
-    Also for one with "(0)": that digit is dialled only without the country code, and the rest would be another number.
-    """
-    if re.search(r"\(\s*0+\s*\)", text):
-        return None
-    number = re.sub(r"[\s\-./()]", "", text)
-    return number if _E164.fullmatch(number) else None
-
-
 def person_of(text: str) -> str | None:
-    """A UUID in lower case or a phone number as Signal writes it; None if it is neither."""
-    return text.lower() if _UUID.fullmatch(text.lower()) else number_of(text)
+    """A UUID in lower case, or a phone number as Signal writes it, without spaces, dashes, dots, slashes and brackets.
+
+    None for anything else, also for a number with "(0)": that digit is dialled only without the country code, and the
+    rest would be another number.
+    """
+    if _UUID.fullmatch(text.lower()):
+        return text.lower()
+    number = re.sub(r"[\s\-./()]", "", text)
+    return number if _E164.fullmatch(number) and not re.search(r"\(\s*0+\s*\)", text) else None
 
 
-def group_of(text: str) -> str | None:
+def _group_of(text: str) -> str | None:
     """A group's id as envelopes carry it, in its exact case; None for anything else.
 
     signal-cli-rest-api shows the id wrapped, as `group.` followed by its base64; that is accepted as well.
@@ -73,14 +69,16 @@ def is_zone(name: str) -> bool:
     return True
 
 
-def _is_socket(value: str) -> bool:
-    try:
-        parts = urlsplit(value)
-        is_tcp = parts.scheme == "tcp" and bool(parts.hostname) and bool(parts.port)
-    except ValueError:
-        return False
-    is_unix = parts.scheme == "unix" and not parts.netloc and len(parts.path) > 1
-    return (is_unix or (is_tcp and parts.path in {"", "/"})) and not (parts.query or parts.fragment)
+def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
+    """The model, the dollars per million tokens in, and those per million out: `model=input/output`.
+
+    Raises:
+        ValueError: it is not written like that.
+    """
+    found = re.fullmatch(r"(.*\S.*)=\s*(\d+\.?\d*|\.\d+)\s*/\s*(\d+\.?\d*|\.\d+)\s*", value, re.ASCII)
+    if found is None:
+        raise ValueError("must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out")
+    return found[1].strip(), Decimal(found[2]), Decimal(found[3])
 
 
 def _database_path(path: Path) -> Path:
@@ -93,28 +91,8 @@ def _database_path(path: Path) -> Path:
     return path
 
 
-def model_price_of(value: str) -> tuple[str, Decimal, Decimal]:
-    """The model, the dollars per million tokens in, and those per million out: `model=input/output`.
-
-    Raises:
-        ValueError: it is not written like that.
-    """
-    model, _, prices = value.rpartition("=")
-    try:
-        given, taken = map(Decimal, prices.split("/"))
-        is_right = (
-            model.strip() and "_" not in prices and all(each.is_finite() and each >= 0 for each in (given, taken))
-        )
-    except (ArithmeticError, ValueError):
-        given, taken, is_right = Decimal(), Decimal(), False
-    if not is_right:
-        raise ValueError("must be a comma-separated list like model=0.25/2: dollars for a million tokens in and out")
-    return model.strip(), given, taken
-
-
 def _model_name(value: str) -> str | None:
-    provider, _, model = value.partition("/")
-    return value if provider in {"anthropic", "openai"} and re.fullmatch(r"[!-~]{1,200}", model) else None
+    return value if re.fullmatch(r"(anthropic|openai)/[!-~]{1,200}", value) else None
 
 
 def _contact(value: str) -> str | None:
@@ -124,7 +102,14 @@ def _contact(value: str) -> str | None:
 
 
 def _bridge_address(value: str) -> str | None:
-    return value.rstrip("/") if is_base_url(value) or _is_socket(value) else None
+    try:
+        parts = urlsplit(value)
+        is_tcp = parts.scheme == "tcp" and bool(parts.hostname) and bool(parts.port) and parts.path in {"", "/"}
+    except ValueError:
+        return None
+    is_socket = is_tcp or (parts.scheme == "unix" and not parts.netloc and len(parts.path) > 1)
+    is_whole = is_socket and not (parts.query or parts.fragment)
+    return value.rstrip("/") if is_base_url(value) or is_whole else None
 
 
 def _must(words: str, read: Callable[[Any], Any]) -> AfterValidator:
@@ -139,53 +124,35 @@ def _must(words: str, read: Callable[[Any], Any]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _or_star(words: str, read: Callable[[str], str | None]) -> AfterValidator:
+    return _must(words, lambda text: text if text == "*" else read(text))
+
+
 _PEOPLE = "a comma-separated list of phone numbers like +12025550123 and uuids"
-_GROUPS = "a comma-separated list of group ids in their exact case"
+_GROUPS = "be * for every group, or a comma-separated list of group ids in their exact case"
+_BRIDGE = "be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port"
+_PAGE = "be an e-mail address, or the address of a page like https://example.org/about"
+_KEY = "be 32 bytes, written as 64 hexadecimal digits or in base64"
 
-Contact = Annotated[
-    str, _must("be an e-mail address, or the address of a page like https://example.org/about", _contact)
-]
+Contact = Annotated[str, _must(_PAGE, _contact)]
 """An e-mail address or the address of a page, as a header can carry it."""
-
-BridgeAddress = Annotated[
-    str,
-    _must("be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port", _bridge_address),
-]
+BridgeAddress = Annotated[str, _must(_BRIDGE, _bridge_address)]
 """A `BaseUrl`, or the address of a socket: `unix:///path` or `tcp://host:port`."""
-
 OnePerson = Annotated[str, _must("be a uuid, or a phone number with its country code, like +12025550123", person_of)]
 """A phone number or a UUID, kept as Signal writes them."""
-
 Person = Annotated[str, _must(f"be {_PEOPLE}", person_of)]
 """Like `OnePerson`, as an item of a list."""
-
-PersonOrAll = Annotated[
-    str, _must(f"be * for everybody, or {_PEOPLE}", lambda text: text if text == "*" else person_of(text))
-]
+PersonOrAll = Annotated[str, _or_star(f"be * for everybody, or {_PEOPLE}", person_of)]
 """A person, or `*` for everybody."""
-
-GroupOrAll = Annotated[
-    str, _must(f"be * for every group, or {_GROUPS}", lambda text: text if text == "*" else group_of(text))
-]
+GroupOrAll = Annotated[str, _or_star(_GROUPS, _group_of)]
 """A group's id in its exact case, or `*` for every group."""
-
 DatabasePath = Annotated[Path, AfterValidator(_database_path)]
 """The path of a file that exists, or can be created."""
-
 Zone = Annotated[str, _must("be a time zone like Europe/Berlin", lambda name: name if is_zone(name) else None)]
 """The name of a time zone of the IANA database."""
-
-MasterKey = Annotated[
-    SecretStr,
-    _must(
-        "be 32 bytes, written as 64 hexadecimal digits or in base64",
-        lambda key: key if master_key_of(key.get_secret_value()) else None,
-    ),
-]
+MasterKey = Annotated[SecretStr, _must(_KEY, lambda key: key if master_key_of(key.get_secret_value()) else None)]
 """A value that `master_key_of` reads."""
-
 ModelPrice = Annotated[str, AfterValidator(lambda price: model_price_of(price) and price)]
 """A value that `model_price_of` reads."""
-
 ModelName = Annotated[str, _must("look like anthropic/claude-sonnet-5-5 or openai/gpt-6-luna", _model_name)]
 """A model that people can choose, as `provider/model`."""

@@ -25,8 +25,6 @@ from bot.settings.groups import SEPARATOR, USUAL, Settings
 from tools import FIXED
 
 FILE_SUFFIX = "_FILE"
-NUMBERS = frozenset({int, float, Decimal})
-"""The kinds of values that are numbers."""
 
 ALSO = {
     "LLM__ANTHROPIC__API_KEY": "ANTHROPIC_API_KEY",
@@ -82,9 +80,13 @@ class Variable:
         default = self.field.get_default(call_default_factory=True)
         if default is None or default == ():
             return ""
-        if isinstance(default, bool):
-            return str(default).lower()
-        return f"{default:g}" if isinstance(default, float) else f"{default}"
+        return (
+            str(default).lower()
+            if isinstance(default, bool)
+            else f"{default:g}"
+            if self.kind is float
+            else str(default)
+        )
 
     @property
     def kind(self) -> Any:
@@ -94,11 +96,13 @@ class Variable:
     @property
     def is_secret(self) -> bool:
         """Whether its value is a secret: never shown, and allowed to be kept in a file."""
-        return isinstance(self.kind, type) and issubclass(self.kind, SecretStr)
+        return self.kind is SecretStr
 
     @property
     def number_words(self) -> str:
-        """The kind and range of the number that it must be, such as `a whole number from 0 to 50`."""
+        """What a number must be, such as `a whole number from 0 to 50`; empty if it is no number."""
+        if self.kind not in {int, float, Decimal}:
+            return ""
         words = ["a whole number" if self.kind is int else "a number"]
         for name, word in (("ge", "from"), ("gt", "above"), ("le", "to"), ("lt", "below")):
             words += [f"{word} {getattr(bound, name)}" for bound in self.field.metadata if hasattr(bound, name)]
@@ -148,8 +152,12 @@ def kind_of(annotation: Any) -> Any:
 
 def hint(name: str, names: Iterable[str]) -> str:
     """Returns `; did you mean NAME?` for the closest of our names; empty if none is close."""
-    meant = _closest(name, names)
-    return f"; did you mean {meant}?" if meant else ""
+    wanted = name.removeprefix("ALDIS_")
+    begin = next((begin for begin in _ELSEWHERE if wanted.startswith(begin)), "")
+    wanted = _ELSEWHERE.get(begin, "") + wanted.removeprefix(begin)
+    flat = {one.replace("_", ""): one for one in sorted(names)}
+    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
+    return f"; did you mean {flat[found[0]]}?" if found else ""
 
 
 def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bool:
@@ -165,16 +173,7 @@ def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bo
     if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
         return True
     is_near = name.startswith(("ALDIS_", *_ELSEWHERE)) or get_close_matches(first, words, 1, _LIKENESS_OF_WORD)
-    return bool(is_near and name not in _COMMON and _closest(name, names))
-
-
-def _closest(name: str, names: Iterable[str]) -> str | None:
-    wanted = name.removeprefix("ALDIS_")
-    begin = next((begin for begin in _ELSEWHERE if wanted.startswith(begin)), "")
-    wanted = _ELSEWHERE.get(begin, "") + wanted.removeprefix(begin)
-    flat = {one.replace("_", ""): one for one in sorted(names)}
-    found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
-    return flat[found[0]] if found else None
+    return bool(is_near and name not in _COMMON and hint(name, names))
 
 
 @cache
@@ -182,7 +181,7 @@ def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
     """The docstrings below the fields of all classes of a module, by the names of class and field."""
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError, SyntaxError):  # installed without its source
+    except (OSError, TypeError):  # installed without its source
         return {}
     return {
         (group.name, field.target.id): doc.value.value
@@ -194,36 +193,9 @@ def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
     }
 
 
-def table(model: type[Settings] = USUAL) -> str:
-    """Returns the settings as Markdown: for each group a heading, its purpose, and a table."""
-    blocks: list[str] = []
-    for group, purpose, variables in _groups(model):
-        blocks += [f"### {group}", "", purpose, "", "| variable | default | meaning |", "|---|---|---|"]
-        for one in variables:
-            names = ", ".join(f"`{name}`" + (f" (`{FILE_SUFFIX}`)" if one.is_secret else "") for name in one.own_names)
-            meaning = one.meaning.replace("|", "\\|")
-            blocks.append(f"| {names} | {one.default and f'`{one.default}`'} | {meaning} |")
-        blocks += ["", ""]
-    return "\n".join(blocks[:-1])
-
-
-def listing(model: type[Settings]) -> str:
-    """Returns the same for a terminal: each setting as a line of `.env`, with its meaning below."""
+def table(model: type[Settings] = USUAL, *, is_for_terminal: bool = False) -> str:
+    """Returns the settings as Markdown, for each group a heading, its purpose and a table; or as lines of `.env`."""
     lines: list[str] = []
-    for group, purpose, variables in _groups(model):
-        lines += [f"{group}: {purpose}", ""]
-        for one in variables:
-            also = f"Also: {', '.join(one.names[1:])}" if one.names[1:] else ""
-            lines += [f"{one.name}={one.default}", *(f"    {text}" for text in (one.meaning, also) if text)]
-        lines += ["", ""]
-    return "\n".join(lines[:-1])
-
-
-def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
-    """The groups that have variables, in their order: name, purpose, and the variables of each.
-
-    The variables that turn off one tool each are told in the purpose of their group.
-    """
     for name, field in model.model_fields.items():
         group = cast("type[BaseModel]", field.annotation)
         found = list(variables_of(group, (name,)))
@@ -232,5 +204,21 @@ def _groups(model: type[Settings]) -> Iterator[tuple[str, str, list[Variable]]]:
         if switches:
             off = ", ".join(one.path[1].upper() for one in switches)
             purpose += f" `TOOLS__<NAME>__ENABLED=false` turns those off: {off}."
-        if found:
-            yield name.upper(), purpose, [one for one in found if one not in switches]
+        rows = [one for one in found if one not in switches]
+        if is_for_terminal and rows:
+            lines += [f"{name.upper()}: {purpose}", "", *(line for one in rows for line in _in_terminal(one)), "", ""]
+        elif rows:
+            head = ("| variable | default | meaning |", "|---|---|---|")
+            lines += [f"### {name.upper()}", "", purpose, "", *head, *map(_in_page, rows), "", ""]
+    return "\n".join(lines[:-1])
+
+
+def _in_page(one: Variable) -> str:
+    names = ", ".join(f"`{name}`" + (f" (`{FILE_SUFFIX}`)" if one.is_secret else "") for name in one.own_names)
+    meaning = one.meaning.replace("|", "\\|")
+    return f"| {names} | {one.default and f'`{one.default}`'} | {meaning} |"
+
+
+def _in_terminal(one: Variable) -> list[str]:
+    also = f"Also: {', '.join(one.names[1:])}" if one.names[1:] else ""
+    return [f"{one.name}={one.default}", *(f"    {text}" for text in (one.meaning, also) if text)]

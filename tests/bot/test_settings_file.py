@@ -1,9 +1,8 @@
-"""The settings file: what wins over what, what is refused, and what two writers at the same time leave behind."""
+"""The settings file: what wins over what, what is refused, and what a write leaves behind."""
 
 import os
 import resource
 import stat
-import threading
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,8 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.file import SettingsFile, change_text, quote_value
+from bot.settings.file import SettingsFile, text_of
 from bot.settings.load import entries
-from tools.catalog import CATALOG
-
-NOWHERE = Path("/nowhere/.env")
 
 
 class Place:
@@ -94,7 +90,7 @@ def test_a_setting_stands_in_it_once(tmp_path: Path) -> None:
 
 
 def test_it_is_its_owners_alone(tmp_path: Path) -> None:
-    """Also where it was not before, and whatever the umask says; nothing else is left in the folder but its lock."""
+    """Also where it was not before, and whatever the umask says; nothing else is left in the folder."""
     there = Place(tmp_path)
     former = os.umask(0)
     try:
@@ -105,7 +101,7 @@ def test_it_is_its_owners_alone(tmp_path: Path) -> None:
         os.umask(former)
     assert stat.S_IMODE(there.file.path.stat().st_mode) == 0o600
     assert stat.S_IMODE(there.file.path.parent.stat().st_mode) == 0o700
-    assert sorted(path.name for path in there.file.path.parent.iterdir()) == ["settings.env", "settings.env-lock"]
+    assert sorted(path.name for path in there.file.path.parent.iterdir()) == ["settings.env"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root writes for others")
@@ -118,7 +114,7 @@ def test_what_root_writes_belongs_to_whom_the_folder_does(tmp_path: Path) -> Non
     os.chown(there.file.path, 10002, 10002)
     there.file.write({"SIGNAL__NAME": "B"})
     found = {path.name: path.stat().st_uid for path in there.file.path.parent.iterdir()}
-    assert found == {"settings.env": 10002, "settings.env-lock": 10001}
+    assert found == {"settings.env": 10002}
 
 
 def test_nothing_is_written_where_anything_is_wrong(tmp_path: Path) -> None:
@@ -156,35 +152,6 @@ def test_a_file_that_was_spoilt_by_hand_is_refused(tmp_path: Path) -> None:
             there.loaded()
 
 
-def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
-    """People may write in it by hand."""
-    there = Place(tmp_path)
-    there.file.path.parent.mkdir()
-    there.file.path.write_text("# mine\nexport SIGNAL__NAME = Lamp # on the shelf\n\nWEB__PORT=1\n# the end")
-    there.file.write({"WEB__PORT": "2"})
-    text = there.file.path.read_text()
-    assert text == "# mine\nexport SIGNAL__NAME = Lamp # on the shelf\n# the end\nWEB__PORT=2\n"
-
-
-def test_two_writers_lose_nothing(tmp_path: Path) -> None:
-    """Each sets one setting after the other; in the end all of both stand there."""
-    there = Place(tmp_path)
-    begin = threading.Barrier(2)
-    names = [f"TOOLS__{name.upper()}__ENABLED" for name in CATALOG]
-
-    def writing(names: list[str]) -> None:
-        begin.wait()
-        for name in names:
-            there.file.write({name: "false"})
-
-    writers = [threading.Thread(target=writing, args=(names[half::2],)) for half in (0, 1)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert there.file.read() == dict.fromkeys(names, "false")
-
-
 def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     """A disk that takes no more: no half of it, and nothing beside it."""
     there = Place(tmp_path)
@@ -197,16 +164,12 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
     assert there.file.read() == {"SIGNAL__NAME": "before"}
-    assert len(list(there.file.path.parent.iterdir())) == 2
+    assert len(list(there.file.path.parent.iterdir())) == 1
 
 
 @given(st.dictionaries(st.from_regex(r"[A-Z][A-Z_]{0,9}", fullmatch=True), st.text(max_size=30), max_size=4))
 @example({"A": "it's \\' a \\\\ # $HOME ${B}\r\n\"x\"\n", "B": "'", "C": "\\", "D": "# x"})
 def test_whatever_is_written_is_read_back(values: dict[str, str]) -> None:
-    """Quotes, backslashes, line breaks, signs of a shell; and again after another name was changed."""
-    text = change_text("# head\n", values, ())
-    assert entries(text, "it") == values
-    again = change_text(text, {"OTHER__NAME": "x"}, ())
-    assert entries(again, "it") == {**values, "OTHER__NAME": "x"}
-    assert entries(change_text(again, {}, {"OTHER__NAME"}), "it") == values
-    assert "#" not in quote_value("plain/value,1@b:c")
+    """Quotes, backslashes, line breaks, signs of a shell; what is plain stands there as it is."""
+    assert entries(text_of(values), "it") == values
+    assert text_of({"A": "plain/value,1@b:c"}).endswith("\nA=plain/value,1@b:c\n")
