@@ -10,12 +10,11 @@ typing, so the prompt comes first: this module imports at its top only what the 
 
 import argparse
 import asyncio
-import os
 import shutil
 import signal
 import sys
 import textwrap
-from collections.abc import Awaitable, Callable
+from types import ModuleType
 
 from bot import logs
 from bot.errors import ConfigError
@@ -24,8 +23,6 @@ from bot.shutdown import Shutdown
 from bot.terminal.transport import Terminal
 from store import TurnId
 
-Talk = Callable[[Settings, Terminal, Shutdown], Awaitable[None]]
-
 
 def chat(given: Settings, options: argparse.Namespace) -> int:
     """`chat`: answers in the terminal until the person leaves.
@@ -33,6 +30,8 @@ def chat(given: Settings, options: argparse.Namespace) -> int:
     Status 1 if anything failed and nobody was there to see it.
     """
     once = (options.once or "").lower().split()
+    if options.once is not None and not once:
+        raise ConfigError("chat: the message is empty")
     if once[:1] == ["/forget"] and "yes" not in once:
         raise ConfigError("chat: /forget asks before it deletes, and --once cannot answer; add yes: `/forget yes`")
     # Log lines between answers are a distraction, so only a few appear unless asked for.
@@ -58,39 +57,27 @@ async def _chat(given: Settings, options: argparse.Namespace) -> int:
         banner = f"Aldis ({names}). /help lists commands, Ctrl-C stops an answer, /quit leaves."
         print(textwrap.fill(banner, shutil.get_terminal_size().columns), file=sys.stderr)
     await terminal.show_prompt()
-    importing = asyncio.ensure_future(asyncio.to_thread(_import_talk, given))
-    if terminal.first_message is not None:
-        ending = asyncio.ensure_future(shutdown.requested.wait())
-        await asyncio.wait((importing, terminal.first_message, ending), return_when=asyncio.FIRST_COMPLETED)
-        ending.cancel()
-        if not importing.done() and (terminal.has_left or shutdown.requested.is_set()):
-            await terminal.aclose()
-            os._exit(0)  # nothing is open yet, and there is no other way to end a thread that is importing
-    talk = await importing
-    await talk(given, terminal, shutdown)
+    app = await asyncio.to_thread(_import_app, given)
+    async with app.build_service(given, terminal, realm="terminal") as aldis:
+        tasks, interrupted = aldis.worker.tasks, set[TurnId]()
+
+        def interrupt() -> None:
+            """Stops the running turns; if there are none, or some did not stop since, leaves."""
+            running = tasks.stoppable()
+            if running <= interrupted:
+                shutdown.request()
+            interrupted.update(running)
+            tasks.stop_all()
+
+        asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
+        await aldis.chat(shutdown.requested, shutdown.hurried)
     return 1 if terminal.failed and not terminal.is_interactive else 0
 
 
-def _import_talk(given: Settings) -> Talk:
+def _import_app(given: Settings) -> ModuleType:
     """Imports what answers, together with the SDKs of the configured models."""
     from bot import app
     from bot.app.models import import_sdks
 
     import_sdks(given)
-
-    async def talk(given: Settings, terminal: Terminal, shutdown: Shutdown) -> None:
-        async with app.build_service(given, terminal, realm="terminal") as aldis:
-            tasks, interrupted = aldis.worker.tasks, set[TurnId]()
-
-            def interrupt() -> None:
-                """Stops the running turns; if there are none, or some did not stop since, leaves."""
-                running = tasks.stoppable()
-                if running <= interrupted:
-                    shutdown.request()
-                interrupted.update(running)
-                tasks.stop_all()
-
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, interrupt)
-            await aldis.chat(shutdown.requested, shutdown.hurried)
-
-    return talk
+    return app

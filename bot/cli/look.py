@@ -1,4 +1,4 @@
-"""The verbs that look and change nothing, `doctor`, `health` and `verify`; and `link`, which shows a QR code until a
+"""The verbs that look and change nothing, `doctor` and `health`; and `link`, which shows a QR code until a
 phone has scanned it and Aldis is a device of its account.
 
     wait for the bridge --> a code --scanned--> linked
@@ -22,13 +22,10 @@ from bot.clock import MachineClock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
 from bot.doctor.servers import fetch_json
-from bot.errors import ConfigError, Disconnected, LinkRefused
-from bot.features.attestation import NOTHING_PROVED, Attestation, is_word
-from bot.i18n.catalogues import say
+from bot.errors import Disconnected, LinkRefused
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
 from bot.signal.directory import UNNAMED, takes_numberless
-from bot.version import build
 from bot.web.admin.account import show_codes
 from bot.web.admin.world import Wait
 
@@ -61,29 +58,6 @@ def health(given: Settings, _: argparse.Namespace) -> int:
         return 1
     print(json.dumps(state, indent=2))
     return 0 if state.get("ok") else 1
-
-
-def verify(given: Settings, options: argparse.Namespace) -> int:
-    """`verify WORD`: prints a quote for this word as JSON; status 1 if nothing vouches for Aldis.
-
-    Raises:
-        ConfigError: no quote can be made for such a word.
-    """
-    if not is_word(options.word):
-        raise ConfigError("verify: a word has 8 to 100 letters without accents, digits, dots, - or _")
-    logs.set_up("ERROR", given.log.format)
-    attestation = Attestation(given.attestation.socket)
-    if not attestation.is_possible():
-        print(say(NOTHING_PROVED, source=build()["source"]), file=sys.stderr)
-        return 1
-    try:
-        evidence = asyncio.run(attestation.evidence(options.word))
-    except Disconnected as error:
-        print(f"aldis: nothing is proved: {error}", file=sys.stderr)
-        return 1
-    print(evidence.files[0].data.decode())
-    print(evidence.text, file=sys.stderr)
-    return 0
 
 
 def link(given: Settings, _: argparse.Namespace) -> int:

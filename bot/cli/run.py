@@ -15,10 +15,10 @@ import gc
 import logging
 import signal
 import sys
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
@@ -54,14 +54,14 @@ _REFUSALS = (ConfigError, StoreError, Disconnected)
 def run(given: Settings, _: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
     _set_up_log(given)
-    app.check_settings(given)
+    _check(given)
     asyncio.run(_Runs(given).go())
     return 0
 
 
 def set_up(given: Settings, options: argparse.Namespace) -> int:
     """`setup`: prints the address that opens the pages of the running Aldis; if none runs, runs one with pages."""
-    if asyncio.run(link(given)) is not None:
+    if asyncio.run(_link(given)) is not None:
         return show_link(given, options)
     if asyncio.run(ask_running(given.store.path, "state", within_seconds=ASKING_SECONDS)) is not None:
         raise ConfigError(f"WEB__ADMIN_PORT: Aldis runs without pages; set it to {USUAL_PORT} and start Aldis again")
@@ -69,14 +69,9 @@ def set_up(given: Settings, options: argparse.Namespace) -> int:
     return run(given.model_copy(update={"web": given.web.model_copy(update={"admin_port": port})}), options)
 
 
-def restart(given: Settings, _: argparse.Namespace) -> int:
-    """`restart`: restarts the running Aldis, and waits until it has started again."""
-    return asyncio.run(_restart(given.store.path))
-
-
 def show_link(given: Settings, _: argparse.Namespace) -> int:
     """`admin`: prints the address that opens the pages of the running Aldis."""
-    url = asyncio.run(link(given))
+    url = asyncio.run(_link(given))
     if url is None:
         print(
             f"aldis: no Aldis with administration pages is running here; set WEB__ADMIN_PORT={USUAL_PORT} and"
@@ -89,12 +84,73 @@ def show_link(given: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
+async def _link(given: Settings) -> str | None:
+    """An address that opens the pages of the running Aldis; None if none runs, or it has no pages."""
+    answer = await ask_running(given.store.path, "admin-link", within_seconds=ASKING_SECONDS)
+    return None if answer is None else str(answer["url"])
+
+
+def restart(given: Settings, _: argparse.Namespace) -> int:
+    """`restart`: restarts the running Aldis, and waits until it has started again."""
+    return asyncio.run(_restart(given.store.path))
+
+
+async def _restart(store_path: Path) -> int:
+    answer = await ask_running(store_path, "restart")
+    if answer is None:
+        print(
+            f"aldis: no Aldis is running here; start it with `{command_line('run')}`. If it is still waiting for "
+            "Signal, stop and start it instead",
+            file=sys.stderr,
+        )
+        return 1
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_RESTART_SECONDS):
+            while True:
+                state: Mapping[str, Any] | None = None
+                with suppress(StoreError):  # it is stopping
+                    state = await ask_running(store_path, "state", within_seconds=ASKING_SECONDS)
+                if state is not None and state.get("runs", 0) > answer["run"]:
+                    break
+                await asyncio.sleep(_LOOK_SECONDS)
+        if state.get("refused") is None:
+            print("Aldis has restarted with its current settings.")
+            return 0
+        why = f"the new ones were refused: {state['refused']}"
+        print(f"aldis: it keeps running with its previous settings, because {why}", file=sys.stderr)
+        return 2
+    print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
+    return 1
+
+
+def _check(given: Settings) -> None:
+    """Checks what can be checked before anything is built.
+
+    Raises:
+        ConfigError: these settings cannot work.
+    """
+    app.check_settings(given)
+    if given.web.admin_port:
+        secret_of(given, is_contained=is_contained())
+
+
+def _checked_settings() -> Settings:
+    """The settings for the next run."""
+    given = settings.load_settings()
+    _check(given)
+    return given
+
+
+def _set_up_log(given: Settings) -> None:
+    logs.set_up(given.log.level.upper(), given.log.format)
+
+
 @asynccontextmanager
 async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[object]]) -> AsyncGenerator[World]:
     """Serves the pages while the block runs, if they are turned on; yields what they know about Aldis.
 
     Raises:
-        ConfigError: the address cannot be listened on, or pages that others can reach have no second factor.
+        ConfigError: the address cannot be listened on.
     """
     world = World(given, app.doctor_deps, file=SettingsFile(), restart=restart)
     if given.web.admin_port == 0:
@@ -103,18 +159,11 @@ async def _serve_pages(given: Settings, restart: Callable[[], Awaitable[object]]
     from bot.web.admin.site import Site
 
     place = PagesAddress(host=given.web.admin_host, port=given.web.admin_port, url=given.web.admin_url)
-    secret_of(given, is_contained=is_contained())
     site = Site(world, place)
     async with site.serving():
         if not given.access.admins:
             print(_FIRST.format(url=site.new_link(), command=command_line("admin")), file=sys.stderr, flush=True)
         yield world
-
-
-async def link(given: Settings) -> str | None:
-    """Returns an address that opens the pages of the running Aldis; None if none runs, or it has no pages."""
-    answer = await ask_running(given.store.path, "admin-link", within_seconds=ASKING_SECONDS)
-    return None if answer is None else str(answer["url"])
 
 
 class _Runs:
@@ -203,49 +252,7 @@ class _Runs:
         found = logs.leaves(failure)
         if self._former is None or not all(isinstance(one, _REFUSALS) for one in found):
             return False
-        if self._shutdown.begins_again():  # somebody has corrected them in the meantime
-            self._now = self._next
-            return True
         self._now, self._former = self._former, None
         self._restarts.refused = spell_commands(str(found[0]))
         _log.error("the new settings were refused; the previous ones apply again: %s", self._restarts.refused)
         return True
-
-
-def _checked_settings() -> Settings:
-    """The settings for the next run."""
-    given = settings.load_settings()
-    app.check_settings(given)
-    if given.web.admin_port:
-        secret_of(given, is_contained=is_contained())
-    return given
-
-
-def _set_up_log(given: Settings) -> None:
-    logs.set_up(given.log.level.upper(), given.log.format)
-
-
-async def _restart(store_path: Path) -> int:
-    answer = await ask_running(store_path, "restart")
-    if answer is None:
-        print(
-            f"aldis: no Aldis is running here; start it with `{command_line('run')}`. If it is still waiting for "
-            "Signal, stop and start it instead",
-            file=sys.stderr,
-        )
-        return 1
-    until = time.monotonic() + _RESTART_SECONDS
-    while time.monotonic() < until:
-        state = None
-        with suppress(StoreError):  # it is stopping
-            state = await ask_running(store_path, "state", within_seconds=ASKING_SECONDS)
-        if state is not None and state.get("runs", 0) > answer["run"]:
-            if (refused := state.get("refused")) is None:
-                print("Aldis has restarted with its current settings.")
-                return 0
-            why = f"the new ones were refused: {refused}"
-            print(f"aldis: it keeps running with its previous settings, because {why}", file=sys.stderr)
-            return 2
-        await asyncio.sleep(_LOOK_SECONDS)
-    print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
-    return 1

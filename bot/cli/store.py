@@ -8,7 +8,7 @@ verb opens the store itself. A restored store is not started until the operator 
                                         '-neither--> no start until `restore` decides
 
 `upgrade-check` tries this version on a copy before it replaces the running one; nothing in use changes, no person gets
-a message, and no model is paid unless asked for ("An upgrade, and the way back" in docs/operating.md):
+a message, and no model is paid ("An upgrade, and the way back" in docs/operating.md):
 
     backup (by the running Aldis, or else of the files as they lie) --> a copy of it is brought up to date
         --> a question is answered over the copy --> the changes are reported --> the copy goes, the backup stays
@@ -21,7 +21,6 @@ import os
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
@@ -59,12 +58,13 @@ T = TypeVar("T")
 
 _QUESTION, _ANSWER = "What is 17 * 23?", "391"
 _CANARY_SECONDS = 300.0
-_LEFT_SECONDS = 3600.0
-"""Longer than any check takes."""
-_DRAFT = ".upgrade-check-"
-_QUIET = {"TOOLS__MCP__ENABLED": "false", "TOOLS__NEWS__ENABLED": "false", "WEB__PORT": "0"}
-"""What the question does not need: other people's servers, and a page."""
-_ALONE = {"LLM__PROVIDERS": "offline"}
+_ALONE = {
+    "LLM__PROVIDERS": "offline",
+    "TOOLS__MCP__ENABLED": "false",
+    "TOOLS__NEWS__ENABLED": "false",
+    "WEB__PORT": "0",
+}
+"""What the question needs none of: models, other people's servers, and a page."""
 
 REALM = "signal"
 _BRIDGE_SECONDS = 30.0
@@ -102,18 +102,34 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 
     Without FILE, only decides about a store that was restored earlier.
     """
-    path = given.store.path
+    kept, now = given.store, MachineClock().now()
     if options.file is not None:
-        _restore(given, options.file)
-    elif not is_undecided(path):
+        former = _restore(given, Path(options.file).absolute())
+        print(f"Restored {kept.path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
+    elif not is_undecided(kept.path):
         if options.decision:
-            raise ConfigError(f"{path} is not waiting for a decision")
-        copies = sorted(path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
+            raise ConfigError(f"{kept.path} is not waiting for a decision")
+        copies = sorted(kept.path.absolute().parent.joinpath("backups").rglob("aldis-*.db"), key=lambda copy: copy.name)
         newest = f"; the newest in {copies[-1].parent} is {copies[-1].name}" if copies else ""
         raise ConfigError(f"restore: name the backup's file, which ends in .db{newest}")
-    if not _decided(given, options.decision):
+    found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
+    if found is None:
+        return 0
+    print(_listed(found, now), file=sys.stderr)
+    decision: Decision | None = "settle" if found.is_empty else options.decision
+    if decision is None:
         print(f"Nothing is decided yet: {UNDECIDED}.", file=sys.stderr)
+        return 0
+    asyncio.run(_over_store(given, replay if decision == "replay" else lambda repos: settle(repos, now)))
+    if not found.is_empty:
+        print(_DONE[decision], file=sys.stderr)
     return 0
+
+
+def _restore(given: Settings, copy: Path) -> Path | None:
+    """Puts the copy in the place of the store, which is kept beside it; returns where."""
+    kept = given.store
+    return restore(copy, kept.path, now=MachineClock().wall(), key=kept.master_key, old_key=kept.old_master_key)
 
 
 async def put_back(given: Settings, copy: Path) -> None:
@@ -122,11 +138,8 @@ async def put_back(given: Settings, copy: Path) -> None:
     Raises:
         StoreError: the copy is refused, and the store is as before.
     """
-    kept, clock = given.store, MachineClock()
-    await asyncio.to_thread(
-        restore, copy, kept.path, now=clock.wall(), key=kept.master_key, old_key=kept.old_master_key
-    )
-    await _over_store(given, lambda repos: settle(repos, clock.now()))
+    await asyncio.to_thread(_restore, given, copy)
+    await _over_store(given, lambda repos: settle(repos, MachineClock().now()))
 
 
 async def try_store(given: Settings) -> None:
@@ -136,45 +149,14 @@ async def try_store(given: Settings) -> None:
     Raises:
         StoreError: it cannot be opened, or was restored and is undecided.
     """
-    kept = given.store
-    async with open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key) as store:
+    async with _opened(given) as store:
         if await store.read(lambda repos: repos.restored.restoration()) is not None:
             raise Undecided(UNDECIDED)
 
 
-def _restore(given: Settings, file: str) -> None:
-    kept, now = given.store, MachineClock().wall()
-    former = restore(Path(file).absolute(), kept.path, now=now, key=kept.master_key, old_key=kept.old_master_key)
-    print(f"Restored {kept.path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
-
-
-def _decided(given: Settings, decision: Decision | None) -> bool:
-    """Whether the restored store is decided now: by the option, or because nothing was open in it."""
-    now = MachineClock().now()
-    found = asyncio.run(_over_store(given, lambda repos: backlog(repos, now)))
-    if found is None:
-        return True
-    print(_listed(found, now), file=sys.stderr)
-    chosen = "settle" if found.is_empty else decision
-    if chosen is None:
-        return False
-    asyncio.run(_over_store(given, replay if chosen == "replay" else lambda repos: settle(repos, now)))
-    if not found.is_empty:
-        print(_DONE[chosen], file=sys.stderr)
-    return True
-
-
 def _opened(given: Settings) -> AbstractAsyncContextManager[Store]:
-    """The store, which nobody else has open.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """The store, which no one else has open."""
     kept = given.store
-    if not kept.path.exists():
-        raise ConfigError(
-            f"STORE__PATH: there is nothing at {kept.path} yet: Aldis has never run here, or this is the wrong folder"
-        )
     return open_store(kept.path, realm=REALM, key=kept.master_key, old_key=kept.old_master_key)
 
 
@@ -185,8 +167,12 @@ async def _over_store(given: Settings, work: Callable[[Repositories], T]) -> T:
 
 def _listed(found: Backlog, now: datetime) -> str:
     """How much is open and since when, and what cannot be known."""
+
+    def ago(at: datetime | None) -> str:
+        return f"{phrases.duration((now - at).total_seconds())} ago" if at else "of an unknown time"
+
     copied_at = found.restoration.copied_at
-    made = f"of {copied_at:%Y-%m-%d %H:%M} UTC ({_ago(copied_at, now)})" if copied_at else "of an unknown time"
+    when = f" {copied_at:%Y-%m-%d %H:%M} UTC ({ago(copied_at)})" if copied_at else " an unknown time"
     parts = (
         ("answered", "message", found.messages),
         ("sent", "answer", found.replies),
@@ -195,17 +181,12 @@ def _listed(found: Backlog, now: datetime) -> str:
     )
     lines: list[str] = []
     for what, noun, part in parts:
-        since = _ago(part.oldest_at, now) if part.oldest_at else "of an unknown time"
         many, oldest = ("s", "the oldest ") if part.items > 1 else ("", "")
         if part.items:
-            lines.append(f"  {part.items} {noun}{many} would be {what}, {oldest}{since}")
+            lines.append(f"  {part.items} {noun}{many} would be {what}, {oldest}{ago(part.oldest_at)}")
     if not lines:
-        return f"The store is a backup {made}. Nothing was open in it: there is nothing to decide."
-    return "\n".join((f"The store is a backup {made}. If Aldis continues from it:", *lines, _UNKNOWN))
-
-
-def _ago(at: datetime, now: datetime) -> str:
-    return f"{phrases.duration((now - at).total_seconds())} ago"
+        return f"The store is a backup of{when}. Nothing was open in it: there is nothing to decide."
+    return "\n".join((f"The store is a backup of{when}. If Aldis continues from it:", *lines, _UNKNOWN))
 
 
 def rotate_key(given: Settings, _: argparse.Namespace) -> int:
@@ -287,12 +268,17 @@ async def _done(
     answer = await ask_running(given.store.path, verb, body)
     if answer is not None:
         return answer
+    path = given.store.path
+    if not path.exists():
+        raise ConfigError(
+            f"STORE__PATH: there is nothing at {path} yet: Aldis has never run here, or this is the wrong folder"
+        )
     async with _opened(given) as store:
         return await work(store)
 
 
-def check(given: Settings, options: argparse.Namespace) -> int:
-    """`upgrade-check [FOLDER]`: status 0 if this version works on the store, 1 if it does not answer.
+def check(given: Settings, _: argparse.Namespace) -> int:
+    """`upgrade-check`: status 0 if this version works on the store, 1 if it does not answer.
 
     Raises:
         ConfigError, StoreError: there is nothing to try it on, or it cannot be brought up to date.
@@ -301,20 +287,20 @@ def check(given: Settings, options: argparse.Namespace) -> int:
     path = given.store.path.absolute()
     if not path.exists():
         raise ConfigError(f"STORE__PATH: there is no store at {path}")
-    folder = Path(options.folder).absolute() if options.folder else path.parent / "backups"
+    folder = path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
-    ours = build()
     before = "" if running is None else f"{_named(running)} -> "
-    print(f"version  {before}{_named(ours)}{'' if before else ', while none is running'}")
+    print(f"version  {before}{_named(build())}{'' if before else ', while none is running'}")
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
-    print("settings understood")
-    _clear(folder)
-    with tempfile.TemporaryDirectory(prefix=_DRAFT, dir=folder) as place:
+    with tempfile.TemporaryDirectory(prefix=".upgrade-check-", dir=folder) as place:
         copy = Path(place) / path.name
-        _put_beside(path, copy)
-        more = _QUIET if options.model else {**_QUIET, **_ALONE}
-        chosen = settings.load_settings({**os.environ, "STORE__PATH": str(copy), **more})
-        _bring_up_to_date(chosen, backup)
+        for name in (master_key_path(path).name, settings.SETTINGS_FILE_NAME):
+            if path.with_name(name).exists():
+                shutil.copyfile(path.with_name(name), copy.with_name(name))
+        chosen = settings.load_settings({**os.environ, **_ALONE, "STORE__PATH": str(copy)})
+        asyncio.run(put_back(chosen, backup))
+        old, new = schema_of(backup), schema_of(copy)
+        print(f"schema   {old}" + (f" -> {new}" if new != old else ", as it is"))
         answer = asyncio.run(_canary(chosen))
     is_right = _ANSWER in answer
     print(f"answer   {_QUESTION} {' '.join(answer.split()) or 'no answer'}{'' if is_right else ': that is wrong'}")
@@ -329,31 +315,6 @@ async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | 
         return await asyncio.to_thread(copy_closed, path, folder, now=MachineClock().wall()), None
     state = await ask_running(path, "state") or {}
     return Path(answer["file"]), state.get("build", {})
-
-
-def _clear(folder: Path) -> None:
-    """Removes what a killed check left behind: sealed words, and perhaps a key."""
-    for place in folder.glob(f"{_DRAFT}*"):
-        if not place.is_symlink() and time.time() - place.stat().st_mtime > _LEFT_SECONDS:
-            shutil.rmtree(place, ignore_errors=True)
-
-
-def _put_beside(path: Path, copy: Path) -> None:
-    """Copies the key and the settings file beside the store, if they exist."""
-    for name in (master_key_path(path).name, settings.SETTINGS_FILE_NAME):
-        if path.with_name(name).exists():
-            os.close(os.open(copy.with_name(name), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            shutil.copyfile(path.with_name(name), copy.with_name(name))
-
-
-def _bring_up_to_date(chosen: Settings, backup: Path) -> None:
-    version = schema_of(backup)
-    kept = chosen.store
-    restore(backup, kept.path, now=MachineClock().wall(), key=kept.master_key, old_key=kept.old_master_key)
-    now = MachineClock().now()
-    asyncio.run(_over_store(chosen, lambda repos: settle(repos, now)))  # without output: no one will use that store
-    brought_to = schema_of(kept.path)
-    print(f"schema   {version}" + (f" -> {brought_to}" if brought_to != version else ", as it is"))
 
 
 async def _canary(chosen: Settings) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 from dotenv.parser import parse_stream
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.errors import ConfigError
@@ -251,7 +251,9 @@ def _read(variable: Variable, found: list[GivenValue], wrong: list[str]) -> dict
         words = "has quotes around its value, which count as part of it here; remove them"
     elif not words and variable.number_words and "_" in value:  # Python ignores them
         words = f"must be {variable.number_words}"
-    elif not words and variable.is_secret and not (value.isascii() and value.isprintable() and " " not in value):
+    elif (
+        not words and variable.kind is SecretStr and not (value.isascii() and value.isprintable() and " " not in value)
+    ):
         words = "must be one word of printable ASCII characters"  # a library that refuses a header would show it
     if words:
         wrong.append(given.wrong(words))

@@ -96,7 +96,7 @@ class Variable:
     @property
     def is_secret(self) -> bool:
         """Whether its value is a secret: never shown, and allowed to be kept in a file."""
-        return self.kind is SecretStr
+        return isinstance(self.kind, type) and issubclass(self.kind, SecretStr)
 
     @property
     def number_words(self) -> str:

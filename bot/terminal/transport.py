@@ -100,14 +100,6 @@ class Terminal:
         self.failed = False
         """Whether any reply reported a failure or could not be written."""
 
-    @property
-    def has_left(self) -> bool:
-        """Whether the person left the prompt before messages were asked for."""
-        reading = self.first_message
-        if reading is None or not reading.done() or reading.cancelled() or reading.exception() is not None:
-            return False
-        return reading.result() is None
-
     async def show_prompt(self) -> None:
         """Lets the person start typing before messages are asked for; returns when the prompt is visible, or never will
         be.

@@ -77,13 +77,12 @@ async def test_without_a_running_one_the_store_is_not_opened(world: World) -> No
         await world.ask("My cat is called Tabby.")
         await process.kill()
     before = (world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()
-    failed = await world.verb("upgrade-check", "copies", module=NEWER, STEP_FAILS="1")
+    failed = await world.verb("upgrade-check", module=NEWER, STEP_FAILS="1")
     assert (failed.status, failed.stderr.count("\n")) == (2, 1)
     checked = await world.verb("upgrade-check", module=NEWER)
     assert checked.status == 0, checked.stderr
     assert ((world.folder / "aldis.db").read_bytes(), (world.folder / "aldis.db-wal").read_bytes()) == before
-    [backup] = [name for name in world.left() if name.endswith(".db")]
-    assert world.left() == {backup, f"{backup}-keys"}
+    backup = max(name for name in world.left() if name.endswith(".db"))
     restored = await world.verb("restore", str(world.folder / "backups" / backup), "--settle")
     assert restored.status == 0, restored.stderr
     told = await world.verb("export", ALICE.uuid)

@@ -50,21 +50,10 @@ def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.Capt
 
 
 def test_each_verb_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """And the shell completes them and their options."""
+    """With its purpose."""
     assert left("--help") == 0
     shown = re.findall(r"^    ([a-z-]+) +\S", capsys.readouterr().out, re.MULTILINE)
-    assert left("completion") == 0
-    script = capsys.readouterr().out
-    assert sorted(shown) == sorted(set(shown)) == sorted(re.findall(r"^        ([a-z-]+)\)", script, re.MULTILINE))
-    asked = 'COMP_WORDS=(aldis {}); COMP_CWORD={}; _aldis; echo "${{COMPREPLY[@]}}"\n'
-    told = subprocess.run(
-        ["bash"],
-        input=script + "\n" + asked.format("upg", 1) + asked.format("doctor --m", 2),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert told.stdout.splitlines() == ["upgrade-check", "--model"]
+    assert sorted(shown) == sorted({verb.name for verbs in cli.VERBS.values() for verb in verbs})
 
 
 def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,11 +133,11 @@ def test_older_time_zones_of_the_machine_give_way(tmp_path: Path, capsys: pytest
     before = zoneinfo.TZPATH
     zoneinfo.reset_tzpath(to=[str(tmp_path)])
     try:
-        assert left("completion") == 0
+        assert left("settings", "--all") == 0
         assert zoneinfo.TZPATH == ()
     finally:
         zoneinfo.reset_tzpath(to=before)
-    assert "complete" in capsys.readouterr().out
+    capsys.readouterr()
 
 
 def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

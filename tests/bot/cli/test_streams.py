@@ -1,4 +1,4 @@
-"""What a verb does when standard input, output or error is closed, full, or left by its reader."""
+"""What a verb does when standard input, output or error is full, or left by its reader."""
 
 import subprocess
 import sys
@@ -43,21 +43,3 @@ def test_a_full_disk_behind_the_output_is_named(verb: str, folder: Path) -> None
     ended = in_shell(f"aldis {verb} >/dev/full", folder)
     said = [line for line in ended.stderr.splitlines() if not line.startswith("The copy is two files")]
     assert (ended.returncode, said) == (1, ["aldis: standard output cannot be written: No space left on device"])
-
-
-@pytest.mark.parametrize("line", ["settings --all >&-", "chat --once hi <&- >&- 2>&-"])
-def test_closed_streams_are_like_the_null_device(line: str, folder: Path) -> None:
-    """A daemon or a cron job may start without them."""
-    ended = in_shell(f"aldis {line}", folder)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-
-
-def test_no_file_of_the_store_takes_the_place_of_a_closed_stream(folder: Path) -> None:
-    """What is printed would go into it."""
-    script = (
-        "import os, sys; from bot.cli.main import main\n"
-        "try: main(['export', '00000000-0000-4000-8000-000000000001'])\n"
-        "finally: os.write(9, ' '.join(os.readlink(f'/proc/self/fd/{number}') for number in range(3)).encode())"
-    )
-    ended = in_shell(f'exec 9>&1; "{sys.executable}" -c "{script}" <&- >&- 2>&-', folder)
-    assert ended.stdout == "/dev/null /dev/null /dev/null"

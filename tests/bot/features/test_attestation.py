@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli import main as cli
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
 from bot.errors import Disconnected
@@ -149,23 +148,3 @@ async def test_in_the_chat(store: Store, clock: SetClock, socket: Path) -> None:
             assert WORD in text
             agent.faults.append(answer_json({"error": "no"}, 400))
             assert (await _told(aldis, f"/verify {WORD}"))[0].startswith("Nothing is proved: the hardware")
-
-
-def test_on_the_command_line(
-    socket: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The file on standard output, words beside it; status 1 where nothing vouches for Aldis, 2 without a word."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ATTESTATION__SOCKET", str(socket))
-
-    def left(*arguments: str) -> int | str | None:
-        with pytest.raises(SystemExit) as exit_:
-            cli.main(arguments)
-        return exit_.value.code
-
-    assert left("verify") == left("verify", "short") == 2
-    capsys.readouterr()
-    assert left("verify", WORD) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("I can't prove what runs here")
