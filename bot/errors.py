@@ -17,7 +17,6 @@
        |  '- NetworkFailed         the same, and perhaps nothing goes out at present
        |- NotUploaded              the sender: an attached file was refused, so nothing went out
        |- Untrusted                an admin: somebody's safety number has changed and is not trusted yet
-       |- SentUnnamed              nobody: it went out, but without a known timestamp; never send it again
        |- Undeliverable            nobody: it will never go out
        |- CallRefused              the operator: the bridge refused a request, and says why
        |- Disconnected             the intake: connect again
@@ -126,10 +125,6 @@ class SendUnknown(TransportError):
 
 class NetworkFailed(SendUnknown):
     """The bridge believes it did not reach Signal's server: the cause may be Signal, not this message."""
-
-
-class SentUnnamed(TransportError):
-    """It certainly went out, under an unknown timestamp: it cannot be edited and must not be sent again."""
 
 
 class NotUploaded(TransportError):

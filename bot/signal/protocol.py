@@ -196,7 +196,6 @@ class Transport(Protocol):
             NotUploaded: it certainly did not go out, because its files were not accepted.
             Untrusted: it certainly did not go out; try again when the recipient's safety number is trusted.
             SendUnknown: it may have gone out.
-            SentUnnamed: it went out, but its id is unknown.
             Undeliverable: it never will.
         """
         ...

@@ -1,12 +1,11 @@
-"""What an unsuccessful answer means for a send, as far as both bridges share it.
+"""What an unsuccessful answer means for a send: both bridges pass on a result for each recipient, or a sentence.
 
-Both pass on what signal-cli says: a result for each recipient, or a sentence. signal-cli uploads files before it sends,
-and turns whatever goes wrong while sending to one person into a result. So a sentence about an exception means that
-something failed before the first recipient, except in a group.
+signal-cli uploads files before it sends, and turns whatever goes wrong while sending to one person into a result. So a
+sentence about an exception means that something failed before the first recipient, except in a group.
 
 Source: signal-cli 0.14.6, `org.asamk.signal.json.JsonSendMessageResult`, `org.asamk.signal.commands.SendCommand`,
 `org.asamk.signal.jsonrpc.SignalJsonRpcCommandHandler`, `SendHelper` and `AttachmentHelper` in
-`org.asamk.signal.manager.helper` (2026-11-22).
+`org.asamk.signal.manager.helper` (2026-11-22); signal-cli-rest-api, commit a08db23, `src/api/api.go` (2026-11-21).
 """
 
 import re
@@ -32,13 +31,22 @@ SUCCESS = "SUCCESS"
 MAX_CHALLENGE_PAUSE_SECONDS = 900.0
 """The longest pause of a send that Signal wants a captcha for. For people who solve none, Signal says a day."""
 
-UNTRUSTED = "IDENTITY_FAILURE"
-_RATE_LIMITED = "RATE_LIMIT_FAILURE"
-_HOPELESS: Mapping[str, UndeliverableReason] = {
+_REASONS: Mapping[str, str] = {
     "UNREGISTERED_FAILURE": "unregistered",
     "INVALID_PRE_KEY_FAILURE": "no_keys",
+    "IDENTITY_FAILURE": "untrusted",
+    "RATE_LIMIT_FAILURE": "rate_limit",
 }
+"""signal-cli's results for a recipient; any other is a network failure."""
+_HOPELESS: Mapping[str, UndeliverableReason] = {"unregistered": "unregistered", "no_keys": "no_keys"}
 
+_SENTENCES: tuple[tuple[re.Pattern[str], UndeliverableReason], ...] = (
+    (re.compile(r"User is not (a member in|allowed to send message to) group|Group not found"), "not_in_group"),
+    (re.compile(r"The user .* is not registered|Unregistered user"), "unregistered"),
+    (re.compile(r"Invalid (group|recipient|phone number|number)|Specified account does not exist"), "refused"),
+    (re.compile(r"couldn't process request", re.IGNORECASE), "refused"),  # the rest-api, before it asked signal-cli
+)
+"""How sentences begin; further on they contain names that strangers choose."""
 _EXCEPTION = re.compile(r"^(?P<failed>Failed to send message: )?.*\((?P<name>\w+(Exception|Error))\)\Z", re.DOTALL)
 """The form of signal-cli's sentence about an exception; in the middle are its subject and its message."""
 _WRAPPED = " (UnexpectedErrorException)"
@@ -47,25 +55,12 @@ _TRANSIENT = re.compile(r"\[(408|429|5\d\d)\]|timed? ?out|connect|network|unable
 _OURS = {"ClassCastException", "NumberFormatException"}
 """Exceptions of signal-cli while it reads a request, before it does anything."""
 _RATE_LIMIT = re.compile(r"rate.?limit|\[(413|429)\]", re.IGNORECASE)
-_SENTENCES: tuple[tuple[re.Pattern[str], UndeliverableReason], ...] = (
-    (re.compile(r"User is not (a member in|allowed to send message to) group|Group not found"), "not_in_group"),
-    (re.compile(r"The user .* is not registered|Unregistered user"), "unregistered"),
-    (re.compile(r"Invalid (group|recipient|phone number|number)|Specified account does not exist"), "refused"),
-)
-"""How signal-cli's other sentences begin; further on they contain names that strangers choose."""
-_UNTRUSTED_SENTENCE = re.compile(r"untrusted", re.IGNORECASE)
+_UNTRUSTED = re.compile(r"untrusted", re.IGNORECASE)
 _TAIL_CHARS = 400
 """The part of a long sentence that says what happened: before it comes the file itself, as base64."""
 
-_REASONS: Mapping[str, str] = {
-    **_HOPELESS,
-    UNTRUSTED: "untrusted",
-    _RATE_LIMITED: "rate_limit",
-}
-
 _UNAUTHORIZED = re.compile(r"\[40[13]\]|Authorization ?failed", re.IGNORECASE)
 """How Signal's server refuses a device that was removed. Source: libsignal-service, `AuthorizationFailedException`."""
-
 _TOKEN = re.compile(r"[\w.:+/=-]{1,500}", re.ASCII)
 
 
@@ -75,7 +70,7 @@ def is_unauthorized(words: str) -> bool:
 
 
 def missed_recipient(kind: str, person: PersonId | None) -> MissedRecipient:
-    """Returns somebody whom a send missed although it reached others; an unknown type counts as a network failure."""
+    """Returns a person whom a send missed although it reached others; `kind` is the type of their result."""
     return MissedRecipient(person=person, reason=_REASONS.get(kind, "network"))
 
 
@@ -91,10 +86,9 @@ def rate_limited(*, retry_after_seconds: float | None = None, challenge: str | N
     """
     if challenge is None:
         return NotSent("Signal limits the rate of sending", retry_after_seconds=retry_after_seconds)
-    pause_seconds = None if retry_after_seconds is None else min(retry_after_seconds, MAX_CHALLENGE_PAUSE_SECONDS)
     return NotSent(
         f"Signal wants a captcha solved before it sends more (see `{command_line('health')}`)",
-        retry_after_seconds=pause_seconds,
+        retry_after_seconds=min(retry_after_seconds or 0, MAX_CHALLENGE_PAUSE_SECONDS) or None,
     )
 
 
@@ -103,26 +97,26 @@ def failure(
 ) -> TransportError:
     """Returns the error if no recipient got a message: unknown outweighs try again later, which outweighs never.
 
-    `kinds` are the result types of all recipients. An unknown type counts as a network failure.
+    `kinds` are the result types of all recipients.
     """
-    if set(kinds) - _HOPELESS.keys() - {_RATE_LIMITED, UNTRUSTED}:
+    reasons = {_REASONS.get(kind, "network") for kind in kinds}
+    if "network" in reasons:
         return NetworkFailed("the connection to Signal failed while sending")
-    if _RATE_LIMITED in kinds:
+    if "rate_limit" in reasons:
         return rate_limited(retry_after_seconds=retry_after_seconds, challenge=challenge)
-    if UNTRUSTED in kinds:
+    if "untrusted" in reasons:
         return untrusted_error()
-    words = f"no recipient can get it: {', '.join(sorted(set(kinds)))}"
-    reasons: list[UndeliverableReason] = [_HOPELESS[kind] for kind in sorted(kinds)]
-    return Undeliverable(words, reason=reasons[0] if reasons else "refused")
+    reason = _HOPELESS[min(reasons)] if reasons else "refused"
+    return Undeliverable(f"no recipient can get it: {', '.join(sorted(kinds))}", reason=reason)
 
 
 def untrusted_error() -> Untrusted:
-    """Returns the error for anything sent to somebody whose safety number has changed."""
+    """Returns the error for anything sent to a person whose safety number has changed."""
     return Untrusted("the safety number of the recipient has changed, and is not trusted")
 
 
 def failure_told(words: str, *, is_group: bool) -> TransportError | None:
-    """Returns the error for signal-cli's sentence about a failed send; None if the sentence is unknown.
+    """Returns the error for a sentence about a failed send; None if the sentence is unknown.
 
     The sentence itself is in no error message: it contains file names and numbers.
     """
@@ -130,30 +124,20 @@ def failure_told(words: str, *, is_group: bool) -> TransportError | None:
     for pattern, reason in _SENTENCES:
         if pattern.match(words):
             return Undeliverable(f"signal-cli refused it: {reason}", reason=reason)
-    found = _EXCEPTION.match(words.removesuffix(_WRAPPED))
-    if found is not None:
-        return _exception(found["name"], words[-_TAIL_CHARS:], is_send=bool(found["failed"]), is_group=is_group)
-    if _RATE_LIMIT.search(words):
-        return _limit(is_group=is_group)
-    return untrusted_error() if _UNTRUSTED_SENTENCE.search(words) else None
-
-
-def _exception(name: str, tail: str, *, is_send: bool, is_group: bool) -> TransportError | None:
-    """The error for an exception of this name in signal-cli; `is_send`: reported by the send command itself."""
+    found, tail = _EXCEPTION.match(words.removesuffix(_WRAPPED)), words[-_TAIL_CHARS:]
+    name = found["name"] if found is not None else ""
     if name == "AttachmentInvalidException" or _UPLOAD.search(name):
         return NotUploaded(f"a file was not taken ({name})", is_final=not _TRANSIENT.search(tail))
-    if is_send and not is_group:
+    if found is not None and found["failed"] and not is_group:
         # If there are files, they are what failed: a refused upload is also reported as a rate limit (0.13.14).
         return NotUploaded(f"signal-cli failed before it sent anything ({name})", is_final=False)
     if _RATE_LIMIT.search(tail):
-        return _limit(is_group=is_group)
-    return Undeliverable(f"signal-cli cannot read the request ({name})") if name in _OURS else None
-
-
-def _limit(*, is_group: bool) -> TransportError:
-    # In a group the limit can strike halfway (https://github.com/AsamK/signal-cli/issues/2071).
-    words = "Signal limits the rate of sending"
-    return SendUnknown(f"{words}; some members may have got it") if is_group else NotSent(words)
+        # In a group the limit can strike halfway (https://github.com/AsamK/signal-cli/issues/2071).
+        said = "Signal limits the rate of sending"
+        return SendUnknown(f"{said}; some members may have got it") if is_group else NotSent(said)
+    if name in _OURS:
+        return Undeliverable(f"signal-cli cannot read the request ({name})")
+    return untrusted_error() if not name and _UNTRUSTED.search(words) else None
 
 
 def http_failure(status: int) -> TransportError:
@@ -165,10 +149,8 @@ def http_failure(status: int) -> TransportError:
     """
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return NotUploaded(f"the request is too large: HTTP {status}", is_final=True)
-    if status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
+    if status == HTTPStatus.UNPROCESSABLE_ENTITY:
         return Undeliverable(f"the request was refused with HTTP {status}")
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        return rate_limited()
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return NotSent(f"what answers at SIGNAL__URL did not take the request: HTTP {status}")
     return SendUnknown(f"the bridge to Signal answered with HTTP {status}")

@@ -4,13 +4,14 @@ Source: signal-cli-rest-api, commit a08db23, and the same run in front of signal
 """
 
 import asyncio
+from contextlib import suppress
 from urllib.parse import quote
 
-from bot.errors import Disconnected, NotScanned
+from bot.errors import CallRefused, Disconnected, NotScanned
 from bot.events import Account
 from bot.signal.directory import accounts_in, with_id
 from bot.signal.json import as_object, text_in
-from bot.signal.rest_api.client import Client, refusal_words
+from bot.signal.rest_api.client import Client
 
 _CALL_SECONDS = 30.0
 _ACCOUNTS_SECONDS = 5.0
@@ -46,11 +47,9 @@ class RestApiLinking:
             return account
         try:
             path = f"/v1/contacts/{account.name}?all_recipients=true"
-            return with_id(account, await self._client.ask(path, timeout_seconds=_CALL_SECONDS))
-        except Disconnected as error:
-            if (words := refusal_words(error)) is not None:
-                raise Disconnected(f"{error}: {words}") from error
-            raise
+            return with_id(account, await self._client.do("GET", path, timeout_seconds=_CALL_SECONDS))
+        except CallRefused as error:
+            raise Disconnected(str(error)) from error
 
     async def start_link(self, device_name: str) -> str:
         """Returns the address for the QR code; see `Linking.start_link`."""
@@ -70,12 +69,9 @@ class RestApiLinking:
         try:
             async with asyncio.timeout(self.scan_seconds):
                 while True:
-                    try:
+                    with suppress(Disconnected):
                         if new := set(await self.accounts()) - set(self._before or ()):
                             return new.pop().name
-                    except Disconnected as error:
-                        if not isinstance(error.__cause__, TimeoutError):
-                            raise
                     await asyncio.sleep(self._poll_seconds)
         except TimeoutError as error:
             raise NotScanned("the code was not scanned in time") from error

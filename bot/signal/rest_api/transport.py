@@ -15,15 +15,14 @@ import base64
 import logging
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Mapping
 
 import aiohttp
 import signalbot
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK, WebSocketException
 
-from bot.errors import ConfigError, Disconnected, SendUnknown, SentUnnamed, TransportError
+from bot.errors import ConfigError, Disconnected, SendUnknown, TransportError
 from bot.events import (
     Account,
     Attachment,
@@ -40,17 +39,9 @@ from bot.events import (
 from bot.invocation import command_line
 from bot.signal.directory import accounts_in
 from bot.signal.files import check_size, data_uri
-from bot.signal.json import Json, as_object, as_whole, items_in, parse_frame, person_in, text_in
+from bot.signal.json import Json, as_object, items_in, parse_frame, person_in, text_in
 from bot.signal.protocol import Release, StreamState
-from bot.signal.rest_api.client import (
-    CONNECT_SECONDS,
-    BridgeRefusal,
-    Client,
-    Method,
-    as_outcome,
-    challenge_in,
-    check_about,
-)
+from bot.signal.rest_api.client import CONNECT_SECONDS, BridgeRefusal, Client, Method, check_about
 from bot.signal.send_errors import failure, missed_recipient
 from bot.signal.signal_bridge import Listed, SignalBridge
 
@@ -63,11 +54,7 @@ MAX_FRAME_BYTES = 4 * 1024 * 1024
 _MAX_FRAMES_AHEAD = 1024
 """How many frames are taken off the socket before they are asked for: the bridge drops what stays there too long."""
 _PINGS_IN_SILENCE = 20
-"""How many pings are sent in the time after which an unresponsive websocket is given up, so that a bridge that was gone
-without a word is noticed with the next one."""
-_MAX_SUCCESS_BYTES = 1024 * 1024
-"""For the body of a successful send: one line for each member of a group that it missed."""
-_MAX_DIGITS = 20
+"""How many times the bridge is asked for a sign of life in the time after which a silent websocket is given up."""
 _MARKERS = {
     Style.BOLD: "**",
     Style.ITALIC: "*",
@@ -76,17 +63,7 @@ _MARKERS = {
     Style.SPOILER: "||",
 }
 _SPECIAL = re.compile(r"[*~`|]")
-
-
-class _Connection(ClientConnection):
-    """A websocket that reports every sign of life: a frame, a ping or a pong."""
-
-    on_data: Callable[[], None] = staticmethod(lambda: None)
-
-    def data_received(self, data: bytes) -> None:
-        """Reports whatever arrives."""
-        self.on_data()
-        super().data_received(data)
+_TIMESTAMP = re.compile(r"[0-9]{1,15}")
 
 
 class RestApi(SignalBridge):
@@ -112,10 +89,9 @@ class RestApi(SignalBridge):
         super().__init__(account, stream, name=name, takes_notes=takes_notes)
         self._name = account.name
         """The account's name in addresses."""
-        self._connection: _Connection | None = None
+        self._websocket: ClientConnection | None = None
         """The last one, open or not."""
         self._closing: asyncio.Task[None] | None = None
-        self._is_stopping = False
         self._silence_seconds = silence_seconds
         self._send_seconds = send_seconds
         self._call_seconds = call_seconds
@@ -129,48 +105,53 @@ class RestApi(SignalBridge):
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the frames of one connection; see `Transport.envelopes`."""
-        check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
-        async with self._websocket() as websocket:
-            async for raw in _frames_of(websocket):
-                if (envelope := await self._read(raw)) is not None:
-                    yield envelope
-
-    @asynccontextmanager
-    async def _websocket(self) -> AsyncGenerator[_Connection]:
+        await self._check_mode()
         try:
-            websocket = await connect(
+            async with connect(
                 f"ws{self._client.url.removeprefix('http')}/v1/receive/{self._name}",
                 open_timeout=self._call_seconds,
-                ping_interval=self._silence_seconds / _PINGS_IN_SILENCE,
-                ping_timeout=self._silence_seconds,
+                ping_interval=None,
                 close_timeout=1,
                 max_size=MAX_FRAME_BYTES,
                 max_queue=_MAX_FRAMES_AHEAD,
                 proxy=None,
-                create_connection=_Connection,
-            )
+            ) as self._websocket:
+                _log.info("connected to signal-cli-rest-api")
+                self.stream.is_open, self.stream.heard_at = True, time.monotonic()
+                while True:
+                    raw = await self._frame(self._websocket)
+                    if raw is not None and (envelope := await self._read(raw.decode("utf-8", "replace"))) is not None:
+                        yield envelope
+        except ConnectionClosedOK:
+            return
         except (WebSocketException, OSError, TimeoutError) as error:
             raise Disconnected(f"no connection to signal-cli-rest-api: {type(error).__name__}") from error
-        assert isinstance(websocket, _Connection)  # noqa: S101  (what was asked for, to the type checker)
-        self._connection = websocket
-        websocket.on_data = self._note_life
-        self._note_life()
-        try:
-            _log.info("connected to signal-cli-rest-api")
-            self.stream.is_open = True
-            yield websocket
         finally:
             self.stream.is_open = False
-            await websocket.close()
 
-    def _note_life(self) -> None:
+    async def _check_mode(self) -> None:
+        check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
+
+    async def _frame(self, websocket: ClientConnection) -> bytes | None:
+        """The next frame; None if none has come for a while, and the bridge has given another sign of life.
+
+        Raises:
+            TimeoutError: it has given none.
+        """
+        raw = None
+        try:
+            async with asyncio.timeout(self._silence_seconds / _PINGS_IN_SILENCE):
+                raw = await websocket.recv(decode=False)
+        except TimeoutError:
+            async with asyncio.timeout(self._silence_seconds):
+                await (await websocket.ping())
         self.stream.heard_at = time.monotonic()
+        return raw
 
     def stop_receiving(self) -> None:
         """Closes the websocket in order, and hands out what has arrived; see `Transport.stop_receiving`."""
-        if not self._is_stopping and self._connection is not None and self.stream.is_open:
-            self._closing = asyncio.create_task(self._connection.close())
-        self._is_stopping = True
+        if self._closing is None and self._websocket is not None and self.stream.is_open:
+            self._closing = asyncio.create_task(self._websocket.close())
 
     # Outgoing
 
@@ -178,54 +159,40 @@ class RestApi(SignalBridge):
         """Sends one message; see `Transport.send`."""
         ready = await self._ready(reply)
         message = _message_of(ready, account=self._name, recipient=self._recipient(reply.chat))
-        return await self._send("POST", "/v2/send", message, in_group=reply.chat.is_group, is_message=True)
+        return await self._send("POST", "/v2/send", message, is_group=reply.chat.is_group)
 
     async def remove(self, removal: Removal) -> SentId:
         """Deletes one of our own messages; see `Transport.remove`."""
         self._check_target(removal.chat, removal.target)
         body = {"recipient": self._recipient(removal.chat), "timestamp": removal.target}
-        return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, in_group=removal.chat.is_group)
+        return await self._send("DELETE", f"/v1/remote-delete/{self._name}", body, is_group=removal.chat.is_group)
 
-    async def _send(self, method: Method, path: str, body: Json, *, in_group: bool, is_message: bool = False) -> SentId:
-        """Sends something, notes whether Signal wants a captcha, and returns the id of what was sent."""
+    async def _send(self, method: Method, path: str, body: Json, *, is_group: bool) -> SentId:
+        """Sends something, notes whether Signal wants a captcha, and returns the id of what was sent.
+
+        A successful answer lists failures, one for each recipient. In bridges built from older source it is a single
+        object instead of a list.
+        """
         try:
-            with as_outcome(is_group=in_group):
-                answer = await self._client.call(
-                    method,
-                    path,
-                    body,
-                    timeout_seconds=self._send_seconds,
-                    max_bytes=_MAX_SUCCESS_BYTES,
-                    is_sending=True,
-                )
+            answer = await self._client.send(method, path, body, timeout_seconds=self._send_seconds, is_group=is_group)
         except TransportError as error:
             if isinstance(error.__cause__, BridgeRefusal):
-                self.challenge = challenge_in(error.__cause__) or self.challenge
+                self.challenge = error.__cause__.challenge or self.challenge
             raise
-        sent_id = self._sent_id(answer, may_miss_all=is_message and not in_group)
-        self.challenge = None
-        return sent_id
-
-    def _sent_id(self, body: bytes, *, may_miss_all: bool) -> SentId:
-        """The id in a successful answer, which lists failures, one for each recipient.
-
-        Up to 0.100, and in bridges built from older source, it is a single object instead of a list.
-        """
-        answer = parse_frame('{"sent": ' + body.decode("utf-8", "replace") + "}")
-        sent = as_object(next(iter(items_in(answer, "sent")), answer.get("sent")))
+        listed = parse_frame('{"sent": ' + answer.decode("utf-8", "replace") + "}")
+        sent = as_object(next(iter(items_in(listed, "sent")), listed.get("sent")))
         errors = [as_object(error) for error in items_in(as_object(sent.get("errors")), "recipients")]
-        if errors and may_miss_all:
+        if errors and not is_group:
             raise failure([text_in(error, "reason") for error in errors])
         if errors:
             _log.warning("a message did not reach %d members of a group", len(errors))
         for error in errors:
             self.missed.append(missed_recipient(text_in(error, "reason"), person_in(error, "uuid")))
-        at = str(sent.get("timestamp"))
-        is_number = at.isascii() and at.isdecimal() and len(at) <= _MAX_DIGITS
-        sent_at = as_whole(int(at)) if is_number else None
-        if sent_at is None:
-            raise SentUnnamed("signal-cli-rest-api has sent it, and does not give its timestamp")
-        return SentId(sent_at)
+        found = _TIMESTAMP.fullmatch(str(sent.get("timestamp")))
+        if found is None:
+            raise SendUnknown("signal-cli-rest-api's answer cannot be read")
+        self.challenge = None
+        return SentId(int(found[0]))
 
     def _recipient(self, chat: ChatId) -> str:
         """A person's UUID, or a group's id in this bridge's form: the id of the envelopes, in base64 once more."""
@@ -254,10 +221,10 @@ class RestApi(SignalBridge):
             "timestamp": sent_at,
             "reaction": emoji,
         }
-        path = f"/v1/reactions/{self._name}"
+        method, path = "DELETE" if removed else "POST", f"/v1/reactions/{self._name}"
+        seconds, is_group = self._call_seconds, chat.is_group
         try:
-            with as_outcome(is_group=chat.is_group):
-                await self._client.call("DELETE" if removed else "POST", path, body, timeout_seconds=self._call_seconds)
+            await self._client.send(method, path, body, timeout_seconds=seconds, is_group=is_group)
         except SendUnknown:
             raise
         except TransportError as error:
@@ -288,7 +255,7 @@ class RestApi(SignalBridge):
 
     async def check_receiving(self) -> None:
         """Checks that the bridge has the right mode and the account; see `Identities.check_receiving`."""
-        check_about(as_object(await self._client.ask("/v1/about", timeout_seconds=self._call_seconds)))
+        await self._check_mode()
         if not await self.is_linked():
             raise ConfigError(
                 "SIGNAL__ACCOUNT: signal-cli-rest-api does not know this account;"
@@ -336,11 +303,7 @@ class RestApi(SignalBridge):
         return await self._ask(f"/v1/{what}/{self._name}{more}")
 
     async def _ask(self, path: str) -> object:
-        """Asks, once the stream has shown that this is a bridge: its refusals may pass, too."""
-        try:
-            return await self._client.ask(path, timeout_seconds=self._call_seconds)
-        except ConfigError as error:
-            raise Disconnected(str(error)) from error
+        return await self._client.ask(path, timeout_seconds=self._call_seconds)
 
     def _bot(self) -> signalbot.SignalBot:
         if self._signalbot is None:
@@ -367,18 +330,6 @@ class RestApi(SignalBridge):
             _log.log(level, "%s failed: %s", what, type(error).__name__)
             return False
         return True
-
-
-async def _frames_of(websocket: _Connection) -> AsyncGenerator[str]:
-    """Yields the frames until the bridge closes in order. Pings bound the wait for each."""
-    while True:
-        try:
-            raw = await websocket.recv(decode=False)
-        except ConnectionClosedOK:
-            return
-        except WebSocketException as error:
-            raise Disconnected(f"the websocket broke: {type(error).__name__}") from error
-        yield raw.decode("utf-8", "replace")
 
 
 def _message_of(reply: Reply, *, account: str, recipient: str) -> Mapping[str, object]:

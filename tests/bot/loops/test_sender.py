@@ -9,7 +9,7 @@ import pytest
 
 from bot.chat.outgoing import add_message
 from bot.clock import SetClock
-from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, SentUnnamed, Undeliverable, Untrusted
+from bot.errors import NetworkFailed, NotSent, NotUploaded, SendUnknown, Undeliverable, Untrusted
 from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
@@ -340,18 +340,6 @@ async def test_tries_that_surely_did_not_go_out_are_no_repetitions(store: Store,
         await say(store, "two")
         await pass_until(store, clock, ["sent", "sent"], ["sent", "dead"])
     assert [reply.content.text for reply in transport.sent] == ["one", "two"]
-
-
-async def test_what_was_sent_without_a_name_is_never_sent_again(store: Store, clock: SetClock) -> None:
-    """The bridge has said that it is out; a receipt may still tell its name, and then the next part follows."""
-    transport = FakeTransport(sends=[SentUnnamed("no timestamp")])
-    await say(store, "one", "two")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "unknown", "waiting")
-        clock.move(91)
-        store.wakeups["outbox"].set()
-        await come_to(store, "dead", "sent")
-    assert [reply.content.text for reply in transport.sent] == ["two"]
 
 
 class Mute(FakeTransport):

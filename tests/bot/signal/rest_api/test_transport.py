@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +17,6 @@ from bot.errors import (
     NotSent,
     NotUploaded,
     SendUnknown,
-    SentUnnamed,
     Undeliverable,
     Untrusted,
 )
@@ -90,8 +89,7 @@ async def test_a_version_that_works(server: SignalRestApi, bridge: Bridge, versi
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
-        (answer_json({}, status=404), ConfigError),
-        (answer_json({}, status=401), ConfigError),
+        (answer_json({}, status=404), Disconnected),
         (answer_json({}, status=400), Disconnected),
         (answer_json({}, status=500), Disconnected),
         (answer_json([]), ConfigError),
@@ -216,45 +214,26 @@ async def test_a_success_without_a_list_was_sent(server: SignalRestApi, bridge: 
         await bridge.transport().send(reply())
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"", b"null", b"[]", b"[{}]", b'[{"timestamp": "soon"}]', b'{"timestamp": -1}', b"<html>", b"\xff", b"]" * 9),
-        *(b'[{"timestamp": "%s"}]' % (b"9" * digits) for digits in (19, 5000)),
-    ],
-)
-async def test_a_success_that_cannot_be_read_was_sent(server: SignalRestApi, bridge: Bridge, body: bytes) -> None:
-    """Nobody knows under which timestamp, but sending it again would bring it twice."""
+@pytest.mark.parametrize("body", [b"", b"[]", b'[{"timestamp": "soon"}]', b'{"timestamp": -1}', b"\xff", b"9" * 5000])
+async def test_a_success_that_cannot_be_read_is_in_doubt(server: SignalRestApi, bridge: Bridge, body: bytes) -> None:
+    """A receipt proves it, or it goes out once more."""
     plan = Plan(answer=lambda _: web.Response(body=body, status=201), goes_out=True)
     server.plans += [plan]
-    with pytest.raises(SentUnnamed):
+    with pytest.raises(SendUnknown):
         await bridge.transport().send(reply())
     target = await bridge.transport().send(reply())
     server.plans += [plan]
-    with pytest.raises(SentUnnamed):
+    with pytest.raises(SendUnknown):
         await bridge.transport().remove(Removal(chat=ChatId(ALICE.chat), target=target))
 
 
-async def test_a_success_whose_body_does_not_come_was_sent(server: SignalRestApi, bridge: Bridge) -> None:
-    """The head of the answer has said so already."""
+class EndlessBridge(SignalRestApi):
+    """A bridge that has gone mad: each of its answers goes on for as long as it is read."""
 
-    async def half(_: Seen) -> web.StreamResponse:
-        raise web.HTTPCreated(headers={"Content-Length": "100"}, text=None)
+    written_bytes = 0
 
-    server.plans.append(Plan(answer=half, goes_out=True))
-    with pytest.raises(SentUnnamed):
-        await bridge.transport().send(reply())
-
-
-class EndlessAnswer:
-    """An answer that goes on for as long as somebody reads it."""
-
-    def __init__(self, status: int) -> None:
-        self._status = status
-        self.written_bytes = 0
-
-    async def __call__(self, seen: Seen, request: web.Request) -> web.StreamResponse:
-        response = web.StreamResponse(status=self._status)
+    async def regular(self, seen: Seen, request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
         await response.prepare(request)
         with suppress(ConnectionError):
             while True:
@@ -263,32 +242,12 @@ class EndlessAnswer:
         return response
 
 
-class EndlessBridge(SignalRestApi):
-    """A bridge that has gone mad: each of its answers is `answer`."""
-
-    answer: EndlessAnswer
-
-    def regular(self, seen: Seen, request: web.Request) -> Awaitable[web.StreamResponse]:
-        return self.answer(seen, request)
-
-
-@pytest.mark.parametrize(("status", "words"), [(200, "longer than it may be"), (400, "HTTP 400"), (502, "HTTP 502")])
-async def test_an_answer_without_an_end_is_read_no_further_than_an_answer_can_be(status: int, words: str) -> None:
+async def test_an_answer_without_an_end_is_read_no_further_than_an_answer_can_be() -> None:
     """The memory of the whole of Aldis is not the bridge's to fill."""
     async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
-        server.answer = EndlessAnswer(status)
-        with pytest.raises(Disconnected, match=words):
-            await bridge.transport(call_seconds=DEADLINE_SECONDS).groups()
-        assert server.answer.written_bytes < MAX_ANSWER_BYTES + _KERNEL_BYTES
-
-
-async def test_a_success_without_an_end_was_sent() -> None:
-    """The head of the answer has said so, and no more of it is read than a success can need."""
-    async with EndlessBridge() as server, bridge_to(server, RestApi) as bridge:
-        server.answer = EndlessAnswer(201)
-        with pytest.raises(SentUnnamed):
-            await bridge.transport().send(reply())
-        assert server.answer.written_bytes < _KERNEL_BYTES
+        with pytest.raises(Disconnected):
+            await bridge.transport().groups()
+        assert server.written_bytes < MAX_ANSWER_BYTES + _KERNEL_BYTES
 
 
 async def test_an_answer_that_is_nested_too_deep_is_none(server: SignalRestApi, bridge: Bridge) -> None:
