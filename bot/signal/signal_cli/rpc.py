@@ -15,13 +15,13 @@ import socket
 import struct
 import termios
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from bot.errors import CallRefused, ConfigError, Disconnected, NotSent, SendUnknown, TransportError, Unfetchable
 from bot.events import Account
 from bot.signal.directory import accounts_in
-from bot.signal.files import decode_file
 from bot.signal.json import Json, as_object, object_in, text_in
 
 CONNECT_SECONDS = 5.0
@@ -149,44 +149,41 @@ async def connect(url: str, *, max_line_bytes: int = MAX_ANSWER_BYTES, is_frugal
         ConfigError: the address is invalid.
         OSError: nothing listens there, or connecting is not allowed.
     """
-    parts = urlsplit(url)
-    try:
-        path, host, port = parts.path, parts.hostname, parts.port
-    except ValueError:
-        path, host, port = "", None, None
-    places: list[tuple[int, Any]] = []
-    if parts.scheme == "unix" and path:
-        places = [(socket.AF_UNIX, path)]
-    elif parts.scheme == "tcp" and host and port:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        places = [(family, address) for family, *_, address in found]
-    if not places:
-        raise ConfigError(
-            "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or tcp://signal-cli:7583"
-        )
-    failed = OSError("the host has no address")
-    for family, address in places:
+    loop, failed = asyncio.get_running_loop(), OSError("the host has no address")
+    for family, address in await _places(url):
+        sock = socket.socket(family, socket.SOCK_STREAM)
         try:
-            return LineSocket(await _connected(family, address, is_frugal=is_frugal), max_line_bytes)
+            sock.setblocking(False)  # noqa: FBT003 - its only argument
+            if is_frugal and family != socket.AF_UNIX:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _UNREAD_BYTES)
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _SEGMENT_BYTES)
+            await loop.sock_connect(sock, address)
+            # Connecting to a Unix socket with a full queue fails silently; this shows whether it is connected.
+            sock.getpeername()
         except OSError as error:
+            sock.close()
             failed = error
+        except BaseException:
+            sock.close()
+            raise
+        else:
+            return LineSocket(sock, max_line_bytes)
     raise failed
 
 
-async def _connected(family: int, address: Any, *, is_frugal: bool) -> socket.socket:
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        sock.setblocking(False)  # noqa: FBT003 - its only argument
-        if is_frugal and family != socket.AF_UNIX:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _UNREAD_BYTES)
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, _SEGMENT_BYTES)
-        await asyncio.get_running_loop().sock_connect(sock, address)
-        # Connecting to a Unix socket with a full queue fails silently; this shows whether it is connected.
-        sock.getpeername()
-    except BaseException:
-        sock.close()
-        raise
-    return sock
+async def _places(url: str) -> list[tuple[int, Any]]:
+    """The families and addresses of a socket's url."""
+    with suppress(ValueError):  # a port that is no number
+        parts = urlsplit(url)
+        if parts.scheme == "unix" and parts.path:
+            return [(socket.AF_UNIX, parts.path)]
+        if parts.scheme == "tcp" and parts.hostname and parts.port:
+            loop = asyncio.get_running_loop()
+            found = await loop.getaddrinfo(parts.hostname, parts.port, type=socket.SOCK_STREAM)
+            return [(family, address) for family, *_, address in found]
+    raise ConfigError(
+        "SIGNAL__URL is not an address; it should look like unix:///run/signal-cli/socket or tcp://signal-cli:7583"
+    )
 
 
 class Rpc:
@@ -229,16 +226,6 @@ class Rpc:
             return await self.call(method, params, timeout_seconds=timeout_seconds)
         except TransportError as error:
             raise not_done(method, error) from error
-
-    async def file(self, method: str, params: Mapping[str, object], *, timeout_seconds: float, max_bytes: int) -> bytes:
-        """Returns the file that a call is answered with; empty if the answer has none. Otherwise as `call`.
-
-        Raises:
-            Unfetchable: it is too long, or no file.
-        """
-        encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
-        answer = await self.call(method, params, timeout_seconds=timeout_seconds, max_bytes=encoded_bytes)
-        return decode_file(text_in(as_object(answer), "data"), max_bytes)
 
     async def do(self, method: str, params: Mapping[str, object], *, timeout_seconds: float) -> object:
         """Has the daemon do something for the operator, who reads what it answers; returns the `result`.

@@ -19,7 +19,6 @@ Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler`, `ManagerImpl` and `
 import asyncio
 import json
 import logging
-import re
 import time
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager
@@ -45,9 +44,6 @@ _MAX_TOGETHER = 100
 _INVALID_PARAMETERS = -32602
 _SUBSCRIBE, _UNSUBSCRIBE = 1, 2
 """The ids of these calls; others are made only for a sign of life."""
-
-_FRAME = re.compile(r'\{"jsonrpc":"2\.0","method":"receive","params":\{"subscription":\d+,"result":')
-_FRAME_END = "}}"
 
 NOT_MANUAL = (
     "SIGNAL__URL: signal-cli receives by itself there and loses what comes while Aldis is away; start its daemon with "
@@ -80,20 +76,12 @@ class Subscription:
         self._url = url
         self._rpc = rpc
         self._state = state
-        self._deadlines = deadlines
-        self._is_stopping = False
-        self._ending: asyncio.Future[None] | None = None
-        """Done when the present subscription is to end."""
+        self._wait = deadlines
+        self._stopping = asyncio.Event()
 
     def stop(self) -> None:
         """Unsubscribes: `frames` passes on what is still under way, and ends."""
-        self._is_stopping = True
-        self.renew()
-
-    def renew(self) -> None:
-        """Unsubscribes and subscribes again, so that what this subscription has come to include is left out."""
-        if self._ending is not None and not self._ending.done():
-            self._ending.set_result(None)
+        self._stopping.set()
 
     async def frames(self) -> AsyncGenerator[list[str]]:
         """Yields the frames in lists of those that came together; a list can be empty. Ends after `stop`.
@@ -102,10 +90,10 @@ class Subscription:
             Disconnected: the connection cannot be opened, or broke.
             ConfigError: signal-cli does not have the account, or receives on its own.
         """
-        wait = self._deadlines
+        wait = self._wait
+        stopping = asyncio.create_task(self._stopping.wait(), name="end of the subscription")
         try:
-            while not self._is_stopping:
-                self._ending = asyncio.get_running_loop().create_future()
+            while not self._stopping.is_set():
                 with _as_disconnected():
                     async with asyncio.timeout(wait.call_seconds):
                         lines = await connect(self._url, max_line_bytes=MAX_LINE_BYTES, is_frugal=True)
@@ -114,34 +102,23 @@ class Subscription:
                             await conversation.subscribe()
                         _log.log(logging.DEBUG if self._state.is_open else logging.INFO, "connected to signal-cli")
                         self._state.is_open = True
-                        while not self._ending.done() and conversation.silent_seconds < wait.renew_seconds:
+                        while not stopping.done() and conversation.silent_seconds < wait.renew_seconds:
                             yield conversation.take_frames()  # the first come with the answer to the subscription
                             if not conversation.is_manual:
                                 raise ConfigError(NOT_MANUAL)
-                            await conversation.hear(self._ending, min(wait.silence_seconds / 3, wait.renew_seconds))
-                            await self._check_life(conversation)
+                            await conversation.hear(stopping, min(wait.silence_seconds / 3, wait.renew_seconds))
+                            await conversation.check_life(wait.silence_seconds)
                         await self._unsubscribe(conversation)
                         yield conversation.take_frames()
-                if not self._is_stopping:
+                if not stopping.done():
                     yield await self._receive_none()
         finally:
             self._state.is_open = False
-
-    async def _check_life(self, conversation: "_Conversation") -> None:
-        """Asks for a sign of life where none came lately.
-
-        Raises:
-            TimeoutError: several questions were not answered.
-        """
-        silent_seconds = time.monotonic() - (self._state.heard_at or 0)
-        if silent_seconds >= self._deadlines.silence_seconds:
-            raise TimeoutError
-        if silent_seconds >= self._deadlines.silence_seconds / 3:
-            await conversation.call("version", 0)
+            stopping.cancel()
 
     async def _unsubscribe(self, conversation: "_Conversation") -> None:
         """Unsubscribes while signal-cli passes something on, and has nothing else in hand."""
-        wait = self._deadlines
+        wait = self._wait
         try:
             async with asyncio.timeout(wait.hold_seconds + _BUSY_SECONDS + wait.unsubscribe_seconds):
                 await conversation.hold(wait.hold_seconds)
@@ -149,14 +126,14 @@ class Subscription:
         except TimeoutError:
             _log.warning("signal-cli did not unsubscribe Aldis in time; the messages it was delivering are lost")
         except OSError:
-            if not self._is_stopping:
+            if not self._stopping.is_set():
                 raise
 
     async def _receive_none(self) -> list[str]:
         """Has signal-cli end a receiving of no message, and returns the frames that it gives nevertheless."""
         params = {"account": self.account, "maxMessages": 0, "timeout": 1}
         try:
-            answer = await self._rpc.call("receive", params, timeout_seconds=self._deadlines.call_seconds)
+            answer = await self._rpc.call("receive", params, timeout_seconds=self._wait.call_seconds)
         except TransportError as error:  # another program receives, or it is gone: subscribing shows that
             _log.debug("signal-cli did not end its receiving: %s", error)
             return []
@@ -189,10 +166,6 @@ class _Conversation:
         self._frame_at = time.monotonic() if frames else self._frame_at
         return frames
 
-    async def call(self, method: str, number: object, params: Json | None = None) -> None:
-        """Writes a call; its answer is one of what arrives."""
-        await self._lines.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
-
     async def subscribe(self) -> None:
         """Has frames come.
 
@@ -200,13 +173,25 @@ class _Conversation:
             ConfigError: signal-cli does not have the account.
             TransportError: it does not succeed.
         """
-        await self.call("subscribeReceive", _SUBSCRIBE, self._params)
+        await self._call("subscribeReceive", _SUBSCRIBE, self._params)
         try:
             self._params["subscription"] = result_in(await self._answer(_SUBSCRIBE))
         except RpcError as error:
             if error.code == _INVALID_PARAMETERS:
                 raise ConfigError(unknown_account()) from error
             raise
+
+    async def check_life(self, seconds: float) -> None:
+        """Asks for a sign of life if none came lately.
+
+        Raises:
+            TimeoutError: none has come for this long, although it was asked for.
+        """
+        silent_seconds = time.monotonic() - (self._state.heard_at or 0)
+        if silent_seconds >= seconds:
+            raise TimeoutError
+        if silent_seconds >= seconds / 3:
+            await self._call("version", 0)
 
     async def hold(self, seconds: float) -> None:
         """Has signal-cli write more than fits, so that it blocks while passing something on; returns when nothing more
@@ -215,7 +200,7 @@ class _Conversation:
         A call is answered under the very id that it was given, however long.
         """
         since = began_at = time.monotonic()
-        await self.call("version", "-" * self._lines.max_unread_bytes)
+        await self._call("version", "-" * self._lines.max_unread_bytes)
         unread_bytes, looks = 0, 0
         while unread_bytes == 0 or looks < _MIN_LOOKS or time.monotonic() - since < seconds:
             if time.monotonic() - began_at > seconds + _BUSY_SECONDS:
@@ -226,12 +211,12 @@ class _Conversation:
 
     async def unsubscribe(self) -> None:
         """Unsubscribes, and reads what is still under way, to the answer that ends it."""
-        await self.call("unsubscribeReceive", _UNSUBSCRIBE, self._params)
+        await self._call("unsubscribeReceive", _UNSUBSCRIBE, self._params)
         await asyncio.sleep(_TAKEN_SECONDS)
         self._lines.take_more()
         await self._answer(_UNSUBSCRIBE)
 
-    async def hear(self, ending: asyncio.Future[None] | None = None, seconds: float | None = None) -> None:
+    async def hear(self, ending: asyncio.Task[bool] | None = None, seconds: float | None = None) -> None:
         """Takes in what arrives, with all that is there already; at most for this long, and until `ending` is done."""
         self._reading = self._reading or asyncio.create_task(self._lines.lines())
         waiting = {self._reading, ending or self._reading}
@@ -251,6 +236,10 @@ class _Conversation:
             self._reading.cancel()
             await asyncio.wait((self._reading,))
 
+    async def _call(self, method: str, number: object, params: Json | None = None) -> None:
+        """Writes a call; its answer is one of what arrives."""
+        await self._lines.write({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
+
     async def _answer(self, number: int) -> Json:
         """Reads on until this call is answered; frames can come before it."""
         while number not in self._answers:
@@ -259,10 +248,6 @@ class _Conversation:
 
     def _sort(self, line: str) -> None:
         """Sorts a line: a frame, an answer, or neither; what is not signal-cli's JSON is passed on, to be counted."""
-        # A frame is kept as it was written, and without parsing it: speed matters when there is a backlog.
-        if (found := _FRAME.match(line)) and line.endswith(_FRAME_END):
-            self._frames.append(line[found.end() : -len(_FRAME_END)])
-            return
         said = parse_response(line)
         if said.get("method") == "receive":
             params = object_in(said, "params")

@@ -20,7 +20,7 @@ from bot.errors import ConfigError, Disconnected, SendUnknown, TransportError, U
 from bot.events import Account, Attachment, ChatId, Envelope, PersonId, Removal, Reply, SentId
 from bot.signal.contents import stickers_in
 from bot.signal.directory import entries
-from bot.signal.files import Folder, check_size, data_uri
+from bot.signal.files import Folder, check_size, data_uri, decode_file
 from bot.signal.json import Json, as_object, items_in, object_in, parse_frame, person_in, text_in, whole_in
 from bot.signal.protocol import Release, StreamState
 from bot.signal.send_errors import (
@@ -101,10 +101,17 @@ class SignalCli(SignalBridge):
         self._subscription.stop()
 
     async def _own(self, frame: str) -> Envelope | None:
-        """A frame as an envelope; None if it is none, or belongs to another account."""
+        """A frame as an envelope; None if it is none, or belongs to another account.
+
+        An account that is added to the daemon joins every subscription that is open. Ours may have a new number.
+        Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-27).
+        """
         named = text_in(parse_frame(frame), "account")
-        if named and not self._account.is_called(named) and await self._is_of_another(named):
-            return None
+        if named and not self._account.is_called(named):
+            with suppress(Disconnected):
+                if await self.is_linked() and not self._account.is_called(named):
+                    _log.warning("signal-cli received for another account, which needs a daemon of its own")
+                    return None
         envelope = await self._read(frame)
         if envelope is not None and time.monotonic() >= self._stickers_at and self._reader.lacks_emoji(envelope):
             # Once in a while: the daemon fetches the pack of each sticker that arrives.
@@ -112,23 +119,6 @@ class SignalCli(SignalBridge):
             with suppress(Disconnected):
                 self._reader.stickers = stickers_in(entries(await self._ask("listStickerPacks", {})))
         return envelope
-
-    async def _is_of_another(self, named: str) -> bool:
-        """Whether a frame is for another account, and not for ours under a new number; if so, subscribes anew.
-
-        An account that is added to the daemon joins every subscription that is open, and what comes for it would be
-        fetched for no one. Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-27).
-        """
-        try:
-            is_ours = not await self.is_linked() or self._account.is_called(named)
-            accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
-        except Disconnected:
-            return False
-        if is_ours or not any(one.is_called(named) for one in accounts):
-            return False
-        _log.warning("signal-cli has another account now, which should have a daemon of its own; subscribing anew")
-        self._subscription.renew()
-        return True
 
     # Outgoing
 
@@ -205,9 +195,10 @@ class SignalCli(SignalBridge):
         check_size(attachment.size_bytes, max_bytes)
         place = {"groupId" if chat.is_group else "recipient": chat.id}
         params = {"account": self._account.name, "id": attachment.id, **place}
+        encoded_bytes = 4 * (max_bytes // 3 + 1) + 1024  # base64 takes four for three, and there is JSON around it
         try:
-            return await self._rpc.file(
-                "getAttachment", params, timeout_seconds=self._send_seconds, max_bytes=max_bytes
+            answer = await self._rpc.call(
+                "getAttachment", params, timeout_seconds=self._send_seconds, max_bytes=encoded_bytes
             )
         except RpcError as error:
             raise Unfetchable(f"signal-cli does not give the file: code {error.code}") from error
@@ -215,6 +206,7 @@ class SignalCli(SignalBridge):
             raise
         except TransportError as error:
             raise Disconnected(f"the file was not fetched: {error}") from error
+        return decode_file(text_in(as_object(answer), "data"), max_bytes)
 
     async def discard(self, attachment: Attachment) -> None:
         """Deletes the daemon's copy of a file, if Aldis can reach it: the daemon itself deletes none."""
