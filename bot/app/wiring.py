@@ -322,7 +322,6 @@ def service(
         group_context=group_context,
         settings=settings,
         authority=authority,
-        wait_for_quiet=intake.wait_for_quiet,
         on_kept=summary_worker.note,
         greeting=(lambda: phrases.greeting(settings.signal.name)) if is_signal and settings.access.greeting else None,
     )

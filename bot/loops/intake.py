@@ -21,7 +21,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -71,12 +71,7 @@ _MAX_TOGETHER = 100
 """The limit of envelopes per commit."""
 _QUIET_SHARE = 0.2
 """The share of that time in which nothing comes once a burst is over: signal-cli decrypts messages one by one, some
-milliseconds apart.
-"""
-MAX_HOLD_SECONDS = 0.1
-"""How long everything else waits for a burst at most."""
-UNTRUSTED_IDENTITY = "UntrustedIdentityException"
-"""The reason signal-cli gives for not decrypting messages of a person with a new key."""
+milliseconds apart."""
 _MAX_LOOKS = 5
 """How often the listed groups' members are asked for before the first stream is opened without them."""
 _MAX_ASIDE = 64
@@ -88,6 +83,8 @@ _UNKNOWN = "other_kind"
 on those of all who have a group's link, so they must not take anything from its members."""
 _MAX_TRIES = 5
 """The limit of attempts to store something while its conversation is being forgotten."""
+UNTRUSTED_IDENTITY = "UntrustedIdentityException"
+"""The reason signal-cli gives for not decrypting messages of a person with a new key."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,15 +102,13 @@ class _Unborn(Exception):
     """A conversation is new, or was forgotten a moment ago."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class _Entry:
     """Something to be stored."""
 
     envelope: Envelope
     received_at: datetime
     refusal: Refusal | None = None
-    max_waiting: int | None = None
-    """How many messages may wait in its conversation before it; None: no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,23 +158,17 @@ class Intake:
         """The places where strangers wait to be let in."""
         self.access = allowed
         """The access list, with the members of groups as far as the bridge has given them."""
-        self._numbers = allowed.numbers if admission else frozenset[str]()
-        self._holders: dict[str, PersonId] = {}
-        """The owners of listed numbers, as far as they wrote since the start."""
         self._changed_numbers: set[str] = set()
         self._receipt_rate = CallRate(_MAX_RECEIPTS_A_MINUTE)
         self._aside: set[asyncio.Task[None]] = set()
         self._outage = RepeatedWarning(_log)
         self._woken = asyncio.Event()
-        self._quiet = asyncio.Event()
-        """Cleared while a burst is being read."""
-        self._quiet.set()
         self.pauses = False
         """Whether it is waiting before it reopens the stream."""
         self._stopping = False
         self._came = False
         """Whether anything has arrived on the current stream."""
-        self._held: tuple[Envelope, ...] = ()
+        self._held: list[Envelope] = []
         """Taken from the stream but not stored yet: no other program has them any longer."""
 
     # The stream
@@ -194,13 +183,18 @@ class Intake:
         try:
             while not self._stopping:
                 self._counts.add("streams")
-                began = time.monotonic()
-                if await self._read() or time.monotonic() - began > _LASTING_SECONDS:
-                    pause_seconds = _FIRST_PAUSE_SECONDS
+                began, self._came = time.monotonic(), False
+                await self._read()
                 if self._stopping:
                     break
+                if self._came or time.monotonic() - began > _LASTING_SECONDS:
+                    pause_seconds = _FIRST_PAUSE_SECONDS
                 pause_seconds = min(pause_seconds, self._transport.stream.max_pause_seconds)
-                await self._pause(pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor)  # noqa: S311
+                self._woken.clear()
+                self.pauses = True
+                seconds = pause_seconds * random.uniform(0.5, 1.0) * self._pause_factor  # noqa: S311
+                await is_set_within(self._woken, seconds)
+                self.pauses = False
                 pause_seconds *= 2
             await self._take_held()
         except StoreError as error:
@@ -221,10 +215,6 @@ class Intake:
         """Tries to open the stream at once: something else has just reached the bridge."""
         self._woken.set()
 
-    async def wait_for_quiet(self) -> None:
-        """Waits until no burst is being stored, at most a moment: whatever else begins would delay storing it."""
-        await is_set_within(self._quiet, MAX_HOLD_SECONDS)
-
     async def aclose(self) -> None:
         """Cancels pending read receipts and codes."""
         for task in self._aside:
@@ -240,23 +230,15 @@ class Intake:
         self._aside.add(task)
         task.add_done_callback(self._aside.discard)
 
-    async def _pause(self, seconds: float) -> None:
-        self._woken.clear()
-        self.pauses = True
-        await is_set_within(self._woken, seconds)
-        self.pauses = False
-
-    async def _read(self) -> bool:
-        """Reads one stream to its end, whatever ends it; returns whether anything arrived."""
-        self._came = False
+    async def _read(self) -> None:
+        """Reads one stream to its end, whatever ends it; what is in hand is stored before."""
         try:
             await self._learn_members()
             await self._admit_all()
             await self._take_held()
             await self.read_once()
-            if self._stopping:
-                return self._came
-            self._outage.tell("the stream of messages ended; opening it again")
+            if not self._stopping:
+                self._outage.tell("the stream of messages ended; opening it again")
         except Disconnected as error:
             self._outage.tell(f"the stream of messages broke: {error}")
         except StoreError as error:
@@ -265,49 +247,34 @@ class Intake:
             raise
         except Exception as error:  # noqa: BLE001  (a bug must not make Aldis deaf)
             _log.error("the stream of messages failed: %s", describe_error(error))
-            self._held = ()
-        return self._came
+            self._held = []
 
     async def read_once(self) -> None:
         """Reads one stream to its end; what arrives within a moment is stored together, before anything else begins."""
-        seconds = asyncio.get_running_loop().time
         due_at = 0.0
-        coming: asyncio.Future[tuple[Envelope, ...]] | None = None
+        coming: asyncio.Future[Envelope | None] | None = None
         async with aclosing(self._transport.envelopes()) as stream:
             try:
                 while True:
-                    coming = coming or asyncio.ensure_future(self._together(stream))
-                    left = max(0.0, min(_QUIET_SHARE * self.burst_seconds, due_at - seconds())) if self._held else None
+                    coming = coming or asyncio.ensure_future(anext(stream, None))
+                    left = min(_QUIET_SHARE * self.burst_seconds, due_at - time.monotonic()) if self._held else None
                     await asyncio.wait([coming], timeout=left)
-                    is_over = coming.done() and (coming.exception() is not None or not coming.result())
-                    if coming.done() and not is_over:
-                        due_at = due_at if self._held else seconds() + self.burst_seconds
-                        self._came, self._held = True, self._held + coming.result()
-                        self._quiet.clear()
-                        coming = None
-                    if coming is not None or len(self._held) >= _MAX_TOGETHER or seconds() >= due_at:
-                        await self._take_held()
-                    if coming is not None and is_over:
-                        coming.result()
+                    if coming.done() and coming.exception() is None and (envelope := coming.result()) is not None:
+                        due_at = due_at if self._held else time.monotonic() + self.burst_seconds
+                        self._came, coming = True, None
+                        self._held.append(envelope)
+                        is_more_due = self._transport.stream.has_next or time.monotonic() < due_at
+                        if is_more_due and len(self._held) < _MAX_TOGETHER:
+                            continue
+                    await self._take_held()
+                    if coming is not None and coming.done() and coming.result() is None:
                         return
-                    if coming is not None:
-                        self._quiet.set()
             finally:
-                self._quiet.set()
                 if coming is not None:
                     coming.cancel()
                     await asyncio.wait([coming])
-                    if not coming.cancelled() and coming.exception() is None:
-                        self._held += coming.result()  # it came while the disk refused the rest
-
-    async def _together(self, stream: AsyncGenerator[Envelope]) -> tuple[Envelope, ...]:
-        """The next envelopes that are there at once; none at the end of the stream."""
-        came: list[Envelope] = []
-        async for envelope in stream:
-            came.append(envelope)
-            if not self._transport.stream.has_next or len(came) >= _MAX_TOGETHER:
-                break
-        return tuple(came)
+                    if not coming.cancelled() and coming.exception() is None and (last := coming.result()):
+                        self._held.append(last)  # it came while the disk refused the rest
 
     async def _take_held(self) -> None:
         if self._held:
@@ -320,14 +287,14 @@ class Intake:
         Raises:
             StoreError: they could not be written, and must be delivered again.
         """
-        self._held = envelopes
+        self._held = [*envelopes]
         for envelope in envelopes:
             self._counts.add(f"envelopes_{envelope.kind}")
         if not await self._take(*envelopes) and len(envelopes) > 1:
             for number, envelope in enumerate(envelopes):  # one of them always fails
-                self._held = envelopes[number:]
+                self._held = [*envelopes[number:]]
                 await self._take(envelope)
-        self._held = ()
+        self._held = []
 
     async def _take(self, *envelopes: Envelope) -> bool:
         """Stores these in one commit; returns whether that succeeded. A single one that fails is skipped."""
@@ -337,12 +304,13 @@ class Intake:
             gated = [one for one in envelopes if one.kind in _KEPT and one.from_self == self.access.note_to_self]
             known = dict(zip(map(id, gated), await self._recognize(*gated), strict=True))
             for envelope in envelopes:
-                if id(envelope) not in known:
+                recognized, is_admitted = known.get(id(envelope), (None, False))
+                if recognized is None:
                     await self._sort(envelope, batch)
-                elif known[id(envelope)][1]:
-                    await self._keep(known[id(envelope)][0], batch)
+                elif is_admitted:
+                    await self._keep(recognized, batch)
                 else:
-                    self._turn_away(known[id(envelope)][0])
+                    self._turn_away(recognized)
             await self._write(batch)
         except StoreError:
             raise
@@ -375,8 +343,6 @@ class Intake:
             if envelope.chat and envelope.group_revision is not None:
                 self._on_group_change(envelope.chat)
 
-    # Receipts
-
     async def _shown(self, envelope: Envelope) -> list[Confirmation]:
         """What the owner's phone showed in the account's own chat, which therefore went out, unless the owner wrote
         it.
@@ -400,14 +366,13 @@ class Intake:
 
     async def _suspect(self, envelope: Envelope) -> None:
         """Reports a person who may write and has a new key."""
-        event = self._transport.event(envelope)
+        event, author = self._transport.event(envelope), envelope.author
         if not isinstance(event, Undecryptable) or event.reason != UNTRUSTED_IDENTITY:
             return
-        if envelope.author is not None and not envelope.from_self:
-            as_direct = replace(envelope, chat=ChatId.direct(envelope.author))
-            [(_, is_allowed)] = await self._recognize(as_direct)
+        if author is not None and not envelope.from_self:
+            [(_, is_allowed)] = await self._recognize(replace(envelope, chat=ChatId.direct(author)))
             if is_allowed:
-                self._begin(self._report_untrusted(envelope, envelope.author), "key-probe")
+                self._begin(self._report_untrusted(envelope, author), "key-probe")
 
     async def _report_untrusted(self, envelope: Envelope, author: PersonId) -> None:
         """Reports a new key; signal-cli may learn it only by sending something to it, which does not arrive."""
@@ -443,59 +408,43 @@ class Intake:
     async def _recognize(self, *envelopes: Envelope) -> list[tuple[Envelope, bool]]:
         """Each with the author's listed number only if it is really theirs, and whether they may write.
 
-        The store is asked at most twice for all of them, so that a burst does not wait once for each.
+        The store is asked a few times for all of them, so that a burst does not wait once for each.
         """
-        if self._admission is None:
-            return [(envelope, may_write(envelope, self.access)) for envelope in envelopes]
-        await self._pin([envelope for envelope in envelopes if envelope.number in self._numbers])
-        unsettled = [one for one in envelopes if one.author and not one.from_self and not self._is_holder(one)]
-        asked = [one for one in unsettled if self._numbers or not may_write(one, self.access)]
-        known = dict(zip(map(id, asked), await self._look_up(asked) if asked else [], strict=True))
-        is_open, found = set(map(id, unsettled)), list[tuple[Envelope, bool]]()
+        asked = [one for one in envelopes if self._admission is not None and one.author and not one.from_self]
+        listed, pinned, approved = self.access.numbers, dict[str, str | None](), set[str]()
+
+        def look_up(repos: Repositories) -> None:
+            for author in {str(one.author) for one in asked}:
+                pinned[author] = repos.people.number_of(author, listed)
+                if repos.people.is_allowed(author, account=asked[0].account):
+                    approved.add(author)
+
+        if asked:
+            await self._store.read(look_up)
+        shown = ((one.number, str(one.author)) for one in asked if one.number)
+        claims = [(number, author) for number, author in shown if number in listed and pinned[author] != number]
+        if claims:
+            await self._pin(claims)
+            await self._store.read(look_up)
+        found = list[tuple[Envelope, bool]]()
         for envelope in envelopes:
-            pinned, is_approved = known.get(id(envelope), (None, False))
-            if id(envelope) in is_open:
-                number = None if envelope.number in self._numbers else envelope.number
-                envelope = replace(envelope, number=pinned or number)  # noqa: PLW2901
-            found.append((envelope, may_write(envelope, self.access, is_approved=is_approved)))
+            if envelope.author in pinned:
+                number = None if envelope.number in listed else envelope.number
+                envelope = replace(envelope, number=pinned[envelope.author] or number)  # noqa: PLW2901
+            found.append((envelope, may_write(envelope, self.access, is_approved=envelope.author in approved)))
         return found
 
-    async def _look_up(self, envelopes: Sequence[Envelope]) -> list[tuple[str | None, bool]]:
-        """The listed number that is pinned to each author, None if none is, and whether they were let in."""
-        return await self._store.read(
-            lambda repos: [
-                (
-                    repos.people.number_of(str(one.author), self._numbers),
-                    repos.people.is_allowed(str(one.author), account=one.account),
-                )
-                for one in envelopes
-            ]
+    async def _pin(self, claims: Sequence[tuple[str, str]]) -> None:
+        """Pins listed numbers to those who write under them, where they are free or their UUID is listed, too."""
+        sure, now = self.access.persons | self.access.admins, self._clock.wall()
+        refused = await self._store.transaction(
+            lambda repos: {
+                number
+                for number, author in dict.fromkeys(claims)
+                if not repos.people.pin(number, author, now=now, is_confirmed=author in sure)
+            }
         )
-
-    def _is_holder(self, envelope: Envelope) -> bool:
-        """Whether the author is known to have the listed number that the frame shows."""
-        return envelope.number is not None and self._holders.get(envelope.number) == envelope.author
-
-    async def _pin(self, envelopes: Sequence[Envelope]) -> None:
-        """Finds out whose the listed numbers are: pinned to their authors, or free, or their UUID is listed, too."""
-        sure = self.access.persons | self.access.admins
-        claims = dict.fromkeys(
-            (str(one.number), one.author)
-            for one in envelopes
-            if one.author is not None and not one.from_self and not self._is_holder(one)
-        )
-        if not claims:
-            return
-        now = self._clock.wall()
-        theirs = await self._store.transaction(
-            lambda repos: [
-                (number, author)
-                for number, author in claims
-                if repos.people.pin(number, author, now=now, is_confirmed=author in sure)
-            ]
-        )
-        self._holders.update(theirs)
-        for number in {number for number, _ in claims.keys() - set(theirs)} - self._changed_numbers:
+        for number in refused - self._changed_numbers:
             self._changed_numbers.add(number)
             self._counts.add("numbers_changed")
             _log.error(
@@ -588,8 +537,7 @@ class Intake:
             if not quota.has_room(envelope, now):
                 await self._refuse(envelope, now, quota, "too_many")
                 return
-        max_waiting = quota.max_waiting(envelope) if quota else None
-        batch.entries.append(_Entry(envelope=envelope, received_at=now, max_waiting=max_waiting))
+        batch.entries.append(_Entry(envelope, now))
 
     async def _write(self, batch: _Batch) -> None:
         """Commits a batch, entries in their order, acts on the result, and empties the batch."""
@@ -606,16 +554,22 @@ class Intake:
         quota = self._quota
         read: dict[PersonId | None, list[Envelope]] = {}
         for entry, (reason, answers_always) in zip(written, outcomes, strict=True):
+            envelope = entry.envelope
             if reason == "queue_full" and quota is not None:
-                await self._refuse(entry.envelope, entry.received_at, quota, "queue_full")
+                await self._refuse(envelope, entry.received_at, quota, "queue_full")
             elif reason is not None:
                 self._unanswered.note(reason)
             elif self._is_confirmed(entry, answers_always=answers_always):
-                read.setdefault(entry.envelope.author, []).append(entry.envelope)
+                read.setdefault(envelope.author, []).append(envelope)
             if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.refusal is None:
-                quota.count(entry.envelope, entry.received_at)
+                quota.count(envelope, entry.received_at)
         for envelopes in read.values():
             self._begin(self._confirm_reading(*envelopes), "read-receipt")
+
+    def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
+        """Whether its author expects a read receipt, now that it is stored."""
+        is_asked = entry.refusal is None and not entry.envelope.from_self
+        return is_asked and self._wants_answer(entry.envelope, answers_always=answers_always)
 
     async def _commit(
         self, batch: _Batch, receipts: Sequence[Confirmation]
@@ -634,8 +588,8 @@ class Intake:
                         repos.attempts.prove_all(receipts, now=now),
                     )
                 )
-            new = {str(entry.envelope.chat) for entry in batch.entries}
-            await asyncio.gather(*(self._store.conversation(chat, now=now) for chat in sorted(new)))
+            for chat in sorted({str(entry.envelope.chat) for entry in batch.entries}):
+                await self._store.conversation(chat, now=now)
         raise StoreError("a conversation is forgotten again and again")
 
     def _put(self, repos: Repositories, entry: _Entry) -> tuple[str | None, bool]:
@@ -648,57 +602,45 @@ class Intake:
         conversation = repos.conversations.at(str(envelope.chat))
         if conversation is None:
             raise _Unborn
-        arrival = self._arrival(entry, conversation)
-        if envelope.from_self and self._is_echo(repos, arrival, envelope):
+        if envelope.from_self and self._is_echo(repos, conversation, envelope, entry.received_at):
             return "echo", False
-        if envelope.kind is Kind.EDIT and not self._is_known(repos, arrival, envelope):
+        if envelope.kind is Kind.EDIT and not self._is_known(repos, conversation, envelope):
             return _UNKNOWN, False
         # Each kind by itself: a flood of edits or deletions must not keep out the messages of others.
-        waiting = repos.inbox.waiting(arrival.conversation, urgent=envelope.is_urgent)
-        if entry.max_waiting is not None and waiting >= entry.max_waiting:
+        max_waiting = self._quota.max_waiting(envelope) if self._quota and entry.refusal is None else None
+        waiting = repos.inbox.waiting(conversation, urgent=envelope.is_urgent)
+        if max_waiting is not None and waiting >= max_waiting:
             return "queue_full", False
-        if repos.inbox.put(arrival) is None:
+        if repos.inbox.put(self._arrival(entry, conversation)) is None:
             return "duplicate", False
         if is_direct(envelope):
             return None, False
-        return None, chats.settings_of(repos, arrival.conversation, arrival.received_at).answers_always
+        return None, chats.settings_of(repos, conversation, entry.received_at).answers_always
 
-    def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
-        """Whether its author expects a read receipt, now that it is stored."""
-        if entry.refusal is not None or entry.envelope.from_self:
-            return False
-        try:
-            return self._wants_answer(entry.envelope, answers_always=answers_always)
-        except Exception as error:  # noqa: BLE001  (the worker will report the failure; the others are confirmed)
-            _log.error("a stored message cannot be read: %s", describe_error(error))
-            return False
-
-    def _is_known(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
+    def _is_known(self, repos: Repositories, conversation: ConversationId, envelope: Envelope) -> bool:
         """Whether an edit changes a message of its author that came earlier."""
         event = self._transport.event(envelope)
-        return (
-            isinstance(event, Edited)
-            and repos.revisions.find(arrival.conversation, arrival.author, event.target) is not None
-        )
+        find = repos.revisions.find
+        return isinstance(event, Edited) and find(conversation, str(envelope.author), event.target) is not None
 
-    def _is_echo(self, repos: Repositories, arrival: Arrival, envelope: Envelope) -> bool:
+    def _is_echo(self, repos: Repositories, conversation: ConversationId, envelope: Envelope, now: datetime) -> bool:
         """Whether Aldis itself wrote it: recognised by its timestamp or, while that is unknown, by its words.
 
         The sender records what it sends before it does so, so nothing of ours comes back unknown.
         """
-        if repos.attempts.is_ours(arrival.conversation, envelope.sent_at):
+        if repos.attempts.is_ours(conversation, envelope.sent_at):
             return True
-        item = _underway(self._transport.event(envelope), repos.outbox.doubtful(arrival.conversation))
+        item = _underway(self._transport.event(envelope), repos.outbox.doubtful(conversation))
         if item is None:
             return False
-        repos.attempts.recognize(item, envelope.sent_at, now=arrival.received_at)
+        repos.attempts.recognize(item, envelope.sent_at, now=now)
         return True
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
         self._unanswered.note(refusal)
         if quota.may_tell(envelope, now) and self._wants_answer(envelope):
-            await self._write(_Batch([_Entry(envelope=envelope, received_at=now, refusal=refusal)]))
+            await self._write(_Batch([_Entry(envelope, now, refusal)]))
             quota.on_refusal(envelope, now)
         else:
             self._discard_files(envelope)
@@ -726,9 +668,13 @@ class Intake:
         )
 
     def _wants_answer(self, envelope: Envelope, *, answers_always: bool = False) -> bool:
-        """Whether its author expects an answer to it."""
-        event = self._transport.event(envelope)
-        return unanswered_message(route(event, name=self._name, answers_always=answers_always)) is not None
+        """Whether its author expects an answer to it; not if it cannot be read, which the worker reports."""
+        try:
+            event = self._transport.event(envelope)
+            return unanswered_message(route(event, name=self._name, answers_always=answers_always)) is not None
+        except Exception as error:  # noqa: BLE001  (the others that came with it are confirmed)
+            _log.error("a message cannot be read: %s", describe_error(error))
+            return False
 
     def _pass_over(self, envelope: Envelope, reason: str) -> None:
         """Drops a message that is not admitted."""

@@ -17,7 +17,7 @@ Left to others: the answer (`bot.chat`), what people see meanwhile (`bot.chat.st
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -157,16 +157,12 @@ class Worker:
         authority: Authority,
         on_kept: Callable[[Turn], None] = lambda _: None,
         greeting: Callable[[], str] | None = None,
-        wait_for_quiet: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`wait_for_quiet` returns when no burst is being stored, or soon in any case.
-
-        `on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
+        """`on_kept` is called with each turn that was answered and is remembered. `greeting` returns what people are
         told before their first answer in a direct chat, in the current language; None: nothing.
         """
         self._on_kept = on_kept
         self._greeting = greeting
-        self._wait_for_quiet = wait_for_quiet
         self._transport = transport
         self._store = store
         self._clock = clock
@@ -274,8 +270,6 @@ class Worker:
     async def _see_through(self, claim: Claim) -> bool:
         """Sees one claim through; returns whether it ended, or is tried again. Raises only cancellation."""
         try:
-            if self._wait_for_quiet is not None:
-                await self._wait_for_quiet()
             found = [await self._open(claim.conversation, item) for item in claim.items]
             opened = tuple(one for one in found if one is not None)  # without unreadable rows
             await self._served(claim, opened)

@@ -14,7 +14,7 @@ from bot.clock import SetClock
 from bot.errors import ConfigError, Disconnected
 from bot.event_json import load_envelope
 from bot.events import Envelope, Event, Kind
-from bot.loops.intake import MAX_HOLD_SECONDS, Intake
+from bot.loops.intake import Intake
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState
 from bot.unanswered import REASONS
@@ -125,15 +125,6 @@ async def test_nothing_is_made_of_a_burst_before_all_of_it_is_stored(store: Stor
         await transport.until(lambda: len(transport.read) == 3)
     assert parsed == [0, 1, 2]
     assert len(commits) == 1
-
-
-async def test_others_wait_for_a_burst_but_a_moment(store: Store, clock: SetClock) -> None:
-    """A stream that never pauses holds no turn up for longer."""
-    intake = intake_of(FakeTransport(), store, clock)
-    intake._quiet.clear()
-    await intake.wait_for_quiet()
-    assert not intake._quiet.is_set()
-    assert MAX_HOLD_SECONDS <= 0.1
 
 
 @pytest.mark.parametrize(
