@@ -8,34 +8,19 @@
 Everything declared here starts at zero. A label takes one of the values declared for it; any other is
 reported as `other`, so that nobody's words, name or number can become one.
 
-Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4; prometheus-client 0.26.0 (2026-11-22).
+Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4 (2026-11-22).
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
-from typing import TypeVar
 
-import prometheus_client
-from prometheus_client import CollectorRegistry, Histogram
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4 as CONTENT_TYPE
-from prometheus_client.exposition import generate_latest
-from prometheus_client.registry import Collector
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
-__all__ = ["CONTENT_TYPE", "COUNTS", "Counts", "Gauge"]
-
-_PREFIX = "aldis_"
 _OTHER = "other"
-
-M = TypeVar("M", Histogram, prometheus_client.Counter)
-
 _NO_NAME = re.compile(r"[^a-z0-9_]")
-
-_FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-_SLOW = (0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 300)
 
 COUNTS = (
     *("captchas_solved", "codes_given", "copies_removed", "envelopes_delete", "envelopes_edit"),
@@ -66,83 +51,73 @@ class Gauge:
     fixed: Mapping[str, str] | None = None
     """Labels that describe the thing measured, such as a version."""
 
+    @property
+    def samples(self) -> Mapping[str, float]:
+        """The figures, by their labels as the page has them; empty if unknown."""
+        if self.value is None:
+            return {}
+        if isinstance(self.value, Mapping):
+            return {_labels({self.label: value}): figure for value, figure in self.value.items()}
+        return {_labels(self.fixed or {}): self.value}
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Labelled:
+
+@dataclass(frozen=True, slots=True)
+class _Metric:
     """A metric with labels."""
 
     help: str
-    labels: Mapping[str, tuple[str, ...]]
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """The values each label may have besides `other`."""
     buckets: tuple[float, ...] = ()
     """The buckets of a histogram, in seconds; empty for a sum."""
 
 
+_FAST = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+_SLOW = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 80.0, 160.0, 300.0)
 _PROVIDERS = ("anthropic", "openai", "offline")
-_LABELLED: Mapping[str, _Labelled] = {
-    "turn_seconds": _Labelled(
-        help="From the arrival of a question until its answer was kept, or until it waits for a person.",
-        labels={"outcome": ("answered", "failed", "paused")},
-        buckets=_SLOW,
+_MODEL_ERRORS = (
+    *("Overloaded", "Unavailable", "TooSlow", "Unreadable", "ContextTooLong", "BadKey", "Rejected", "NoSuchModel"),
+)
+_TOOL_ERRORS = (
+    *("timeout", "invalid_arguments", "rate_limited", "not_found", "disabled", "denied", "unavailable", "too_large"),
+    "unknown_outcome",
+)
+_METRICS = {
+    "turn_seconds": _Metric(
+        "From the arrival of a question until its answer was kept, or until it waits for a person.",
+        {"outcome": ("answered", "failed", "paused")},
+        _SLOW,
     ),
-    "model_call_seconds": _Labelled(
-        help="Calls of models that were answered.", labels={"provider": _PROVIDERS}, buckets=_SLOW
+    "model_call_seconds": _Metric("Calls of models that were answered.", {"provider": _PROVIDERS}, _SLOW),
+    "tool_call_seconds": _Metric("Calls of tools, however they ended.", {"tool": ()}, _FAST),
+    "send_seconds": _Metric(
+        "Sends to Signal, however they ended.",
+        {"outcome": ("sent", "again_later", "unknown", "held", "undeliverable")},
+        _FAST,
     ),
-    "tool_call_seconds": _Labelled(help="Calls of tools, however they ended.", labels={"tool": ()}, buckets=_FAST),
-    "send_seconds": _Labelled(
-        help="Sends to Signal, however they ended.",
-        labels={"outcome": ("sent", "again_later", "unknown", "held", "undeliverable")},
-        buckets=_FAST,
+    "model_failures": _Metric("Calls of models that failed.", {"provider": _PROVIDERS, "error": _MODEL_ERRORS}),
+    "model_tokens": _Metric(
+        "Tokens that models read (input, of which cached_input came from a cache) and wrote (output).",
+        {"provider": _PROVIDERS, "kind": ("input", "cached_input", "output")},
     ),
-    "model_failures": _Labelled(
-        help="Calls of models that failed.",
-        labels={
-            "provider": _PROVIDERS,
-            "error": (
-                *("Overloaded", "Unavailable", "TooSlow", "Unreadable", "ContextTooLong", "BadKey", "Rejected"),
-                "NoSuchModel",
-            ),
-        },
-    ),
-    "model_tokens": _Labelled(
-        help="Tokens that models read (input, of which cached_input came from a cache) and wrote (output).",
-        labels={"provider": _PROVIDERS, "kind": ("input", "cached_input", "output")},
-    ),
-    "model_calls_unpriced": _Labelled(help="Answers of models whose price is unknown.", labels={}),
-    "tool_failures": _Labelled(
-        help="Calls of tools that failed.",
-        labels={
-            "error": (
-                *("timeout", "invalid_arguments", "rate_limited", "not_found", "disabled", "denied", "unavailable"),
-                *("too_large", "unknown_outcome"),
-            )
-        },
-    ),
-    "cost_usd": _Labelled(help="What models and tools have cost, as far as known.", labels={"kind": ("model", "tool")}),
+    "model_calls_unpriced": _Metric("Answers of models whose price is unknown."),
+    "tool_failures": _Metric("Calls of tools that failed.", {"error": _TOOL_ERRORS}),
+    "cost_usd": _Metric("What models and tools have cost, as far as known.", {"kind": ("model", "tool")}),
 }
-
-prometheus_client.disable_created_metrics()
 
 
 class Counts:
-    """The figures of one run, in a registry of its own, without those of the process."""
+    """The figures of one run."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._elsewhere: dict[str, Callable[[], int]] = {}
         self._declared = dict.fromkeys(COUNTS, "")
-        self._registry = CollectorRegistry()
-        self._values: dict[tuple[str, str], tuple[str, ...]] = {}
-        self._histograms: dict[str, Histogram] = {}
-        self._sums: dict[str, prometheus_client.Counter] = {}
-        self._not_at_zero = set(_LABELLED)  # their label combinations start at zero with the next page
-        for name, one in _LABELLED.items():
-            given = (_PREFIX + name, one.help, tuple(one.labels))
-            if one.buckets:
-                self._histograms[name] = Histogram(*given, registry=self._registry, buckets=one.buckets)
-            else:
-                self._sums[name] = prometheus_client.Counter(*given, registry=self._registry)
-            self._values |= {(name, label): values for label, values in one.labels.items()}
+        self._values = {(name, label): values for name, one in _METRICS.items() for label, values in one.labels.items()}
+        self._samples: dict[str, dict[str, float]] = {name: {} for name in _METRICS}
+        """The figures of each metric, by what follows its name on the page."""
+        for name in _METRICS:
+            self._start(name)
 
     def declare(self, helps: Mapping[str, str]) -> None:
         """Adds counts, by name with their HELP, that start at zero."""
@@ -151,7 +126,7 @@ class Counts:
     def allow(self, name: str, label: str, values: Iterable[str]) -> None:
         """Allows more values for a label; they come from the settings or from Aldis, never from people."""
         self._values[name, label] = (*self._values[name, label], *values)
-        self._not_at_zero.add(name)
+        self._start(name)
 
     def add(self, name: str, more: int = 1) -> int:
         """Adds to a count; returns the new count."""
@@ -164,11 +139,15 @@ class Counts:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Records a duration in one of the histograms."""
-        self._child(self._histograms, name, labels).observe(max(0.0, seconds))
+        samples, known = self._samples[name], self._known(name, labels)
+        samples[f"_sum{_labels(known)}"] += max(0.0, seconds)
+        samples[f"_count{_labels(known)}"] += 1
+        for bucket in (*_METRICS[name].buckets, float("inf")):
+            samples[_bucket(known, bucket)] += seconds <= bucket
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
         """Adds to one of the sums."""
-        self._child(self._sums, name, labels).inc(max(0.0, amount))
+        self._samples[name][_labels(self._known(name, labels))] += max(0.0, amount)
 
     def all(self) -> dict[str, int]:
         """All nonzero counts, in alphabetical order."""
@@ -177,50 +156,55 @@ class Counts:
 
     def exposition(self, gauges: Iterable[Gauge] = ()) -> str:
         """Everything as a page for Prometheus, with these gauges; what has not happened yet is at zero."""
-        while self._not_at_zero:
-            self._begin(self._not_at_zero.pop())
-        return generate_latest(_Page([*self._families(), *self._registry.collect(), *map(_family, gauges)])).decode()
-
-    def _families(self) -> Iterator[Metric]:
-        """The declared counts and any others that were counted."""
+        lines: list[str] = []
         counted = self.all()
         for name in sorted({*self._declared, *counted}):
-            full_name = _PREFIX + _NO_NAME.sub("_", name.lower())
+            full_name = f"{_NO_NAME.sub('_', name.lower())}_total"
             help_ = self._declared.get(name) or f"{name.replace('_', ' ').capitalize()}, since the start."
-            yield CounterMetricFamily(full_name, help_, value=counted.get(name, 0))
+            lines += _family(full_name, help_, "counter", {"": counted.get(name, 0)})
+        for name, one in _METRICS.items():
+            full_name, kind = (name, "histogram") if one.buckets else (f"{name}_total", "counter")
+            lines += _family(full_name, one.help, kind, self._samples[name])
+        for gauge in gauges:
+            lines += _family(gauge.name, gauge.help, "gauge", gauge.samples)
+        return "\n".join((*lines, ""))
 
-    def _child(self, metrics: Mapping[str, M], name: str, labels: Mapping[str, str]) -> M:
-        """The child of a metric with these labels, as far as they are declared."""
-        known = {label: value if value in self._values[name, label] else _OTHER for label, value in labels.items()}
-        return metrics[name].labels(**known) if known else metrics[name]
-
-    def _begin(self, name: str) -> None:
+    def _start(self, name: str) -> None:
         """Starts every combination of labels at zero."""
-        metric, labels = self._histograms.get(name) or self._sums[name], _LABELLED[name].labels
-        for values in product(*((*self._values[name, label], _OTHER) for label in labels)) if labels else ():
-            metric.labels(*values)
+        metric = _METRICS[name]
+        values = ((*self._values[name, label], _OTHER) for label in metric.labels)
+        for combination in product(*values):
+            labels = dict(zip(metric.labels, combination, strict=True))
+            if metric.buckets:
+                suffixes = [*(_bucket(labels, bucket) for bucket in (*metric.buckets, float("inf")))]
+                suffixes += [f"_count{_labels(labels)}", f"_sum{_labels(labels)}"]
+            else:
+                suffixes = [_labels(labels)]
+            for suffix in suffixes:
+                self._samples[name].setdefault(suffix, 0.0)
+
+    def _known(self, name: str, labels: Mapping[str, str]) -> dict[str, str]:
+        """The labels in their order, with `other` for values that are not declared."""
+        return {
+            label: labels[label] if labels[label] in self._values[name, label] else _OTHER
+            for label in _METRICS[name].labels
+        }
 
 
-class _Page(Collector):
-    """Collected families in the shape the library expects."""
-
-    def __init__(self, families: list[Metric]) -> None:
-        self._families = families
-
-    def collect(self) -> Iterable[Metric]:
-        """The families with a known figure."""
-        return [family for family in self._families if family.samples]
+def _bucket(labels: Mapping[str, str], limit: float) -> str:
+    return f"_bucket{_labels({**labels, 'le': '+Inf' if limit == float('inf') else str(limit)})}"
 
 
-def _family(gauge: Gauge) -> Metric:
-    labels = [gauge.label] if gauge.label else list(gauge.fixed or ())
-    family = GaugeMetricFamily(_PREFIX + gauge.name, gauge.help, labels=labels)
-    match gauge.value:
-        case None:
-            pass
-        case Mapping():
-            for value, figure in gauge.value.items():
-                family.add_metric([value], figure)
-        case _:
-            family.add_metric(list((gauge.fixed or {}).values()), gauge.value)
-    return family
+def _labels(labels: Mapping[str, str]) -> str:
+    """Labels as they follow a name; empty without any."""
+    escaped = {name: value.translate({92: r"\\", 34: r"\"", 10: r"\n"}) for name, value in labels.items()}
+    return "{" + ",".join(f'{name}="{value}"' for name, value in escaped.items()) + "}" if labels else ""
+
+
+def _family(name: str, help_: str, kind: str, samples: Mapping[str, float]) -> Iterator[str]:
+    """The lines of a metric; none without samples."""
+    if samples:
+        yield f"# HELP aldis_{name} {help_}"
+        yield f"# TYPE aldis_{name} {kind}"
+        for suffix, value in samples.items():
+            yield f"aldis_{name}{suffix} {float(value)}"

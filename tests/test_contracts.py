@@ -57,7 +57,6 @@ HOMES = {
     "mcp_types": ["tools.mcp"],
     "openai": ["bot.models.openai"],
     "pint": ["tools.conversion"],
-    "prometheus_client": ["bot.metrics"],
     "prompt_toolkit": ["bot.terminal.streams"],
     "pydantic_settings": ["bot.settings.groups"],
     "pypdf": ["bot.media.pdf"],

@@ -13,7 +13,7 @@ ROOT = Path(main.__file__).parents[2]
 
 OF_TOOLS = {"httpx", "httpcore", "PIL", "simpleeval", "tools.building", "tools.weather.tool"}
 OF_MODELS = {"anthropic", "openai", "httpx2", "bot.models.base"}
-OF_THE_REST = {"aiohttp", "babel", "jinja2", "markdown_it", "prometheus_client", "bot.app", "bot.loops", "store.store"}
+OF_THE_REST = {"aiohttp", "babel", "jinja2", "markdown_it", "bot.app", "bot.loops", "store.store"}
 OF_THE_STORE = {"cryptography", "aiosqlite"}
 OF_THE_PROMPT = {"prompt_toolkit"}
 OF_THE_PAGES = {"jinja2", "segno", "bot.web.admin.site"}
@@ -24,7 +24,7 @@ OF_THE_PAGES = {"jinja2", "segno", "bot.web.admin.site"}
     [
         ("bot.cli.main", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT | {"pydantic", "asyncio"}),
         ("bot.settings", OF_TOOLS | OF_MODELS | OF_THE_REST | OF_THE_STORE | OF_THE_PROMPT),
-        ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST - {"prometheus_client"}),
+        ("bot.cli.chat", OF_TOOLS | OF_MODELS | OF_THE_REST),
         ("bot.cli.run", {"anthropic", "openai", *OF_THE_PAGES}),
     ],
 )
