@@ -7,18 +7,13 @@
 Own time starts at the wall clock and advances by the seconds the machine has counted since boot, asleep or awake; it
 continues across restarts (`KeptTime`). Nobody can know what a step of the clock means, so these are the rules:
 
- * A step back does not change own time. Nothing waits longer, nobody is ignored until the old time is reached again,
-   and what disappears after five minutes does so after five minutes.
- * A step ahead counts after it has stood for five minutes; from then on own time is ahead by as much. Until then it may
-   be a mistake that gets corrected, and nothing is irrevocably destroyed too early. After that it is taken for time
-   that passed while the machine did not count: a virtual machine that was paused when its host's lid was closed.
-   Messages that expired meanwhile go then, at most five minutes late. Whatever Aldis itself waits for (proof of a send,
-   a person's word) is extended by as much, because nobody could provide it during the pause.
- * Two steps within five minutes that cancel out are ignored.
+ * A step back does not change own time: nothing waits longer, and what disappears after five minutes does so.
+ * A step ahead counts after it has stood for five minutes, during which it may be a mistake that gets corrected. After
+   that it is taken for time that passed while the machine did not count (a virtual machine that was paused): messages
+   that expired meanwhile go then, and whatever Aldis itself waits for is extended by as much.
  * The machine's count continues across a restart of Aldis, so a step in between is noticed at the start like any other.
-   Across a reboot nothing counts: own time advances by what the clock shows, or not at all if the clock shows a time
-   before the last known one (a machine without a battery, until the network tells it the time).
- * A time before this module was written is never believed.
+   Across a reboot own time advances by what the clock shows, or not at all if that is before the last known time (a
+   machine without a battery). A time before this module was written is never believed.
 
 Daylight saving does not move a machine's clock, which runs in UTC; see `bot.features.reminders.schedules`.
 Left to others: believing a settled step and storing own time (`bot.loops.maintenance`).
@@ -32,7 +27,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Protocol
 
 import tzdata
 
@@ -47,36 +41,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Clock(Protocol):
-    """Tells the time, aware and in UTC."""
-
-    def now(self) -> datetime:
-        """Own time: even, never back."""
-        ...
-
-    def wall(self) -> datetime:
-        """The time the machine's clock shows."""
-        ...
-
-    def settled_now(self) -> datetime:
-        """The wall clock, ignoring a step that has not settled yet."""
-        ...
-
-    def snapshot(self) -> KeptTime:
-        """All of these times at this moment, to be stored."""
-        ...
-
-    def standing(self) -> timedelta | None:
-        """How far the machine's clock was moved, once the step has settled; None without a settled step."""
-        ...
-
-    def believe(self, step: timedelta) -> Callable[[], None]:
-        """Accepts a step: own time advances by it if it is ahead. Returns a function that undoes this."""
-        ...
-
-
-class MachineClock:
-    """The machine's own clock; safe to use from several threads."""
+class Clock:
+    """Tells the time by the machine's clock, aware and in UTC; safe to use from several threads."""
 
     def __init__(
         self,
@@ -174,8 +140,8 @@ class _SetHands:
         self.passed_ns = 0
 
 
-class SetClock(MachineClock):
-    """A clock that stands still until it is moved or set: the machine clock's double, with the same rules."""
+class SetClock(Clock):
+    """A clock that stands still until it is moved or set: its double, with the same rules."""
 
     def __init__(self, at: datetime, hands: _SetHands | None = None) -> None:
         hands = self._hands = hands or _SetHands(at)

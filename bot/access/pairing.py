@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.clock import Clock, MachineClock
+from bot.clock import Clock
 from bot.events import Envelope, PersonId, SentId
 from tools import clean_line
 
@@ -219,7 +219,7 @@ class Callers(WaitingRoom):
     ) -> None:
         """`clock` None: the machine's."""
         super().__init__()
-        self._clock = clock or MachineClock()
+        self._clock = clock or Clock()
         self._seconds = seconds
         self._listening_seconds = listening_seconds
         self._until = 0.0

@@ -25,7 +25,7 @@ from bot.app import tools as equipment
 from bot.app.models import CapabilityProbe
 from bot.app.tools import feature_tools, idle_features, toolbox, user_agent
 from bot.app.transports import linking_ready, log_waits, signal_transport
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
 from bot.doctor.machine import is_contained, words_of_level
@@ -227,13 +227,13 @@ async def _look_at(sandbox: Sandbox) -> None:
             _log.warning("strangers' files are opened in processes that are hardly confined: %s; see doctor", layers)
 
 
-async def own_clock(store: Store, clock: MachineClock | None = None) -> MachineClock:
+async def own_clock(store: Store, clock: Clock | None = None) -> Clock:
     """The machine's clock, with own time continuing from where the last process with this store stopped.
 
     Raises:
         StoreError: the store cannot be read.
     """
-    clock = clock or MachineClock()
+    clock = clock or Clock()
     kept, latest = await store.read(lambda repos: (repos.own_time.last(), repos.own_time.latest()))
     if kept is not None:
         clock.resume(kept)

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.chat.journal import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
-from bot.clock import Clock, MachineClock
+from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.features.feeds.service import Feeds, news_tools
 from bot.features.memory import Memory, Remember
@@ -51,7 +51,7 @@ def toolbox(
         tools,
         on_run=on_run,
         sources=more,
-        clock=clock or MachineClock(),
+        clock=clock or Clock(),
         timezone=settings.locale.timezone,
         timeout_seconds=settings.tools.timeout_seconds,
         max_result_chars=settings.tools.max_result_chars,

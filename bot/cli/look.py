@@ -18,7 +18,7 @@ from functools import partial
 import segno
 
 from bot import app, logs
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import exit_status, format_findings
 from bot.doctor.servers import fetch_json
@@ -39,7 +39,7 @@ code of the address below it. Waiting for the phone (Ctrl-C gives up) ..."""
 def examine(given: Settings, options: argparse.Namespace) -> int:
     """`doctor`: prints every finding on a line; status 1 if one is a problem."""
     logs.set_up("ERROR", given.log.format)
-    found = asyncio.run(checkup.examine(given, app.doctor_deps(given), MachineClock(), asks_models=options.model))
+    found = asyncio.run(checkup.examine(given, app.doctor_deps(given), Clock(), asks_models=options.model))
     print(format_findings(found, is_verbose=options.verbose))
     return exit_status(found)
 

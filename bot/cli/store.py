@@ -29,7 +29,7 @@ from typing import Any, Literal, TypeVar
 
 from bot import app, logs, settings
 from bot.chat.captchas import MAX_PASTED_CHARS
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.events import ChatId
 from bot.features.export import gather_export
@@ -89,7 +89,7 @@ def back_up(given: Settings, options: argparse.Namespace) -> int:
     folder = Path(options.folder).absolute()
 
     async def copied(store: Store) -> Mapping[str, Any]:
-        return {"file": str(await store.backup(folder, now=MachineClock().wall()))}
+        return {"file": str(await store.backup(folder, now=Clock().wall()))}
 
     answer = asyncio.run(_done(given, "backup", {"folder": str(folder)}, copied))
     print(answer["file"], flush=True)
@@ -102,7 +102,7 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 
     Without FILE, only decides about a store that was restored earlier.
     """
-    kept, now = given.store, MachineClock().now()
+    kept, now = given.store, Clock().now()
     if options.file is not None:
         former = _restore(given, Path(options.file).absolute())
         print(f"Restored {kept.path}." + (f" What was there before is at {former}." if former else ""), file=sys.stderr)
@@ -129,7 +129,7 @@ def restore_backup(given: Settings, options: argparse.Namespace) -> int:
 def _restore(given: Settings, copy: Path) -> Path | None:
     """Puts the copy in the place of the store, which is kept beside it; returns where."""
     kept = given.store
-    return restore(copy, kept.path, now=MachineClock().wall(), key=kept.master_key, old_key=kept.old_master_key)
+    return restore(copy, kept.path, now=Clock().wall(), key=kept.master_key, old_key=kept.old_master_key)
 
 
 async def put_back(given: Settings, copy: Path) -> None:
@@ -139,7 +139,7 @@ async def put_back(given: Settings, copy: Path) -> None:
         StoreError: the copy is refused, and the store is as before.
     """
     await asyncio.to_thread(_restore, given, copy)
-    await _over_store(given, lambda repos: settle(repos, MachineClock().now()))
+    await _over_store(given, lambda repos: settle(repos, Clock().now()))
 
 
 async def try_store(given: Settings) -> None:
@@ -312,7 +312,7 @@ async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | 
     """Returns a backup, and the build of the running Aldis; None if none runs."""
     answer = await ask_running(path, "backup", {"folder": str(folder)})
     if answer is None:
-        return await asyncio.to_thread(copy_closed, path, folder, now=MachineClock().wall()), None
+        return await asyncio.to_thread(copy_closed, path, folder, now=Clock().wall()), None
     state = await ask_running(path, "state") or {}
     return Path(answer["file"]), state.get("build", {})
 

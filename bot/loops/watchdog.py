@@ -21,7 +21,7 @@ from contextlib import suppress
 
 from bot.chat.captchas import PAGE
 from bot.chat.notices import Notices
-from bot.clock import Clock, MachineClock, is_set_within
+from bot.clock import Clock, is_set_within
 from bot.doctor.findings import Finding, wanting
 from bot.errors import Disconnected
 from bot.events import Kind
@@ -98,7 +98,7 @@ class Watchdog:
         self._samples = deque([self._sample()])
         """When, and how many unreadable and readable envelopes had arrived by then, over the last hour."""
         self._reported: tuple[str, ...] = ()
-        self._clock = clock or MachineClock()
+        self._clock = clock or Clock()
         self.release: Release | None = None
         """The bridge's version when last asked; None before."""
         self._release_at = seconds()

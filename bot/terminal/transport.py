@@ -17,7 +17,7 @@ from typing import TextIO
 
 from pydantic import BaseModel, ValidationError
 
-from bot.clock import Clock, MachineClock
+from bot.clock import Clock
 from bot.errors import TooSlow, Undeliverable, Unfetchable
 from bot.events import (
     TERMINAL_PERSON,
@@ -76,7 +76,7 @@ class Terminal:
     ) -> None:
         self._chat = ChatId.direct(conversation)
         self._verbosity = verbosity
-        self._clock = clock or MachineClock()
+        self._clock = clock or Clock()
         self.is_interactive = once is None and stdin.isatty() and stderr.isatty()
         """Whether a person is there, who sees failures."""
         can_draw = os.environ.get("TERM") != "dumb"  # an editor's shell would show control sequences as they are

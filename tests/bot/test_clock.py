@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.clock import STANDS_AFTER, MachineClock, SetClock
+from bot.clock import STANDS_AFTER, Clock, SetClock
 from tests.conftest import NOON
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
@@ -28,15 +28,15 @@ class Machine:
         self.wall_seconds += seconds
         self.counted_seconds, self.boot = 10.0, f"{self.boot}, again"
 
-    def clock(self) -> MachineClock:
-        return MachineClock(
+    def clock(self) -> Clock:
+        return Clock(
             wall_ns=lambda: round(self.wall_seconds * 1e9),
             counted_ns=lambda: round(self.counted_seconds * 1e9),
             boot=self.boot,
         )
 
 
-def believed(clock: MachineClock) -> timedelta | None:
+def believed(clock: Clock) -> timedelta | None:
     """What maintenance does."""
     step = clock.standing()
     if step is not None:

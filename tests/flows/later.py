@@ -9,13 +9,13 @@ from typing import Any
 
 from bot import clock
 from bot.cli.main import main
-from bot.clock import MachineClock
+from bot.clock import Clock
 
 _ahead_ns = int(sys.argv[1]) * 1_000_000_000
-_begin, _counted_ns = MachineClock.__init__, clock._machine_counted_ns
+_begin, _counted_ns = Clock.__init__, clock._machine_counted_ns
 
 
-def _later(self: MachineClock, *, wall_ns: Any = time.time_ns, counted_ns: Any = None, boot: str | None = None) -> None:
+def _later(self: Clock, *, wall_ns: Any = time.time_ns, counted_ns: Any = None, boot: str | None = None) -> None:
     _begin(
         self,
         wall_ns=lambda: wall_ns() + _ahead_ns,
@@ -24,5 +24,5 @@ def _later(self: MachineClock, *, wall_ns: Any = time.time_ns, counted_ns: Any =
     )
 
 
-MachineClock.__init__ = _later
+Clock.__init__ = _later
 main(sys.argv[2:])

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from bot.cli.main import main
-from bot.clock import MachineClock
+from bot.clock import Clock
 
 
 def set_hands(file: Path, seconds: int) -> None:
@@ -24,6 +24,6 @@ if __name__ == "__main__":
     def _wall_ns() -> int:
         return time.time_ns() + int(_file.read_text("ascii")) * 1_000_000_000
 
-    assert MachineClock.__init__.__kwdefaults__ is not None
-    MachineClock.__init__.__kwdefaults__["wall_ns"] = _wall_ns
+    assert Clock.__init__.__kwdefaults__ is not None
+    Clock.__init__.__kwdefaults__["wall_ns"] = _wall_ns
     main(sys.argv[2:])

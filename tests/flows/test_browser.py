@@ -14,7 +14,7 @@ from typing import Literal
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
-from bot.clock import MachineClock
+from bot.clock import Clock
 from store import ConversationId, LedgerEntry, TurnId, open_store
 from tests.flows.consoles import Console, watched
 from tests.flows.test_setup import link_in
@@ -38,7 +38,7 @@ expect.set_options(timeout=WAIT_SECONDS * 1000)
 async def spend(folder: Path) -> None:
     """Some weeks in which two people asked for things."""
     async with open_store(folder / "aldis.db", realm="signal") as store:
-        now = MachineClock().now()
+        now = Clock().now()
         for back in range(29, -1, -1):
             at, person = now - timedelta(days=back), (BOB, ALICE, ALICE)[back % 3]
             cost = Decimal(2 + back * 7 % 11) / 100

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bot import app, settings
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.event_json import dump_value
 from bot.events import Reply
 from bot.loops.watchdog import CAPTCHA, Watchdog
@@ -94,7 +94,7 @@ class World:
     async def put(self, reply: Reply) -> None:
         """Let something stand in the outbox when Aldis starts."""
         async with open_store(self.folder / "aldis.db", realm="signal") as store:
-            now = MachineClock().now()
+            now = Clock().now()
             conversation = await store.conversation(reply.chat, now=now)
 
             def put(repos: Repositories) -> None:

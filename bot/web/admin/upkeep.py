@@ -13,7 +13,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.doctor.checkup import examine
 from bot.doctor.findings import Finding
 from bot.errors import Disconnected
@@ -99,7 +99,7 @@ class Upkeep:
     async def _examine(self, ask: Ask) -> str:
         running = ask.world.running
         state = await running.health.running_state() if running else None
-        self._findings = await examine(ask.settings, ask.deps, MachineClock(), running=state)
+        self._findings = await examine(ask.settings, ask.deps, Clock(), running=state)
         return "Checked."
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot import app, settings
 from bot.app.tools import idle_features
-from bot.clock import MachineClock
+from bot.clock import Clock
 from bot.doctor import checkup
 from bot.doctor.findings import Finding
 from tools import Fetcher, ToolDeps, alone
@@ -31,7 +31,7 @@ async def examined(
     usual = {"SIGNAL__URL": "http://127.0.0.1:9", "STORE__PATH": str(folder / "aldis.db"), "WEB__PORT": "0"}
     wanted = settings.load_settings({**usual, **given}, env_file=None)
     deps = replace(app.doctor_deps(wanted), is_contained=is_contained, tool_deps=tool_deps(fetcher))
-    return await checkup.examine(wanted, deps, MachineClock(), asks_models=asks_models)
+    return await checkup.examine(wanted, deps, Clock(), asks_models=asks_models)
 
 
 def wrong(findings: tuple[Finding, ...]) -> list[str]:

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from bot import app, settings
 from bot.app import models
-from bot.clock import Clock, MachineClock, SetClock
+from bot.clock import Clock, SetClock
 from bot.doctor import checkup, machine
 from bot.doctor.findings import Finding, as_json, exit_status, format_findings
 from bot.errors import ConfigError
@@ -69,7 +69,7 @@ class Practice:
     async def examine(self, clock: Clock | None = None, *, asks_models: bool = False) -> tuple[Finding, ...]:
         given = self.settings
         deps = replace(app.doctor_deps(given), is_contained=False, tool_deps=tool_deps(), sandbox=sandbox)
-        return await checkup.examine(given, deps, clock or MachineClock(), asks_models=asks_models)
+        return await checkup.examine(given, deps, clock or Clock(), asks_models=asks_models)
 
 
 @pytest.fixture
@@ -156,12 +156,12 @@ async def test_cells_that_cannot_be_are_a_problem() -> None:
     """Nothing that strangers send can be opened then. In a process of its own, whose server knows no libraries."""
     program = """if True:
         import asyncio
-        from bot.clock import MachineClock
+        from bot.clock import Clock
         from bot.doctor.machine import check_machine
         from bot.media.sandbox import Sandbox
         from bot.settings import load_settings
         sandbox = Sandbox(preloaded="no.such.module")
-        [_, found] = asyncio.run(check_machine(load_settings({}, None), MachineClock(), sandbox))
+        [_, found] = asyncio.run(check_machine(load_settings({}, None), Clock(), sandbox))
         print(found.level, found.what)
     """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", program, stdout=subprocess.PIPE)

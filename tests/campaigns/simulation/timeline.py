@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from bot.clock import MachineClock
+from bot.clock import Clock
 
 T = TypeVar("T")
 
@@ -89,9 +89,9 @@ def set_clock(seconds: float) -> None:
     _running().set_by_seconds += seconds
 
 
-def machine_clock() -> MachineClock:
+def machine_clock() -> Clock:
     """The clock of a process on that machine, as Aldis has one."""
-    return MachineClock(wall_ns=wall_ns, counted_ns=counted_ns, boot="story")
+    return Clock(wall_ns=wall_ns, counted_ns=counted_ns, boot="story")
 
 
 def millis_now() -> int:
