@@ -30,6 +30,7 @@ from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
 from bot.doctor.machine import is_contained, words_of_level
 from bot.doctor.models import ModelTroubles
+from bot.features.evidence import ReportJudge
 from bot.features.feeds.service import FeedService
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
@@ -40,12 +41,13 @@ from bot.media.speech import Speech
 from bot.metrics import Counts
 from bot.models.base import Provider
 from bot.models.capabilities import ModelLessons
+from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
 from bot.signal.protocol import Transport
 from store import UNDECIDED, Store, Undecided, open_store
-from tools import Fetcher, Http, ToolDeps, ToolSource, alone
+from tools import Fetcher, Http, ToolDeps, ToolSource, alone, sources
 
 __all__ = [
     "build_service",
@@ -124,10 +126,13 @@ async def build_service(
         await store.transaction(lambda repos: repos.accounts.meet(transport.account, number=transport.number))
         http = await stack.enter_async_context(Http(user_agent(settings.tools.contact)))
         fetcher = await stack.enter_async_context(Fetcher(user_agent()))
-        troubles, counts = ModelTroubles(), Counts()
-        meter = models.Meter(counts)
-        lessons = ModelLessons()
-        probe = CapabilityProbe(settings, http, lessons)
+        # A fetcher of its own: a slow feed must not delay a page that somebody wants read.
+        reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
+        clock, counts, lessons = await own_clock(store), Counts(), ModelLessons()
+        shared = wiring.Services(
+            settings, transport, store, realm, clock=clock, sandbox=sandbox, counts=counts, lessons=lessons
+        )
+        troubles, meter, probe = ModelTroubles(), models.Meter(counts), CapabilityProbe(settings, http, lessons)
         stack.push_async_callback(_close, probe)
         await importing
         provider = models.provider(
@@ -140,33 +145,30 @@ async def build_service(
         probe.start()
         looking = asyncio.create_task(_look_at(sandbox), name="cells")
         stack.callback(looking.cancel)
-        # A fetcher of its own: a slow feed must not delay a page that somebody wants read.
-        reader = FeedReader(await stack.enter_async_context(Fetcher(user_agent())), sandbox)
-        clock, audio = await own_clock(store), settings.audio
-        shared = wiring.Services(
-            settings, transport, store, realm, clock=clock, sandbox=sandbox, counts=counts, lessons=lessons
-        )
         features = feature_tools(shared.reminders, shared.memory, shared.predictions, shared.feeds)
+        judge = ReportJudge(store, clock, provider if models.has_model(settings) else None, shared.budget)
         around = ToolDeps(
             http=http,
             fetcher=fetcher,
             features=features,
-            quotas=shared.quotas,
+            quotas=Quotas(store, clock),
             papers=Library(sandbox),
-            judge=shared.judge(provider),
+            judge=judge,
         )
         own = equipment.own_tools(settings, around)
         equipment.check_approve(settings, own)
         news = tuple(tool for tool in own if tool in features["news"])
-        tools = tuple(tool for tool in own if tool not in news)
-        more = (FeedService(news, shared.feeds), *equipment.tool_sources(settings, own))
+        names = {tool.spec.name for tool in own}
+        servers = sources(settings.tools.options_by_name, taken=names) if settings.tools.enabled else ()
+        more = (FeedService(news, shared.feeds), *servers)
         for source in more:
             stack.push_async_callback(_close, source)
+        audio = settings.audio
         deps = replace(doctor_deps(settings), tool_deps=alone(http, fetcher, features))
         aldis = wiring.service(
             shared,
             provider,
-            tools,
+            tuple(tool for tool in own if tool not in news),
             more,
             speech=Speech(http, audio, api_key=settings.audio_key) if audio.base_url else None,
             reader=reader,

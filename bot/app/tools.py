@@ -16,7 +16,7 @@ from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
 from bot.settings import Settings
 from bot.version import current_version
-from tools import NewsOptions, Tool, ToolDeps, ToolSource, build, build_extensions, sources
+from tools import NewsOptions, Tool, ToolDeps, ToolSource, build, build_extensions
 from tools.mcp.options import McpOptions, prefix_of
 
 _log = logging.getLogger(__name__)
@@ -98,13 +98,6 @@ def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
     for failure in more.failures:
         _log.warning("the tool %s of %s is left out: %s", failure.name, failure.distribution, failure.why)
     return (*own, *(tool for tools in more.by_name.values() for tool in tools))
-
-
-def tool_sources(settings: Settings, tools: Sequence[Tool]) -> tuple[ToolSource, ...]:
-    """The sources of further tools while Aldis runs."""
-    if not settings.tools.enabled:
-        return ()
-    return sources(settings.tools.options_by_name, taken={tool.spec.name for tool in tools})
 
 
 def news_options(settings: Settings) -> NewsOptions:

@@ -25,11 +25,8 @@ T = TypeVar("T")
 
 _PAUSE_SECONDS = 0.8
 """The pause between two attempts to reach the bridge: some drop messages until Aldis has found them."""
-_MANY_LOOKS = 60
-_LONG_PAUSE_SECONDS = 5.0
-"""The pause between two look-ups of an account after that many in vain: nobody is about to link one, and each needs a
-connection of its own.
-"""
+_ACCOUNT_PAUSE_SECONDS = 1.0
+"""The same between two look-ups of an account, each of which needs a connection of its own."""
 _MAX_UNNAMED = 3
 """How often a bridge that answers may fail to tell the account's id before Aldis continues without it."""
 
@@ -133,7 +130,7 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
     """
     link = linking_over(settings, bridge)
     try:
-        unnamed = looks = 0
+        unnamed = 0
         while True:
             try:
                 account = _only(await _patiently(lambda: choice_of(link, settings.signal.account), on_wait))
@@ -144,13 +141,12 @@ async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_be
             else:
                 if account is None:
                     on_wait(Wait(NO_ACCOUNT, "link"))
-                    looks += 1
                 elif (found := await _patiently(partial(link.identify, account), on_wait)).id is not None:
                     return found
                 elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
                     _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
                     return found
-            await asyncio.sleep(_LONG_PAUSE_SECONDS if looks > _MANY_LOOKS else _PAUSE_SECONDS)
+            await asyncio.sleep(_ACCOUNT_PAUSE_SECONDS)
     finally:
         await link.aclose()
 

@@ -39,7 +39,6 @@ from bot.doctor.machine import check_disk, free_bytes_of
 from bot.doctor.models import ModelTroubles
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import Attestation, AttestationCommands
-from bot.features.evidence import ReportJudge
 from bot.features.export import ExportCommands
 from bot.features.feeds.poller import FeedPoller
 from bot.features.feeds.service import FeedCommands, Feeds
@@ -65,7 +64,6 @@ from bot.metrics import Counts
 from bot.models.base import Provider
 from bot.models.capabilities import ModelLessons
 from bot.money.budgets import Budget
-from bot.money.ledger import Quotas
 from bot.service import Service
 from bot.settings import Settings
 from bot.shutdown import Restarts
@@ -78,9 +76,6 @@ from store import Store
 from tools import Tool, ToolSource
 
 _log = logging.getLogger(__name__)
-
-_FEW_CONVERSATIONS = 100
-"""Fewer places than this are soon occupied by hanging models."""
 
 
 class Services:
@@ -125,12 +120,6 @@ class Services:
         self.memory = Memory(store, clock)
         self.predictions = Predictions(store, clock)
         self.feeds = Feeds(store, clock)
-        self.quotas = Quotas(store, clock)
-
-    def judge(self, provider: Provider) -> ReportJudge:
-        """Judges what pages say about a claim; without a model it judges nothing."""
-        judge = provider if models.has_model(self.settings) else None
-        return ReportJudge(self.store, self.clock, judge, self.budget)
 
 
 def service(
@@ -157,15 +146,11 @@ def service(
     """
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
     counts, turns, locale, is_signal = shared.counts, shared.turns, settings.locale, shared.realm == "signal"
+    history, budgets, news = settings.history, models.budgets(settings), equipment.news_options(settings)
+    has_model, name = models.has_model(settings), settings.signal.name
     pairing, troubles = pairing or Pairing(), troubles or ModelTroubles()
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
-    if settings.worker.conversations_at_once < _FEW_CONVERSATIONS:
-        _log.warning(
-            "WORKER__CONVERSATIONS_AT_ONCE=%d: as many answers that hang keep everybody else waiting; leave it out, "
-            "for one that waits costs next to nothing",
-            settings.worker.conversations_at_once,
-        )
 
     def access() -> AccessList:
         return intake.access
@@ -179,7 +164,6 @@ def service(
             chats.settings_of(repos, conversation, clock.now()), locale.language
         ),
     )
-    notices = Notices(store, clock, admins)
     identities = SafetyNumbers(
         transport,
         store,
@@ -191,20 +175,16 @@ def service(
     )
     membership = Membership(transport, store, clock, shared.allowed)
     captchas = Captchas(transport, store, clock, counts)
+    paired = pairing if settings.access.strangers == "pair" else None
+    admission = Admission(quota=Quota(settings.limits), pairing=paired, callers=callers)
     intake = Intake(
         transport,
         store,
         clock,
         counts,
         allowed=shared.allowed,
-        name=settings.signal.name,
-        admission=Admission(
-            quota=Quota(settings.limits),
-            pairing=pairing if settings.access.strangers == "pair" else None,
-            callers=callers,
-        )
-        if is_signal
-        else None,
+        name=name,
+        admission=admission if is_signal else None,
         on_untrusted=identities.notice,
         on_group_change=membership.notice,
     )
@@ -222,12 +202,8 @@ def service(
     async def asked() -> Sequence[Finding]:
         return await ask() if ask else ()
 
-    checkups = Checkups(
-        notices,
-        look=looked_at,
-        ask=asked,
-        contacts=audience.contacts,
-    )
+    notices = Notices(store, clock, admins)
+    checkups = Checkups(notices, look=looked_at, ask=asked, contacts=audience.contacts)
     troubles.on_change = checkups.wake
     health = HealthPage(
         store,
@@ -248,7 +224,7 @@ def service(
         Agent(
             provider=provider,
             toolbox=toolbox,
-            system=prompt.system(settings.signal.name, settings.llm.system_prompt, locale.place),
+            system=prompt.system(name, settings.llm.system_prompt, locale.place),
             settings=settings,
             budget=shared.budget,
             secrets=secrets(settings),
@@ -259,8 +235,6 @@ def service(
         turn_seconds=settings.worker.turn_timeout_seconds,
         speech=speech if settings.audio.speak else None,
     )
-    history = settings.history
-    is_summed_up = history.summaries and history.max_turns and history.max_tokens
     summaries = Summaries(
         store,
         clock,
@@ -271,20 +245,19 @@ def service(
         total_seconds=settings.worker.turn_timeout_seconds,
         budget=shared.budget,
     )
+    is_summed_up = history.summaries and history.max_turns and history.max_tokens
     summary_worker = SummaryWorker(summaries if is_summed_up else None, counts)
 
     # What people can say, in the order of /help.
     approvals = Approvals(store, clock, turns)
     context = CommandContext(store, turns, clock)
-    budgets, news = models.budgets(settings), equipment.news_options(settings)
-    menu = Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)
     groups = (
         ConversationCommands(context, approvals),
         ExportCommands(context, timezone=locale.timezone),
         UsageCommands(context, timezone=locale.timezone, limits=budgets),
-        PreferenceCommands(context, menu),
+        PreferenceCommands(context, Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
-        ReminderCommands(context, shared.reminders, has_model=models.has_model(settings), has_reactions=is_signal),
+        ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=is_signal),
         MemoryCommands(context),
         FeedCommands(context, is_on=news.enabled, timezone=locale.timezone),
         AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit),
@@ -293,7 +266,7 @@ def service(
     )
 
     # The loops.
-    authority = Authority(name=settings.signal.name, allowed=shared.allowed)
+    authority = Authority(name=name, allowed=shared.allowed)
     group_context = GroupContext(clock, limit=settings.groups.context_messages)
     urgent_items = UrgentItems(
         transport,
@@ -306,7 +279,9 @@ def service(
         group_context=group_context,
         authority=authority,
     )
-    is_marked = is_signal and settings.signal.ack == "reaction"
+    live = settings.signal.live if is_signal else "off"
+    emoji = EMOJI if is_signal and settings.signal.ack == "reaction" else None
+    greets = is_signal and settings.access.greeting
     worker = Worker(
         transport,
         store,
@@ -316,14 +291,13 @@ def service(
         agent=agent,
         approvals=approvals,
         urgent_items=urgent_items,
-        status_messages=status_messages
-        or StatusMessages(store, clock, mode=settings.signal.live if is_signal else "off"),
-        reactions=reactions or Reactions(transport, store, clock, emoji=EMOJI if is_marked else None),
+        status_messages=status_messages or StatusMessages(store, clock, mode=live),
+        reactions=reactions or Reactions(transport, store, clock, emoji=emoji),
         group_context=group_context,
         settings=settings,
         authority=authority,
         on_kept=summary_worker.note,
-        greeting=(lambda: phrases.greeting(settings.signal.name)) if is_signal and settings.access.greeting else None,
+        greeting=(lambda: phrases.greeting(name)) if greets else None,
     )
     sender = Sender(
         transport,
@@ -334,13 +308,29 @@ def service(
         language=turns.language,
         on_untrusted=identities.notice,
     )
-    days = history.retention_days
-    maintenance = Maintenance(
-        store,
-        clock,
-        shared.revisions,
-        retention=None if days is None else timedelta(days=days),
-        nightly=_nightly(shared),
+    retention = None if history.retention_days is None else timedelta(days=history.retention_days)
+    maintenance = Maintenance(store, clock, shared.revisions, retention=retention, nightly=_nightly(shared))
+    scheduler = ReminderScheduler(store, clock, counts, shared.reminders, allowed=access, account=transport.account)
+    control = Control(
+        store=store,
+        clock=clock,
+        state=health.state,
+        transport=transport,
+        identities=identities,
+        captchas=captchas,
+        restarts=restarts,
+    )
+    running = RunningParts(
+        store=store,
+        clock=clock,
+        transport=transport,
+        health=health,
+        identities=identities,
+        captchas=captchas,
+        pairing=pairing,
+        audience=audience,
+        toolbox=toolbox,
+        on_allowed=intake.admit,
     )
     return Service(
         settings=settings,
@@ -349,42 +339,15 @@ def service(
         sender=sender,
         membership=membership,
         maintenance=maintenance,
-        reminder_scheduler=ReminderScheduler(
-            store, clock, counts, shared.reminders, allowed=access, account=transport.account
-        ),
+        reminder_scheduler=scheduler,
         summary_worker=summary_worker,
-        feed_poller=FeedPoller(
-            store,
-            clock,
-            counts,
-            reader if news.enabled else None,
-            news=news,
-        ),
+        feed_poller=FeedPoller(store, clock, counts, reader if news.enabled else None, news=news),
         watchdog=watchdog,
         identities=identities,
         checkups=checkups,
         health=health,
-        control=Control(
-            store=store,
-            clock=clock,
-            state=health.state,
-            transport=transport,
-            identities=identities,
-            captchas=captchas,
-            restarts=restarts,
-        ),
-        running=RunningParts(
-            store=store,
-            clock=clock,
-            transport=transport,
-            health=health,
-            identities=identities,
-            captchas=captchas,
-            pairing=pairing,
-            audience=audience,
-            toolbox=toolbox,
-            on_allowed=intake.admit,
-        ),
+        control=control,
+        running=running,
     )
 
 
@@ -416,28 +379,22 @@ def access_list(settings: Settings, realm: str) -> AccessList:
 
 
 def secrets(settings: Settings) -> Secrets:
-    """The operator's secrets: every key, token and password in the settings, and the master key."""
-    return Secrets([*_secrets(settings.model_dump()), *_master_key(settings)])
-
-
-def _master_key(settings: Settings) -> Iterator[str]:
-    """The key in both spellings, whether it is configured or in the file beside the store."""
+    """The operator's secrets: every key, token and password in the settings, and the master key in both spellings,
+    whether it is configured or in the file beside the store.
+    """
+    found = [*_secrets(settings.model_dump())]
     with suppress(OSError, ValueError):
         key = settings.store.master_key or bytes.fromhex(settings.store.key_path.read_text("ascii"))
-        yield key.hex()
-        yield base64.b64encode(key).decode()
+        found += [key.hex(), base64.b64encode(key).decode()]
+    return Secrets(found)
 
 
 def _secrets(value: object) -> Iterator[str]:
-    match value:
-        case SecretStr():
-            yield value.get_secret_value()
-        case str():
-            yield from passwords_in(value)
-        case Mapping():
-            yield from _secrets([*cast("Mapping[object, object]", value).values()])
-        case list() | tuple() | set() | frozenset():
-            for item in cast("Iterable[object]", value):
-                yield from _secrets(item)
-        case _:
-            return
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, str):
+        yield from passwords_in(value)
+    elif isinstance(value, Mapping | list | tuple | set | frozenset):
+        items = cast("Iterable[object]", value.values() if isinstance(value, Mapping) else value)
+        for item in items:
+            yield from _secrets(item)
