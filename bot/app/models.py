@@ -130,12 +130,8 @@ def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | 
 
 
 def prices(settings: Settings) -> Prices:
-    """The known prices: those vendors publish, and the operator's own.
-
-    Raises:
-        ConfigError: the operator's file is not a table of prices.
-    """
-    return published_prices().with_file(settings.budget.prices_file).with_own(settings.budget.own_prices)
+    """The known prices: those vendors publish, and the operator's own."""
+    return published_prices().with_own(settings.budget.own_prices)
 
 
 def budgets(settings: Settings) -> BudgetSettings:
@@ -143,7 +139,7 @@ def budgets(settings: Settings) -> BudgetSettings:
 
     Raises:
         ConfigError: something is limited although a model, speech or pictures have no price, so that their costs would
-            use up no budget; or the operator's file is not a table of prices.
+            use up no budget.
     """
     known, llm, limits = prices(settings), settings.llm, settings.budget
     if not limits_anything(limits, in_group=True):

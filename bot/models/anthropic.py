@@ -157,7 +157,7 @@ class Anthropic(Adapter):
         return Reader(request).read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
 
     def _read(self, data: bytes) -> wire.WireAnswer:
-        answer = wire.parse(_Answer, data)
+        answer = _Answer.model_validate_json(data)
         stop = _STOPS.get(answer.stop_reason, Stop.END)
         parts = _parts(answer.content)
         if was_cut_in_call := stop is Stop.LENGTH and bool(parts) and isinstance(parts[-1], ToolCall):

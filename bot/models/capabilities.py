@@ -22,71 +22,56 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+)
 
 from bot.models.prices import Price
 
-_WINDOWS = range(512, 100_000_001)
-_OUTPUTS = range(256, 10_000_001)
-"""The plausible tokens of a window and of an answer: nobody has more, and less would not be usable."""
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d{1,9})\s*$", re.MULTILINE)
 _NO_CHAT = re.compile(r"embed|rerank|whisper|tts|transcri|moderation|dall-e|image", re.IGNORECASE)
 """Names of models that do not chat."""
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MILLION = Decimal(1_000_000)
 _MAX_PRICE_CHARS = 40
 
 Json = Mapping[str, Any]
 
 
-def _window(value: object) -> int | None:
-    return value if type(value) is int and value in _WINDOWS else None
-
-
-def _output(value: object) -> int | None:
-    return value if type(value) is int and value in _OUTPUTS else None
-
-
-def _flag(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _day(value: object) -> str | None:
-    return value[:10] if isinstance(value, str) and _DAY.match(value) else None
-
-
-def _price(value: object) -> Price | None:
-    try:
-        return Price.model_validate(value)
-    except ValidationError:
-        return None
-
-
-Flag = Annotated[bool | None, BeforeValidator(_flag)]
-
-
 class Capabilities(BaseModel):
     """A server's statements about a model; None where it says nothing, or what makes no sense."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, strict=True)
 
-    window_tokens: Annotated[int | None, BeforeValidator(_window)] = None
+    window_tokens: Annotated[int, Field(ge=512, le=100_000_000)] | None = None
     """What a request and its answer may have together. If the server tells both, it is what the server gives the model
     now, not what the model was made for."""
-    max_output_tokens: Annotated[int | None, BeforeValidator(_output)] = None
-    tools: Flag = None
-    pictures: Flag = None
-    documents: Flag = None
-    thinking: Flag = None
-    effort: Flag = None
+    max_output_tokens: Annotated[int, Field(ge=256, le=10_000_000)] | None = None
+    tools: bool | None = None
+    pictures: bool | None = None
+    documents: bool | None = None
+    thinking: bool | None = None
+    effort: bool | None = None
     """Whether it can be told how much to think."""
-    is_at_home: Flag = None
+    is_at_home: bool | None = None
     """Whether its server is one that people run on machines of their own, which may be slow: llama.cpp, LM Studio and
     Ollama."""
-    price: Annotated[Price | None, BeforeValidator(_price)] = None
-    is_deprecated: Flag = None
-    retires_on: Annotated[str | None, BeforeValidator(_day)] = None
+    price: Price | None = None
+    is_deprecated: bool | None = None
+    retires_on: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")] | None = None
     """The day from which it does not answer any more, in ISO format, as planned now."""
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _or_none(cls, value: object, read: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return read(value)
+        except ValidationError:
+            return None
 
     def or_else(self, other: "Capabilities") -> "Capabilities":
         """These capabilities, completed by those of another answer about the same model."""
@@ -134,7 +119,7 @@ def of_anthropic(entry: object) -> Capabilities:
         thinking=supported.get("thinking"),
         effort=supported.get("effort"),
         is_deprecated=model.get("lifecycle") in {"deprecated", "retired"} or None,
-        retires_on=model.get("retires_at"),
+        retires_on=str(model.get("retires_at"))[:10],
     )
 
 
@@ -145,12 +130,11 @@ def of_listed(entry: object) -> Capabilities:
     parameters = _texts(model.get("supported_parameters"))
     modalities = _texts(_object(model.get("architecture")).get("input_modalities"))
     names = ("max_model_len", "context_window", "max_context_length")
-    windows = (_window(size) for size in (meta.get("n_ctx"), *(model.get(name) for name in names)))
     # OpenRouter's own figure is the largest among its providers, of which the first one is asked.
     shares = [_window(size) for size in (model.get("context_length"), top.get("context_length"))]
     return Capabilities(
-        window_tokens=next((size for size in windows if size), None) or min(filter(None, shares), default=None),
-        max_output_tokens=_output(top.get("max_completion_tokens")) or _output(model.get("max_completion_tokens")),
+        window_tokens=_window(meta.get("n_ctx"), *map(model.get, names)) or min(filter(None, shares), default=None),
+        max_output_tokens=top.get("max_completion_tokens") or model.get("max_completion_tokens"),
         tools=None if parameters is None else "tools" in parameters,
         pictures=None if modalities is None else "image" in modalities,
         thinking=None if parameters is None else "reasoning" in parameters,
@@ -180,7 +164,7 @@ def of_lm_studio(listed: object, model: str) -> Capabilities:
     entry = next((one for one in entries(listed) if one.get("id") == model), _object(None))
     kind = entry.get("type")
     return Capabilities(
-        window_tokens=_window(entry.get("loaded_context_length")) or _window(entry.get("max_context_length")),
+        window_tokens=_window(entry.get("loaded_context_length"), entry.get("max_context_length")),
         pictures=kind == "vlm" if kind in {"llm", "vlm"} else None,
         is_at_home=True if entry else None,
     )
@@ -201,12 +185,17 @@ def of_ollama(shown: object, running: object, model: str) -> Capabilities:
     )
     can = _texts(told.get("capabilities"))
     return Capabilities(
-        window_tokens=next((size for size in map(_window, windows) if size), None),
+        window_tokens=_window(*windows),
         tools=None if can is None else "tools" in can,
         pictures=None if can is None else "vision" in can,
         thinking=None if can is None else "thinking" in can,
         is_at_home=True if can is not None else None,
     )
+
+
+def _window(*sizes: object) -> int | None:
+    """The first of these that makes sense."""
+    return next((told for size in sizes if (told := Capabilities(window_tokens=cast("int", size)).window_tokens)), None)
 
 
 def entries(listed: object) -> Iterable[Json]:
@@ -221,22 +210,19 @@ def chat_models(names: Iterable[str]) -> list[str]:
 
 def _sold(pricing: Json) -> Price | None:
     """OpenRouter's prices, which are per token; -1 stands for one that is known only afterwards."""
-    rates = {
-        "input": pricing.get("prompt"),
-        "output": pricing.get("completion"),
-        "cache_read": pricing.get("input_cache_read"),
-        "cache_write": pricing.get("input_cache_write"),
+    names = {
+        "input": "prompt",
+        "output": "completion",
+        "cache_read": "input_cache_read",
+        "cache_write": "input_cache_write",
     }
+    rates = {kind: rate for kind, name in names.items() if (rate := pricing.get(name)) is not None}
+    if not all(isinstance(rate, str) and len(rate) <= _MAX_PRICE_CHARS for rate in rates.values()):
+        return None
     try:
-        return Price.model_validate({name: _per_million(rate) for name, rate in rates.items() if rate is not None})
+        return Price.model_validate({kind: (Decimal(rate) * _MILLION).normalize() + 0 for kind, rate in rates.items()})
     except (ValidationError, InvalidOperation):
         return None
-
-
-def _per_million(rate: object) -> Decimal:
-    if not isinstance(rate, str) or len(rate) > _MAX_PRICE_CHARS:
-        raise InvalidOperation
-    return (Decimal(rate) * _MILLION).normalize() + 0
 
 
 def _object(value: object) -> Json:

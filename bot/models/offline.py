@@ -60,7 +60,7 @@ _QUESTION = r"(?:what(?:'s| is| are)|calculate|compute|how much (?:is|are))"
 
 _NUMBER = r"(?:\d{4,}|\d{1,3})(?:\.(?!\d{3}(?!\d))\d+|(?<=\b0)\.\d+)?(?![\d.,:'’])"
 """In digits, perhaps with a decimal point; not 1.500, which many people read as 1500, nor 0:30, 1,5 or 5'000."""
-_SIGN = r"(?:\+|-|−|\*\*?|×|/|÷|\^)"
+_SIGN = r"(?:\+|-|−|\*\*?|×|/|÷|\^|(?<=%) ?of )"
 _ATOM = rf"(?:[-−]?(?:sqrt|√)?\(*\s*[-−]?(?:{_NUMBER}|pi)\s*%?\s*\)*)"
 _SUM = re.compile(
     rf"(?:{_QUESTION}\s+)?(?P<sum>{_ATOM}(?:\s*{_SIGN}\s*{_ATOM})+|(?:sqrt\(|√\(?)\s*{_NUMBER}\s*\)?)", re.IGNORECASE
@@ -68,6 +68,7 @@ _SUM = re.compile(
 _RANGE = re.compile(r"\d+(?:-\d+)+")
 """Standing alone, this may be a range or a telephone number as well."""
 _DATE = re.compile(r"\d{4}\s*-\s*\d{1,2}\s*-\s*\d{1,2}.*|\d{1,2}/\d{1,2}/\d{2,4}.*")
+_DAYS = re.compile(rf"(?:{_QUESTION}\s+)?(?P<sum>\d{{4}}-\d\d-\d\d\s*[-−]\s*\d{{4}}-\d\d-\d\d)", re.IGNORECASE)
 
 _UNIT = r"[A-Za-zµ°€$£][\w°²³/]*(?: [a-z]+)?"
 _CONVERT = re.compile(
@@ -178,11 +179,13 @@ def asked_at(text: str) -> datetime | None:
 
 
 def _sum(text: str) -> _Asked | None:
-    found = _SUM.fullmatch(text)
-    if found is None or _RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"]):
-        return None
-    if found["sum"].count("(") != found["sum"].count(")"):
-        return None
+    found = _DAYS.fullmatch(text)
+    if found is None:
+        found = _SUM.fullmatch(text)
+        if found is None or _RANGE.fullmatch(text) or _DATE.fullmatch(found["sum"]):
+            return None
+        if found["sum"].count("(") != found["sum"].count(")"):
+            return None
     signs = str.maketrans({"−": "-", "×": "*", "÷": "/"})
     return "calculate", {"expression": found["sum"].strip().translate(signs)}
 

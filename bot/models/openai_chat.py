@@ -243,7 +243,7 @@ def read(data: bytes) -> wire.WireAnswer:
     Raises:
         ValueError: it does not have the shape of a chat completion, or broke off.
     """
-    answer = wire.parse(_Answer, data)
+    answer = _Answer.model_validate_json(data)
     choice = answer.choices[0]
     if choice.finish_reason in _BROKEN or choice.message is None:
         raise ValueError("the answer broke off")

@@ -172,7 +172,7 @@ def read(data: bytes, *, model: str) -> wire.WireAnswer:
         ValueError: it does not have the shape of a response.
         ProviderError: the service reports in it that it failed.
     """
-    answer = wire.parse(_Answer, data)
+    answer = _Answer.model_validate_json(data)
     if answer.status == "failed":
         code = (answer.error.code if answer.error else None) or ""
         raise wire.Refusal(status=wire.status_of(code), code=code, headers={}).error(provider=VENDOR, model=model)

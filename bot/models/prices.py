@@ -1,12 +1,13 @@
 """The cost of a completion: vendors' published prices, the operator's own, and the arithmetic.
 
 A model that is in no table (a local one, a reseller's name, one newer than the table) has no price (None), which is not
-the same as being free. The operator can give it one (`BUDGET__PRICES`, `BUDGET__PRICES_FILE`); without one, the ledger
+the same as being free. The operator can give it one (`BUDGET__PRICES`); without one, the ledger
 believes the server's own figures, and no budget does.
 
 Source: `prices.json` beside this file, which names its own source and date; `make prices` updates it.
 """
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,15 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from bot.errors import ConfigError
 from bot.models.base import Usage
 
 _MILLION = Decimal(1_000_000)
 _DATED = re.compile(r"-([0-9]{8}|[0-9]{4}-[0-9]{2}-[0-9]{2})$")
 _PUBLISHED = Path(__file__).with_name("prices.json")
-_MAX_FILE_BYTES = 4 * 1024 * 1024
 
 _Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
@@ -96,16 +95,6 @@ class PricedModel:
     price: Price
 
 
-class _Table(BaseModel):
-    """A file of prices."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    source: str = ""
-    date: str = ""
-    models: dict[str, Price]
-
-
 @dataclass(frozen=True, slots=True)
 class Prices:
     """The prices of models."""
@@ -125,14 +114,6 @@ class Prices:
         is a different model.
         """
         return self.by_model.get(model) or self.by_model.get(_DATED.sub("", model))
-
-    def with_file(self, path: Path | None) -> "Prices":
-        """These prices, overridden by those in a file of the operator's, in the format of `prices.json`.
-
-        Raises:
-            ConfigError: it cannot be read, or is not a table of prices.
-        """
-        return self if path is None else Prices({**self.by_model, **_table(path, "BUDGET__PRICES_FILE")})
 
     def with_own(self, own: Iterable[tuple[str, Decimal, Decimal]]) -> "Prices":
         """These prices, overridden by the operator's: a model, and the US dollars per million tokens in and out.
@@ -155,20 +136,9 @@ class Prices:
 @cache
 def published_prices() -> Prices:
     """The prices that vendors publish, and the price of having no model at all."""
+    models = json.loads(_PUBLISHED.read_bytes())["models"]
     free = Price(input=Decimal(0), output=Decimal(0))
-    return Prices({**_table(_PUBLISHED, "bot/models/prices.json"), "offline": free})
-
-
-def _table(path: Path, name: str) -> Mapping[str, Price]:
-    try:
-        with path.open("rb") as file:
-            return _Table.model_validate_json(file.read(_MAX_FILE_BYTES)).models
-    except OSError as error:
-        raise ConfigError(f"{name} cannot be read: {error.strerror or type(error).__name__}") from error
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the file"
-        raise ConfigError(f"{name} is no table of prices: {place}: {first['msg']}") from error
+    return Prices({**TypeAdapter(dict[str, Price]).validate_python(models), "offline": free})
 
 
 def unknown_price(model: str) -> str:

@@ -52,8 +52,6 @@ Aside = Annotated[_Given | None, BeforeValidator(_object_or_none)]
 
 _object = TypeAdapter(dict[str, object])
 
-_Shape = TypeVar("_Shape", bound=Wire)
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WireAnswer:
@@ -109,15 +107,6 @@ def encode_json(value: object) -> bytes:
         return whole.encode("utf-8", "replace")
 
 
-def parse(model: type[_Shape], data: bytes) -> _Shape:
-    """Parses a service's answer.
-
-    Raises:
-        ValueError: it is not JSON, or has another shape; half a surrogate pair is no JSON.
-    """
-    return model.model_validate_json(data)
-
-
 def opaque_name(conversation: str) -> str:
     """A name of the conversation that tells a vendor nothing, whatever it is made from: 32 hexadecimal digits."""
     return hashlib.sha256(conversation.encode("utf-8", "replace")).hexdigest()[:32]
@@ -129,43 +118,37 @@ def tool_name(name: str) -> str:
 
 
 def schema_of(offer: ToolOffer) -> dict[str, object]:
-    """The JSON schema of a tool's arguments in the form that every server accepts."""
+    """The JSON schema of a tool's arguments in the form that every server accepts: all objects name their properties.
+
+    An open one has none, and says that any other may be given. Without them OpenAI's models do not see a nested object,
+    and some servers refuse it; at the root all refuse it.
+    Source: pydantic/pydantic-ai#3654; community.openai.com, thread 1368533; 2026-11-27.
+    """
     return _SCHEMAS.of(offer)
 
 
-def object_schema(parameters: Mapping[str, object]) -> dict[str, object]:
-    """A schema whose objects all name their properties: an open one has none, and says that any other may be given.
-
-    Without them OpenAI's models do not see a nested object, and some servers refuse it; at the root all refuse it.
-    Source: pydantic/pydantic-ai#3654; community.openai.com, thread 1368533; 2026-11-27.
-    """
-    return {"type": "object", "properties": {}, **{key: _described(key, value) for key, value in parameters.items()}}
+_VALUES = frozenset({"default", "const", "enum", "examples"})
+"""What holds values in a schema, and no schemas."""
 
 
-def _described(key: str, value: object) -> object:
-    """What stands in a schema under this key, with its objects made whole."""
-    if key in {"properties", "$defs", "definitions"} and isinstance(value, dict):
-        return {name: _nested(schema) for name, schema in cast("dict[str, object]", value).items()}
-    if key in {"items", "additionalProperties", "anyOf", "oneOf", "allOf", "prefixItems"}:
-        schemas = cast("list[object]", value)
-        return [_nested(schema) for schema in schemas] if isinstance(value, list) else _nested(value)
-    return value
-
-
-def _nested(schema: object) -> object:
+def _whole(schema: object) -> object:
+    """The schema with whatever stands in it made whole."""
+    if isinstance(schema, list):
+        return [_whole(item) for item in cast("list[object]", schema)]
     if not isinstance(schema, dict):
         return schema
-    whole = {key: _described(key, value) for key, value in cast("dict[str, object]", schema).items()}
+    given = cast("dict[str, object]", schema)
+    whole = {key: value if key in _VALUES else _whole(value) for key, value in given.items()}
     kind = whole.get("type")
-    is_object = kind == "object" or (isinstance(kind, list) and "object" in kind)
-    return (
-        {"additionalProperties": True, **whole, "properties": {}}
-        if is_object and not whole.get("properties")
-        else whole
-    )
+    is_open = (kind == "object" or (isinstance(kind, list) and "object" in kind)) and not whole.get("properties")
+    return {"additionalProperties": True, **whole, "properties": {}} if is_open else whole
 
 
-_SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(lambda offer: object_schema(offer.parameters))
+def _schema(offer: ToolOffer) -> dict[str, object]:
+    return {"type": "object", "properties": {}, **{key: _whole(value) for key, value in offer.parameters.items()}}
+
+
+_SCHEMAS: IdentityCache[ToolOffer, dict[str, object]] = IdentityCache(_schema)
 
 
 def tool_call(given_id: str | None, name: str, written: object) -> ToolCall:
@@ -281,9 +264,7 @@ class Refusal:
 
 
 def status_of(code: str) -> int:
-    """The status that an error within an answer would have had, by its code; some servers use a status as one."""
-    if re.fullmatch(r"[45][0-9]{2}", code):
-        return int(code)
+    """The status that an error within an answer would have had, by its code."""
     return 429 if code in _BUSY else 400 if _OF_THE_REQUEST.match(code) else 500
 
 
@@ -307,13 +288,11 @@ def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:
     Source: RFC 9110, 10.2.3, whose dates no model server sends; the OpenAI and Anthropic SDKs (retry-after-ms),
     2026-11-21.
     """
-    milliseconds = _seconds(headers.get("retry-after-ms"))
-    return _seconds(headers.get("retry-after")) if milliseconds is None else milliseconds / 1000
-
-
-def _seconds(value: str | None) -> float | None:
+    given, unit = headers.get("retry-after-ms"), 1000
+    if given is None:
+        given, unit = headers.get("retry-after"), 1
     try:
-        seconds = float(value or "")
+        seconds = float(given or "") / unit
     except ValueError:
         return None
     return max(0.0, seconds) if isfinite(seconds) else None

@@ -141,8 +141,6 @@ class BudgetSettings(SettingsGroup):
     prices: Annotated[tuple[ModelPrice, ...], CommaList] = ()
     """Prices of models that Aldis does not know, or that cost you something else: a comma-separated list of
     model=input/output in dollars per million tokens."""
-    prices_file: Path | None = None
-    """A file of newer prices, in the format of `bot/models/prices.json`; `make prices` writes one."""
 
     @property
     def own_prices(self) -> tuple[tuple[str, Decimal, Decimal], ...]:

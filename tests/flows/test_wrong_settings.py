@@ -32,7 +32,6 @@ REFUSED = (
 """What is set, and how the refusal goes on after the name of the variable."""
 
 ALONE: tuple[tuple[dict[str, str], str], ...] = (
-    ({"BUDGET__PRICES_FILE": "/nowhere/prices.json"}, "BUDGET__PRICES_FILE"),
     ({"TOOLS__APPROVE": "rememeber"}, "TOOLS__APPROVE"),
     ({"LLM__PROVIDERS": "openai"}, "LLM__OPENAI__API_KEY"),
     ({"WEB__HOST": "192.0.2.7", "WEB__PORT": "8787"}, "WEB__"),

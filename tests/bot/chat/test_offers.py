@@ -106,7 +106,8 @@ async def test_every_schema_is_one_that_all_servers_take() -> None:
 )
 def test_an_open_object_says_so(given: dict[str, Any], sent: dict[str, Any]) -> None:
     """At any depth; what is said already stays."""
-    assert wire.object_schema(given) == {"type": "object", "properties": {}, **sent}
+    offer = ToolOffer(name="f", description="", parameters=given)
+    assert wire.schema_of(offer) == {"type": "object", "properties": {}, **sent}
 
 
 async def test_every_tool_is_told_or_listed() -> None:
