@@ -11,7 +11,7 @@ import os
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, Iterator, Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
@@ -124,13 +124,10 @@ def _has_hashed(folder: str) -> bool:
         return False
 
 
-async def decompress(
-    chunks: AsyncIterator[bytes], encoding: str, *, service: str, max_bytes: int, cuts: bool = False
-) -> bytes:
+async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
     """Returns the whole body, decompressed piece by piece, with at most `max_bytes` (at least 1) of it in memory.
 
-    `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors. `cuts`: of a longer body
-    its first `max_bytes` are returned.
+    `encoding` is the header Content-Encoding, "" if missing; `service` is the name for errors.
 
     A word that names no compression, such as `utf-8`, means none, as browsers take it.
 
@@ -149,8 +146,6 @@ async def decompress(
             read_bytes += len(chunk)
             body += chunk if decoder is None else decoder.decompress(chunk, max_bytes + 1 - len(body))
             if max(len(body), read_bytes) > max_bytes:
-                if cuts:
-                    return bytes(body[:max_bytes])
                 raise TooLarge(f"{service} answers with more than {max_bytes / 1_000_000:g} MB.")
             if decoder is not None and decoder.eof:
                 break  # zlib would copy everything after it with each piece: for 15 MB that took 13 s

@@ -35,8 +35,9 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _PORTS = range(1, 65_536)
 # Parsers disagree on these: some drop them, some end the host at them, some pass them on into the request.
 _DISPUTED = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
-_PATH = re.compile(r"([^/?#]*//[^/?#]*)(/[^?#]*)")
-_DOTS = re.compile(r"/(?:\.|%2e){1,2}(?:/|\Z)", re.IGNORECASE)
+_ESCAPED_DOTS = re.compile(r"(?<=/)(?:\.|%2e){1,2}(?=[/?#]|\Z)", re.IGNORECASE)
+"""Segments that lead upwards; httpx resolves them once they are spelled out. Otherwise a server could do so, and show
+another page than the one that robots.txt was asked about."""
 _NAME = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\Z")
 
 _CLOSED_IPV4 = (
@@ -113,7 +114,7 @@ def web_address(text: str) -> WebAddress:
     if _DISPUTED.search(text):
         raise BadArguments("The address holds spaces, backslashes or control characters.")
     try:
-        url = httpx.URL(_without_dots(text))
+        url = httpx.URL(_ESCAPED_DOTS.sub(lambda dots: dots[0].lower().replace("%2e", "."), text))
     except httpx.InvalidURL as error:
         raise BadArguments("This is not a valid address.") from error
     if url.scheme not in _DEFAULT_PORTS:
@@ -125,29 +126,6 @@ def web_address(text: str) -> WebAddress:
         raise BadArguments("The port in the address is not valid.")
     host, target = _host(url.raw_host.decode("ascii")), url.raw_path.decode("ascii")
     return WebAddress(scheme=url.scheme, host=host, port=port, target=target)
-
-
-def _without_dots(text: str) -> str:
-    """Resolves the segments `.` and `..` of the path, escaped ones, too, as browsers do.
-
-    Otherwise a server could do so, and show something else than robots.txt was asked about.
-    """
-    found = _PATH.match(text)
-    if found is None or not _DOTS.search(found[2]):
-        return text
-    kept: list[str] = []
-    segments = found[2].split("/")[1:]
-    for segment in segments:
-        match segment.lower().replace("%2e", "."):
-            case ".":
-                pass
-            case "..":
-                del kept[-1:]
-            case _:
-                kept.append(segment)
-    if segments[-1].lower().replace("%2e", ".") in {".", ".."}:
-        kept.append("")  # it leads into a folder
-    return f"{found[1]}/{'/'.join(kept)}{text[found.end() :]}"
 
 
 def canonical_url(text: str) -> str | None:
@@ -169,12 +147,10 @@ def resolve_redirect(origin: WebAddress, location: str) -> WebAddress:
         Denied: from https to http, where anybody on the way could read and change the page; or as `web_address`.
         Unavailable: to nowhere, or to something that is no web address.
     """
-    # Many servers leave spaces as they are. All other disputed characters are refused before joining, which would
-    # silently drop line feeds and tabs.
+    # Many servers leave spaces as they are. Other disputed characters are refused before joining drops some of them.
     spelled = location.strip(" ").replace(" ", "%20")
-    is_readable = spelled and not _DISPUTED.search(spelled)
     try:
-        target = web_address(urljoin(str(origin), spelled) if is_readable else "")
+        target = web_address(urljoin(str(origin), spelled) if spelled and not _DISPUTED.search(spelled) else "")
     except (BadArguments, ValueError) as error:
         raise Unavailable("The page redirects to something that is not a web address.") from error
     if origin.scheme == "https" and target.scheme != "https":

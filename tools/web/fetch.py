@@ -23,20 +23,9 @@ import logging
 import re
 import socket
 import ssl
-from collections import defaultdict
-from collections.abc import (
-    AsyncIterable,
-    AsyncIterator,
-    Awaitable,
-    Callable,
-    Collection,
-    Generator,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from ipaddress import ip_address
@@ -58,8 +47,6 @@ _SERVICE = "The page"  # the name for errors, as an address could contain words 
 _MAX_ATTEMPTS = 4  # addresses of one host to try
 _ATTEMPT_SECONDS = 5.0  # for each but the last, so that an unresponsive one leaves time for the next
 _READ_BYTES = 4_096
-_MIN_PIECE_BYTES = 64  # on average, in a body of the largest size
-_PIECES_FOR_ALL = 1_000  # allowed for a body of any size
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PERMANENT = frozenset({301, 308})
 _CHARSET = re.compile(r";\s*charset\s*=\s*\"?([a-z0-9._:+-]{1,40})", re.IGNORECASE)
@@ -111,7 +98,7 @@ class Fetcher:
 
         `resolve` None uses the system's resolver; `authorities` None trusts the usual certificates.
         """
-        self._headers = [(b"User-Agent", user_agent.encode("ascii")), (b"Accept-Encoding", b"gzip, identity")]
+        self._headers = {"User-Agent": user_agent, "Accept-Encoding": "gzip, identity"}
         self._reach = reach
         self._resolve = resolve
         self._authorities = authorities
@@ -147,16 +134,14 @@ class Fetcher:
         consent: Consent | None = None,
         headers: Mapping[str, str] | None = None,
         larger: Mapping[str, int] | None = None,
-        cuts: bool = False,
     ) -> FetchedPage:
         """Fetches a page by GET.
 
         `accept` lists the content types that a success can have, such as `text/html`, `text/*`, `*+xml`, or "" for one
-        whose server names none. `max_bytes` is the
-        limit of the body, before and after decompression; `larger` names content types with a higher limit.
-        `timeout_seconds` is the time for everything, including waiting for a free slot and redirects. `consent` can
-        fetch by itself; None: every web address is allowed. `headers` are sent in addition, such as `If-None-Match`:
-        names and values in printable ASCII. `cuts`: of a longer body its first `max_bytes` are enough.
+        whose server names none. `max_bytes` is the limit of the body, before and after decompression; `larger` names
+        content types with a higher limit. `timeout_seconds` is the time for everything, including waiting for a free
+        slot and redirects. `consent` can fetch by itself; None: every web address is allowed. `headers` are sent in
+        addition, such as `If-None-Match`: names and values in printable ASCII.
 
         Raises:
             BadArguments: it is no web address, or the content has another type; the model has to ask differently.
@@ -166,96 +151,61 @@ class Fetcher:
             TimedOut: the page was not complete in time.
             Unavailable: no connection, or an answer that is not valid HTTP.
         """
-        if self._pool is None:
-            raise RuntimeError("Fetcher is used outside of its `async with`")
-        more = [(name.encode("ascii"), value.encode("ascii")) for name, value in (headers or {}).items()]
-        most = defaultdict(lambda: max_bytes, larger or {})
-        fetch = _Fetch(self._pool, self._slots, [*self._headers, *more], accept, most, cuts=cuts)
+        address, moved_to, is_permanent = web_address(url), None, True
+        named = ", ".join(each for each in accept if each[:1].isalpha())
+        sent = {**self._headers, **(headers or {}), "Accept": named}
+
+        async def body(page: FetchedPage, response: httpcore.Response) -> bytes:
+            kind = page.content_type
+            if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(accept):
+                raise BadArguments(f"Unsupported content type; expected one of: {named}.")
+            most, packed = (larger or {}).get(kind, max_bytes), page.headers.get("content-encoding", "")
+            return await decompress(response.aiter_stream(), packed, service=_SERVICE, max_bytes=most)
+
         try:
             async with asyncio.timeout(timeout_seconds):
-                return await fetch.run(web_address(url), consent)
+                for _ in range(MAX_REDIRECTS + 1):
+                    # Outside of the slot: fetches that wait for a nested one could fill all slots and never end.
+                    if consent is not None:
+                        await consent(address)
+                    async with self._slots, self._answer(address, sent) as (page, response):
+                        if page.status not in _REDIRECTS:
+                            content = await body(page, response) if page.ok else b""
+                            return replace(page, body=content, moved_to=moved_to)
+                        address = resolve_redirect(address, page.headers.get("location", ""))
+                        is_permanent = is_permanent and page.status in _PERMANENT
+                        moved_to = str(address) if is_permanent else moved_to
         except TimeoutError as error:
             raise TimedOut(f"{_SERVICE} did not answer within {timeout_seconds:g} seconds.") from error
-
-
-class _Fetch:
-    """One fetch, from the requested address to the page after all redirects."""
-
-    def __init__(
-        self,
-        pool: httpcore.AsyncConnectionPool,
-        slots: asyncio.Semaphore,
-        headers: list[tuple[bytes, bytes]],
-        accept: Collection[str],
-        max_bytes: Mapping[str, int],
-        *,
-        cuts: bool,
-    ) -> None:
-        self._cuts = cuts
-        self._pool = pool
-        self._slots = slots
-        self._named = ", ".join(each for each in accept if each[:1].isalpha())
-        self._headers = [*headers, (b"Accept", self._named.encode("ascii"))]
-        self._accept = accept
-        self._max_bytes = max_bytes
-
-    async def run(self, address: WebAddress, consent: Consent | None) -> FetchedPage:
-        moved_to: WebAddress | None = None
-        is_permanent = True
-        for _ in range(MAX_REDIRECTS + 1):
-            # Outside of the slot: fetches that wait for a nested one could fill all slots and never end.
-            if consent is not None:
-                await consent(address)
-            async with self._slots:
-                step = await self._step(address)
-            if isinstance(step, FetchedPage):
-                return step if moved_to is None else replace(step, moved_to=str(moved_to))
-            address, is_permanent = step[0], is_permanent and step[1]
-            moved_to = address if is_permanent else moved_to
         raise Unavailable(f"{_SERVICE} redirects more than {MAX_REDIRECTS} times.")
 
-    async def _step(self, address: WebAddress) -> FetchedPage | tuple[WebAddress, bool]:
-        """Returns the page, or where it redirects to and whether for good."""
-        headers = [(b"Host", address.authority.encode("ascii")), *self._headers]
+    @asynccontextmanager
+    async def _answer(
+        self, address: WebAddress, headers: Mapping[str, str]
+    ) -> AsyncGenerator[tuple[FetchedPage, httpcore.Response]]:
+        """Yields the head of one answer, and the rest of it."""
+        if self._pool is None:
+            raise RuntimeError("Fetcher is used outside of its `async with`")
+        sent = {"Host": address.authority, **headers}
         # In parts, so that no second parser has a say.
         scheme, host, target = (part.encode("ascii") for part in (address.scheme, address.host, address.target))
         url = httpcore.URL(scheme=scheme, host=host, port=address.port, target=target)
         try:
-            async with self._pool.stream("GET", url, headers=headers) as response:
-                return await self._read_answer(address, response)
+            async with self._pool.stream("GET", url, headers=list(sent.items())) as response:
+                joined = _join_headers(response.headers)
+                named = joined.get("content-type", "")
+                charset = _CHARSET.search(named)
+                page = FetchedPage(
+                    url=str(address),
+                    status=response.status,
+                    content_type=named.partition(";")[0].strip().lower(),
+                    charset=charset[1].lower() if charset else None,
+                    body=b"",
+                    headers=joined,
+                )
+                yield page, response
         except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException) as error:
             raise Unavailable(f"{_SERVICE} cannot be reached: {why_unreachable(error)}.") from error
-
-    async def _read_answer(
-        self, address: WebAddress, response: httpcore.Response
-    ) -> FetchedPage | tuple[WebAddress, bool]:
-        headers = _join_headers(response.headers)
-        if response.status in _REDIRECTS:
-            return resolve_redirect(address, headers.get("location", "")), response.status in _PERMANENT
-        named = headers.get("content-type", "")
-        charset = _CHARSET.search(named)
-        page = FetchedPage(
-            url=str(address),
-            status=response.status,
-            content_type=named.partition(";")[0].strip().lower(),
-            charset=charset[1].lower() if charset else None,
-            body=b"",
-            headers=headers,
-        )
-        return replace(page, body=await self._body(page, response)) if page.ok else page
-
-    async def _body(self, page: FetchedPage, response: httpcore.Response) -> bytes:
-        kind = page.content_type
-        if not {kind, f"{kind.partition('/')[0]}/*", f"*+{kind.rpartition('+')[2]}"}.intersection(self._accept):
-            raise BadArguments(f"Unsupported content type; expected one of: {self._named}.")
-        max_bytes = self._max_bytes[page.content_type]
-        return await decompress(
-            _count_pieces(response.aiter_stream(), max_bytes),
-            page.headers.get("content-encoding", ""),
-            service=_SERVICE,
-            max_bytes=max_bytes,
-            cuts=self._cuts,
-        )
 
 
 class _GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -365,13 +315,3 @@ def _join_headers(headers: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("utf-8", errors="replace")
         joined[name] = f"{joined[name]}, {value}" if name in joined else value
     return joined
-
-
-async def _count_pieces(pieces: AsyncIterable[bytes], max_bytes: int) -> AsyncIterator[bytes]:
-    """Yields the pieces of a body unless they are absurdly small: one byte is as much work as 64 kB."""
-    left = _PIECES_FOR_ALL + max_bytes // _MIN_PIECE_BYTES
-    async for piece in pieces:
-        left -= 1
-        if left < 0:
-            raise Unavailable(f"{_SERVICE} comes in pieces that are too small.")
-        yield piece

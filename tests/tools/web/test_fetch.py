@@ -72,24 +72,6 @@ async def test_a_page_is_status_type_body_and_where_it_stood(fetcher: Fetcher, s
     }
 
 
-async def test_a_compressed_page_is_read(fetcher: Fetcher, site: Site) -> None:
-    """Gzip is asked for and understood."""
-    site.faults.append(answer_bytes(gzip.compress(b"packed", mtime=0), Content_Encoding="gzip"))
-    assert (await fetch(fetcher, url_of(site))).body == b"packed"
-
-
-async def test_a_body_of_absurdly_small_pieces_is_refused() -> None:
-    """A hundred thousand chunks of a byte are as much work as gigabytes; a thousand are let pass."""
-    chunks = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 1_000 + b"0\r\n\r\n"
-    async with line(says(chunks)) as few, fetcher_for(few.port) as fetcher:
-        page = await fetch(fetcher, f"http://{SITE}:{few.port}/", max_bytes=1_000)
-        assert page.body == b"x" * 1_000
-    flood = HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 100_000
-    async with line(says(flood)) as many, fetcher_for(many.port) as fetcher:
-        with pytest.raises(Unavailable, match="too small"):
-            await fetch(fetcher, f"http://{SITE}:{many.port}/", max_bytes=100_000)
-
-
 async def test_everybody_else_has_a_turn_while_a_page_is_read(site: Site, fetcher: Fetcher) -> None:
     """However much arrives at once, it is taken in sips: at least one turn of the loop for each four kilobytes."""
     turns = 0
@@ -115,23 +97,23 @@ async def test_an_address_that_does_not_answer_gives_way_to_the_next(site: Site)
         assert (await fetch(fetcher, url_of(site))).ok
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site, status: int) -> None:
+async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site) -> None:
     """Relative to where it stood or whole, to another host too; cookies are left behind."""
-    for location in (
-        "c d?e=f",
-        "../a/./c d?e=f",
-        url_of(site, "/a/c d?e=f", "www.site.example"),
-        "//SITE.example:{}/a/c d?e=f",
+    for status, location in (
+        (301, "c d?e=f"),
+        (302, "../a/./c d?e=f"),
+        (303, url_of(site, "/a/c d?e=f", "www.site.example")),
+        (307, "//SITE.example:{}/a/c d?e=f"),
+        (308, "c d?e=f"),
     ):
         site.requests.clear()
         there = location.format(site.port)
         site.faults.append(answer_bytes(status=status, Location=there, Set_Cookie="track=1; Path=/"))
         page = await fetch(fetcher, url_of(site, "/a/b"))
         assert (page.ok, page.body, page.url.partition(f":{site.port}")[2]) == (True, b"page /a/c d", "/a/c%20d?e=f")
+        assert (page.moved_to is not None) == (status in {301, 308})
         assert [seen.method for seen in site.requests] == ["GET", "GET"]
-        assert "cookie" not in site.requests[1].headers
-        assert "referer" not in site.requests[1].headers
+        assert not {"cookie", "referer"}.intersection(site.requests[1].headers)
 
 
 async def test_what_a_redirect_says_is_not_read(fetcher: Fetcher, site: Site) -> None:
@@ -152,43 +134,27 @@ async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
     assert len(site.requests) == MAX_REDIRECTS + 1
 
 
-@pytest.mark.parametrize(
-    ("content_type", "accept", "fine"),
-    [
-        ("text/html", ["text/html"], True),
-        ("TEXT/HTML;charset=x", ["text/html"], True),
-        ("text/markdown", ["text/*"], True),
-        ("application/json", ["text/*", "application/json"], True),
-        ("image/png", ["text/*"], False),
-        ("text/html-ish", ["text/html"], False),
-        ("text/html, image/png", ["text/html"], False),
-        ("application/octet-stream", ["text/html"], False),
-        ("text", ["text/html"], False),
-        ("application/atom+xml", ["*+xml"], True),
-        (" ", ["text/*"], False),
-    ],
-)
-async def test_only_the_types_that_were_asked_for_are_read(
-    fetcher: Fetcher, site: Site, content_type: str, accept: list[str], fine: bool
-) -> None:
+async def test_only_the_types_that_were_asked_for_are_read(fetcher: Fetcher, site: Site) -> None:
     """The server's word counts, nothing is guessed; its word is not repeated to the model either."""
-    site.faults.append(answer_bytes(content_type=content_type))
-    if fine:
-        assert (await fetch(fetcher, url_of(site), accept=accept)).body == b"page"
-        return
-    with pytest.raises(BadArguments) as caught:
-        await fetch(fetcher, url_of(site), accept=accept)
-    assert str(caught.value) == f"Unsupported content type; expected one of: {', '.join(accept)}."
-
-
-async def test_a_page_without_a_type_is_not_read() -> None:
-    """What it is would have to be guessed."""
-    async with (
-        line(says("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npage")) as bare,
-        fetcher_for(bare.port) as fetcher,
+    for content_type, accept in (
+        ("TEXT/HTML;charset=x", ["text/html"]),
+        ("text/markdown", ["text/*"]),
+        ("application/json", ["text/*", "application/json"]),
+        ("application/atom+xml", ["*+xml"]),
     ):
-        with pytest.raises(BadArguments):
-            await fetch(fetcher, f"http://{SITE}:{bare.port}/")
+        site.faults.append(answer_bytes(content_type=content_type))
+        assert (await fetch(fetcher, url_of(site), accept=accept)).body == b"page"
+    for content_type, accept in (
+        ("image/png", ["text/*"]),
+        ("text/html-ish", ["text/html"]),
+        ("text/html, image/png", ["text/html"]),
+        ("text", ["text/html"]),
+        (" ", ["text/*"]),
+    ):
+        site.faults.append(answer_bytes(content_type=content_type))
+        with pytest.raises(BadArguments) as caught:
+            await fetch(fetcher, url_of(site), accept=accept)
+        assert str(caught.value) == f"Unsupported content type; expected one of: {', '.join(accept)}."
 
 
 @pytest.mark.parametrize(
@@ -197,12 +163,8 @@ async def test_a_page_without_a_type_is_not_read() -> None:
         endless(b"x", b"x" * 65_536),
         endless(GZIP_HEAD, EMPTY_BLOCKS, Content_Encoding="gzip"),
         answer_bytes(bomb(), Content_Encoding="gzip"),
-        answer_bytes(bomb(), Content_Encoding="x-gzip"),
         answer_bytes(b"x" * 300_001),
-        answer_bytes(gzip.compress(b"x" * 300_001, mtime=0), Content_Encoding="gzip"),
-        answer_bytes(b"x" * 300_001, Content_Encoding="Identity"),
     ],
-    ids=["endless", "endless nothing", "bomb", "another bomb", "a byte too many", "packed", "called identity"],
 )
 async def test_a_body_that_is_too_large_is_left_unread(fetcher: Fetcher, site: Site, fault: Answer) -> None:
     """Endless bodies, bombs and a byte too many, in the memory that the limit allows."""
@@ -215,10 +177,8 @@ async def test_a_body_that_is_too_large_is_left_unread(fetcher: Fetcher, site: S
     ("body", "encoding", "words"),
     [
         (b"whatever", "br", "not asked for"),
-        (b"whatever", "zstd", "not asked for"),
         (b"whatever", "deflate", "broken compression"),
         (gzip.compress(gzip.compress(b"x", mtime=0), mtime=0), "gzip, gzip", "not asked for"),
-        (b"not gzip at all", "gzip", "broken compression"),
         (gzip.compress(b"whole", mtime=0)[:-9], "gzip", "broke off"),
         (gzip.compress(b"whole", mtime=0)[:-4] + b"\0\0\0\0", "gzip", "broken compression"),
     ],
@@ -246,13 +206,10 @@ def trickle(head: bytes, piece: bytes) -> Talk:
     "talk",
     [
         trickle(HEAD + b"Content-Length: 100000\r\n\r\n", b"x"),
-        trickle(HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
         trickle(b"", b"H"),
-        trickle(HEAD, b"X-More: 1\r\n"),
         trickle(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
         trickle(HEAD + b"Content-Encoding: gzip\r\n\r\n" + GZIP_HEAD, b"\x00\x00\x00\xff\xff"),
     ],
-    ids=["bytes", "chunks", "no line", "headers", "continue", "empty blocks"],
 )
 async def test_a_trickle_does_not_outlast_the_deadline(talk: Talk) -> None:
     """The deadline is total: a byte now and then does not prolong it."""
@@ -267,15 +224,12 @@ async def test_a_trickle_does_not_outlast_the_deadline(talk: Talk) -> None:
         says(b"220 mail.example ESMTP\r\n\r\n"),
         says(b""),
         says(HEAD + b"Content-Length: 50\r\n\r\nhalf"),
-        says(HEAD + b"Content-Length: many\r\n\r\nhalf"),
-        says(HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nhalf"),
         says(HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"),
         says(b"HTTP/1.1 200 OK\r\nX: " + b"a" * 1_000_000),
         says(b"HTTP/1.1 200 OK\r\n" + b"X: a\r\n" * 200_000),
         says(b"HTTP/1.1 302 Found\r\nLocation: \xff\xfe\x00\r\n\r\n"),
         says(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" * 50 + b"\r\n\r\n"),
     ],
-    ids=["mail", "nothing", "cut", "length", "lengths", "chunk", "long header", "headers", "location", "tls"],
 )
 async def test_an_answer_that_breaks_the_rules_is_a_failure(said: Talk) -> None:
     """Another program, half an answer, a bomb of headers: told in words, in bounded memory."""
@@ -308,15 +262,6 @@ async def test_tls_keeps_the_name_of_the_host(tmp_path: Path) -> None:
             await fetch(fetcher, f"https://{HERE}:{secure.port}/a")
     assert (page.ok, page.url) == (True, f"https://{SITE}:{secure.port}/a")
     assert len(secure.heard) == 1
-
-
-async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
-    """The usual authorities are asked where none are given."""
-    unknown = certified(SITE, tmp_path)
-    async with line(SECRET, authority=unknown.server) as secure, fetcher_for(secure.port) as fetcher:
-        with pytest.raises(Unavailable, match="its certificate is not trusted"):
-            await fetch(fetcher, f"https://{SITE}:{secure.port}/")
-    assert not secure.heard
 
 
 async def test_no_redirect_leads_from_https_to_http(site: Site, tmp_path: Path) -> None:
