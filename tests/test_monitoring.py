@@ -47,7 +47,7 @@ async def exposition(store: Store, clock: SetClock) -> str:
     counts = Counts()
     Unanswered(counts)
     counts.allow("tool_call_seconds", "tool", ["calculator"])
-    watchdog = Watchdog(transport, counts)
+    watchdog = Watchdog(transport)
     await watchdog.look()
 
     async def used_share() -> Mapping[str, float]:

@@ -191,7 +191,7 @@ def service(
     membership.on_groups = intake.learn_groups
 
     # What watches over it.
-    watchdog = Watchdog(transport, counts, clock=clock)
+    watchdog = Watchdog(transport, clock=clock)
     watchdog.on_answer = intake.wake
 
     def looked_at() -> list[Finding]:

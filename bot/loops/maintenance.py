@@ -19,7 +19,7 @@ from bot.chat.edits import Revisions
 from bot.clock import Clock, is_set_within
 from bot.errors import CallRefused, ConfigError, TransportError
 from bot.events import ChatId
-from bot.logs import describe_error
+from bot.logs import RepeatedWarning, describe_error
 from bot.signal.protocol import Group, Groups, Transport
 from store import Repositories, Store, StoreError, StoreInUse
 
@@ -64,8 +64,7 @@ class Maintenance:
         self._nightly = nightly
         self._every_seconds = every_seconds
         self._expiry_every_seconds = expiry_every_seconds
-        self._is_hindered = False
-        """Whether another program kept the log from being emptied the last time."""
+        self._hindered = RepeatedWarning(_log)
 
     async def recover(self) -> None:
         """Runs at start: expires, then treats all claims as abandoned, because one process owns the store."""
@@ -92,7 +91,12 @@ class Maintenance:
             StoreError: it failed and is tried again the next time.
         """
         await self._believe_clock()
-        count = await self._store.erase(self._expired)
+        now = self._clock.now()
+        count = await self._store.erase(
+            lambda repos: sum(
+                kept.expire(now) for kept in (repos.reminders, repos.facts, repos.predictions, repos.summaries)
+            )
+        )
         while some := await self._revisions.expire():
             count += some
         if count:
@@ -130,12 +134,6 @@ class Maintenance:
             return
         _log.warning("the machine's clock was changed by %+.0f s", step.total_seconds())
 
-    def _expired(self, repos: Repositories) -> int:
-        """Removes what was made from messages that have expired; returns how much that was."""
-        now = self._clock.now()
-        kept = (repos.reminders, repos.facts, repos.predictions, repos.summaries)
-        return sum(repository.expire(now) for repository in kept)
-
     async def tidy(self) -> None:
         """Cleans up once.
 
@@ -146,22 +144,19 @@ class Maintenance:
         while self._retention is not None and await self._revisions.retain(now - self._retention) > 0:
             _log.info("turns older than the retention period were destroyed")
 
-        def prune(repos: Repositories) -> int:
-            return repos.inbox.prune(before=now - _REMEMBERED) + repos.outbox.prune(before=now - _REMEMBERED)
-
-        while await self._store.transaction(prune):
+        old = now - _REMEMBERED
+        while await self._store.transaction(
+            lambda repos: repos.inbox.prune(before=old) + repos.outbox.prune(before=old)
+        ):
             pass
 
         def transact(repos: Repositories) -> int:
             repos.own_time.keep(self._clock.snapshot())
-            repos.members.prune(before=now - _REMEMBERED)
-            repos.people.prune(before=now - _REMEMBERED)
+            for repository in (repos.members, repos.people, repos.reminders, repos.facts, repos.predictions):
+                repository.prune(before=old)
             if held := repos.holds.give_up_items(before=now - _HELD, now=now):
                 _log.error("%d answers were held too long for a safety number that nobody trusted", held)
             repos.ledger.prune(now=self._clock.settled_now())
-            repos.reminders.prune(before=now - _REMEMBERED)
-            repos.facts.prune(before=now - _REMEMBERED)
-            repos.predictions.prune(before=now - _REMEMBERED)
             return repos.inbox.requeue(now=now)
 
         count = await self._store.transaction(transact)
@@ -170,14 +165,12 @@ class Maintenance:
         await self._checkpoint()
 
     async def _checkpoint(self) -> None:
-        """Empties the write-ahead log; says once that another program keeps it from that."""
+        """Empties the write-ahead log; says now and then that another program keeps it from that."""
         try:
             await self._store.checkpoint()
-            self._is_hindered = False
+            self._hindered.end()
         except StoreInUse as error:
-            if not self._is_hindered:
-                _log.warning("%s", error)
-            self._is_hindered = True
+            self._hindered.tell(str(error))
         if self._nightly is not None:
             await self._nightly()
 
@@ -248,7 +241,13 @@ class Membership:
         if self._bridge is None:
             return
         if self._allowed.groups and not self._allowed.note_to_self:
-            await self._join(self._bridge)
+            wanted = [one.id for one in await self._bridge.invitations() if accepts(one, self._allowed)]
+            for id_ in wanted[:_MAX_JOINS]:
+                try:
+                    await self._bridge.join(id_)
+                    _log.info("accepted an invitation to a group of ACCESS__GROUPS")
+                except CallRefused as error:
+                    _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
         asked_at = self._clock.now()
         groups = await self._bridge.groups()
         self.on_groups(groups)
@@ -258,15 +257,6 @@ class Membership:
         left = [ChatId.group(group) for group in await self._bridge.former_groups()]
         if left:
             await self._store.transaction(lambda repos: repos.members.leave(left, listed_at=asked_at))
-
-    async def _join(self, bridge: Groups) -> None:
-        wanted = [one.id for one in await bridge.invitations() if accepts(one, self._allowed)]
-        for group in wanted[:_MAX_JOINS]:
-            try:
-                await bridge.join(group)
-                _log.info("accepted an invitation to a group of ACCESS__GROUPS")
-            except CallRefused as error:
-                _log.warning("an invitation to a group of ACCESS__GROUPS could not be accepted: %s", error)
 
     def _keep(self, repos: Repositories, group: Group, asked_at: datetime) -> None:
         people = [ChatId.direct(person) for person in group.members]

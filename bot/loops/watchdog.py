@@ -1,7 +1,7 @@
 """Watchdog: checks that Aldis still hears and works, and warns the operator and the admins if not.
 
     every 20 s      is the stream open, and does anything arrive on it, at least keep-alives? does the bridge still have
-                    the account? can messages be decrypted? is the bridge so old that Signal may drop it? -----> health
+                    the account? is the bridge so old that Signal may drop it? --------------------------------> health
     every minute    the disk, models' refusals, whether anything is heard -------.
     every 6 hours   the servers of models, speech, pictures and searches -----> findings --> the health page
                                                                                         '--> the admins, once each
@@ -15,7 +15,6 @@ import asyncio
 import logging
 import random
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 
@@ -24,10 +23,8 @@ from bot.chat.notices import Notices
 from bot.clock import Clock, is_set_within
 from bot.doctor.findings import Finding, wanting
 from bot.errors import Disconnected
-from bot.events import Kind
 from bot.invocation import command_line
 from bot.logs import describe_error
-from bot.metrics import Counts
 from bot.signal.bridges import Concern, age_days, warnings
 from bot.signal.protocol import Contact, Identities, Receipts, Release, Transport
 
@@ -37,25 +34,19 @@ CLOSED = "the stream of messages is not open"
 SILENT = "the stream of messages is open, but nothing comes over it, not even a keep-alive"
 UNLINKED = f"the bridge to Signal no longer has the account; link it again with: {command_line('link')}"
 UNREACHABLE = "the bridge to Signal does not say whether it still has the account"
-UNREADABLE = "most of what came in the last hour could not be decrypted; look in signal-cli's log"
 CAPTCHA = (
     f"Signal wants a captcha solved before it sends more: solve one at {PAGE}, copy the "
     f"link of “Open Signal”, and run: {command_line('captcha LINK')}"
 )
 
 SILENCE_SECONDS = 180.0
-"""Three times the longest pause between two signs of life: signal-cli is asked every 15 s, signal-cli-rest-api pings
-every 54 s."""
+"""Many times the longest pause between two signs of life: either bridge is asked for one at least every 15 s."""
 DEAF_SECONDS = 600.0
 """When admins hear of it: a bridge that restarts takes a minute or two."""
 _LOOK_SECONDS = 20.0
 """So that an account that is no longer linked is noticed within half a minute."""
 _TROUBLED_SECONDS = 3.0
 """The same while a problem lasts: its end, such as that of a restart of the bridge, is noticed soon."""
-_HOUR_SECONDS = 3600.0
-_FEW_UNREADABLE = 5
-"""Fewer are no cause for concern: a person who reinstalls Signal causes one or two."""
-_UNREADABLE_NAME = f"envelopes_{Kind.UNDECRYPTABLE}"
 
 FIRST_SECONDS = 300.0
 """After a start: people waiting for answers go first, and an Aldis that keeps restarting asks no server."""
@@ -68,9 +59,6 @@ AGAIN_SECONDS = 600.0
 """If nothing has changed: an admin may have written meanwhile, so that there is now a chat to tell them in."""
 _ROUND_SECONDS = 90.0
 
-ADVISED: set[str] = set()
-"""What the log has said of the bridge's version since this process began."""
-
 
 class Watchdog:
     """The loop that watches the stream; `problems` returns what it finds. `seconds` is the clock of `heard_at`."""
@@ -78,74 +66,69 @@ class Watchdog:
     def __init__(
         self,
         transport: Transport,
-        counts: Counts,
         *,
         look_seconds: float = _LOOK_SECONDS,
         seconds: Callable[[], float] = time.monotonic,
         clock: Clock | None = None,
     ) -> None:
         self._transport = transport
-        self._counts = counts
         self.on_answer: Callable[[], None] | None = None
         """Called when the bridge answers although no stream is open: it is back."""
         self._look_seconds = look_seconds
         self._seconds = seconds
+        self._clock = clock or Clock()
         self.is_linked: bool | None = None
         """Whether the bridge had the account when last asked; None if it has not said yet."""
+        self.release: Release | None = None
+        """The bridge's version when last asked; None before."""
         self._deaf_since: float | None = None
         """Since when nothing is heard although the bridge answers; None: all is well, or nothing goes out either."""
         self._linked_problem: str | None = None
-        self._samples = deque([self._sample()])
-        """When, and how many unreadable and readable envelopes had arrived by then, over the last hour."""
         self._reported: tuple[str, ...] = ()
-        self._clock = clock or Clock()
-        self.release: Release | None = None
-        """The bridge's version when last asked; None before."""
-        self._release_at = seconds()
-        """When to ask for the version again."""
 
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
         while True:
-            await asyncio.sleep(min(self._look_seconds, _TROUBLED_SECONDS) if self._reported else self._look_seconds)
+            await asyncio.sleep(min(self._look_seconds, _TROUBLED_SECONDS) if self.problems() else self._look_seconds)
             try:
                 await self.look()
             except Exception as error:  # noqa: BLE001  (a bug in the watchdog must not end Aldis)
                 _log.error("the watchdog failed: %s", describe_error(error))
 
     async def look(self) -> None:
-        """Checks once, and logs which problems began and ended since the last time."""
+        """Checks once, and logs which problems and concerns began and ended since the last time."""
         if isinstance(self._transport, Identities):
-            await self._look_at_account(self._transport)
-        self._samples.append(self._sample())
-        while len(self._samples) > 1 and self._samples[1][0] <= self._seconds() - _HOUR_SECONDS:
-            self._samples.popleft()
+            try:
+                self.is_linked = await self._transport.is_linked()
+                self._linked_problem = None if self.is_linked else UNLINKED
+                if self.on_answer is not None and not self.is_open:
+                    self.on_answer()
+            except Disconnected:
+                self._linked_problem = UNREACHABLE
+            with suppress(Disconnected):
+                self.release = await self._transport.release()
         problems = self.problems()
         can_send = self._linked_problem is None and self.is_linked is True
-        if not (can_send and {CLOSED, SILENT, UNREADABLE} & set(problems)):
+        if not (can_send and {CLOSED, SILENT} & set(problems)):
             self._deaf_since = None
         elif self._deaf_since is None:
             self._deaf_since = self._seconds()
-        for begun in [problem for problem in problems if problem not in self._reported]:
+        said = (*problems, *(f"{concern.words}: {concern.advice}" for concern in self.concerns))
+        for begun in [words for words in said if words not in self._reported]:
             _log.warning("%s", begun)
-        for ended in [problem for problem in self._reported if problem not in problems]:
+        for ended in [words for words in self._reported if words not in said]:
             _log.info("over: %s", ended)
-        self._reported = problems
-        for concern in self.concerns:
-            if concern.words not in ADVISED:  # once, however often Aldis restarts in this process
-                ADVISED.add(concern.words)
-                _log.warning("%s: %s", concern.words, concern.advice)
+        self._reported = said
 
     def problems(self) -> tuple[str, ...]:
         """Returns what keeps Aldis from hearing or being heard now, a sentence each for the operator; empty if all is
         well.
         """
-        stream, silent_seconds = self._transport.stream, self.heard_seconds_ago
+        silent_seconds = self.heard_seconds_ago
         is_silent = silent_seconds is not None and silent_seconds > SILENCE_SECONDS
         found = (
-            CLOSED if not stream.is_open else SILENT if is_silent else None,
+            CLOSED if not self.is_open else SILENT if is_silent else None,
             self._linked_problem,
-            UNREADABLE if self._is_mostly_unreadable() else None,
             CAPTCHA if self.challenge else None,
         )
         return tuple(problem for problem in found if problem is not None)
@@ -180,32 +163,6 @@ class Watchdog:
     def challenge(self) -> str | None:
         """The token of the captcha that Signal wants solved; None if it wants none."""
         return self._transport.challenge if isinstance(self._transport, Receipts) else None
-
-    async def _look_at_account(self, bridge: Identities) -> None:
-        try:
-            self.is_linked = await bridge.is_linked()
-        except Disconnected:
-            self._linked_problem = UNREACHABLE
-        else:
-            self._linked_problem = None if self.is_linked else UNLINKED
-            if self.on_answer is not None and not self.is_open:
-                self.on_answer()
-        if self._seconds() >= self._release_at:
-            with suppress(Disconnected):
-                self.release = await bridge.release()
-                self._release_at = self._seconds() + _HOUR_SECONDS
-
-    def _sample(self) -> tuple[float, int, int]:
-        counts = self._counts.all()
-        unreadable = counts.get(_UNREADABLE_NAME, 0)
-        came = sum(count for name, count in counts.items() if name.startswith("envelopes_"))
-        return self._seconds(), unreadable, came - unreadable
-
-    def _is_mostly_unreadable(self) -> bool:
-        """Whether more undecryptable than decryptable messages arrived within the last hour."""
-        before, now = self._samples[0], self._samples[-1]
-        unreadable, readable = now[1] - before[1], now[2] - before[2]
-        return unreadable >= _FEW_UNREADABLE and unreadable > readable
 
 
 class Checkups:
@@ -245,8 +202,12 @@ class Checkups:
     async def run(self) -> None:
         """Checks for ever; ends only by cancellation."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._asking(), name="asking servers")
-            group.create_task(self._telling(), name="telling admins")
+            group.create_task(self._ask_regularly(), name="asking servers")
+            while True:
+                if await is_set_within(self._changed, LOOK_SECONDS):
+                    await asyncio.sleep(AFTER_CHANGE_SECONDS)
+                self._changed.clear()
+                await self.tell()
 
     async def ask(self) -> None:
         """Asks the servers once."""
@@ -274,15 +235,8 @@ class Checkups:
         except Exception as error:  # noqa: BLE001  (a bug in telling must not end the loop; it is tried again)
             _log.error("notifying the admins failed: %s", describe_error(error))
 
-    async def _asking(self) -> None:
+    async def _ask_regularly(self) -> None:
         await asyncio.sleep(self._first_seconds)
         while True:
             await self.ask()
             await asyncio.sleep(self._ask_seconds * (1 + random.random() / 10))  # noqa: S311 - it keeps no secret
-
-    async def _telling(self) -> None:
-        while True:
-            if await is_set_within(self._changed, LOOK_SECONDS):
-                await asyncio.sleep(AFTER_CHANGE_SECONDS)
-            self._changed.clear()
-            await self.tell()

@@ -19,7 +19,6 @@ from bot.clock import Clock
 from bot.event_json import dump_value
 from bot.events import Reply
 from bot.loops.watchdog import CAPTCHA, Watchdog
-from bot.metrics import Counts
 from bot.signal.protocol import SignalTransport
 from bot.signal.rest_api.transport import RestApi
 from bot.signal.signal_cli.transport import SignalCli
@@ -238,7 +237,7 @@ async def test_a_rate_limit_with_and_without_a_captcha(both: Both, caplog: pytes
     async def story(world: World) -> None:
         server = world.server
         async with world.running():
-            watchdog = Watchdog(world.transport, Counts())
+            watchdog = Watchdog(world.transport)
             await server.connected()
             server.plans.extend([Plan(results=(LIMITED,), retry_after_seconds=1, challenge=TOKEN)] * MANY)
             await world.ask("one")
