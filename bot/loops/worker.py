@@ -70,43 +70,6 @@ _MAX_LAST_TRIES = 10
 """How often Aldis tries to tell that a turn was given up; every process killed meanwhile counts as a try."""
 
 
-class TypingIndicator:
-    """Shows in conversations that Aldis is writing."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-        self._conversations = 0
-        """The number of conversations in which it is shown."""
-
-    @asynccontextmanager
-    async def show(self, chat: ChatId) -> AsyncGenerator[None]:
-        """Shows it until the block ends, unless it is shown in too many already."""
-        if self._conversations >= _MAX_TYPING:
-            yield
-            return
-        self._conversations += 1
-        is_shown = False
-
-        async def keep_typing() -> None:
-            nonlocal is_shown
-            while True:
-                is_shown = True
-                await self._transport.typing(chat, started=True)
-                await asyncio.sleep(_TYPING_SECONDS)
-
-        task = asyncio.create_task(keep_typing(), name="typing")
-        try:
-            yield
-        finally:
-            self._conversations -= 1
-            task.cancel()
-            await asyncio.wait([task])
-            if is_shown:
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(_TYPING_ENDS_SECONDS):
-                        await self._transport.typing(chat, started=False)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenedItem:
     """A row of the inbox, read once."""
@@ -121,19 +84,21 @@ class OpenedItem:
 class AskedMessage:
     """A message that waits for an answer."""
 
-    item: InboxId
-    """Its row of the inbox."""
+    opened: OpenedItem
     message: Incoming
     excuse: Sentence | None
     """What the person is told instead of an answer; None: it will be answered."""
-    is_marked: bool
-    """Whether it gets an emoji while it is being answered; a reminder, which no person wrote, does not."""
-    is_bare: bool
-    """Whether it is about the last thing said in its group."""
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether it gets an emoji while it is being answered; a reminder, which no person wrote, does not."""
+        return self.excuse is None and self.opened.envelope.kind is Kind.MESSAGE
 
-_Taken = tuple[tuple[Claim, ...], bool]
-"""The claims, and whether more waits."""
+    @property
+    def is_bare(self) -> bool:
+        """Whether it is about the last thing said in its group."""
+        found = self.opened.route
+        return isinstance(found, Question) and found.is_bare and self.message.quote is None
 
 
 class Worker:
@@ -176,7 +141,8 @@ class Worker:
         self._reactions = reactions
         self._group_context = group_context
         self._began_at = clock.now()
-        self._typing_indicator = TypingIndicator(transport)
+        self._typing_in = 0
+        """In how many conversations people see that Aldis is writing."""
         self._seen = InboxId(0)
         """The newest waiting message that was looked at."""
         self._settings = settings
@@ -231,30 +197,27 @@ class Worker:
                 self._reactions.put((opened.route.message,), may_stand=item.received_at < self._began_at)
 
     async def _take_all(self, group: asyncio.TaskGroup) -> None:
-        while (limit := self._room()) > 0:
-            if await self._take_some(group, limit) < limit:
+        """Claims what waits, as long as there is room for it."""
+        while (limit := min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)) > 0:
+            ends = self._ends
+            claims, self._is_more_waiting = await self._store.transaction(
+                lambda repos, limit=limit: self._claim(repos, limit)
+            )
+            if self._is_more_waiting and self._ends != ends:
+                # It may be waiting for a turn that has ended since, after which nothing else looks again.
+                self._store.wakeups["inbox"].set()
+            for claim in claims:
+                task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
+                self.tasks.add(claim, task)
+                task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
+            if len(claims) < limit:
                 return
         self._is_more_waiting = True
 
-    async def _take_some(self, group: asyncio.TaskGroup, limit: int) -> int:
-        """Claims what waits in up to `limit` conversations; returns in how many something was claimed."""
-        ends = self._ends
-        claims, self._is_more_waiting = await self._store.transaction(lambda repos: self._claim(repos, limit))
-        if self._is_more_waiting and self._ends != ends:
-            # It may be waiting for a turn that has ended since, and nobody else would look again.
-            self._store.wakeups["inbox"].set()
-        for claim in claims:
-            task = group.create_task(self._see_through(claim), name=f"turn-{claim.turn}")
-            self.tasks.add(claim, task)
-            task.add_done_callback(lambda task, claim=claim: self._ended(claim, task))
-        return len(claims)
-
-    def _room(self) -> int:
-        """In how many more conversations something may be claimed at once."""
-        return min(self._settings.worker.conversations_at_once - len(self.tasks), _MAX_CLAIMS)
-
-    def _claim(self, repos: Repositories, limit: int) -> _Taken:
-        """Claims what waits, on the store's thread, where each commit knows what the previous one has claimed."""
+    def _claim(self, repos: Repositories, limit: int) -> tuple[tuple[Claim, ...], bool]:
+        """Claims what waits in up to `limit` conversations, on the store's thread, where each commit knows what the
+        previous one has claimed. Also returns whether more waits.
+        """
         busy = {*self.tasks.conversations, *self._urgent_items.conversations}
         busy_people = self.tasks.people(least=self._settings.limits.turns_at_once)
         seconds = self._settings.worker.turn_timeout_seconds + _CLAIM_MARGIN_SECONDS
@@ -273,7 +236,11 @@ class Worker:
             found = [await self._open(claim.conversation, item) for item in claim.items]
             opened = tuple(one for one in found if one is not None)  # without unreadable rows
             await self._served(claim, opened)
-            await self._discard_files(opened)
+            for one in opened:  # their attachments have been read, or never will be
+                message = one.event.message if isinstance(one.event, Edited) else one.event
+                files = (*message.files, *message.text_files) if isinstance(message, Incoming) else ()
+                for attachment in files:
+                    await self._transport.discard(attachment)
         except asyncio.CancelledError:
             await self._handed_back(claim, counts=False)
             raise
@@ -287,14 +254,6 @@ class Worker:
             return False
         return True
 
-    async def _discard_files(self, opened: Iterable[OpenedItem]) -> None:
-        """Makes the bridge delete the attachments, which have been read or never will be."""
-        for one in opened:
-            message = one.event.message if isinstance(one.event, Edited) else one.event
-            files = (*message.files, *message.text_files) if isinstance(message, Incoming) else ()
-            for attachment in files:
-                await self._transport.discard(attachment)
-
     async def _handed_back(self, claim: Claim, *, counts: bool) -> None:
         try:
             await self._store.transaction(lambda repos: repos.inbox.hand_back(claim.turn, counts=counts))
@@ -307,14 +266,13 @@ class Worker:
             _log.error("turn %d cannot be read and was given up", claim.turn)
             await self._turns.discard(claim)
             return
-        opened = await self._undecided(claim, opened)
-        asked = await self._to_answer(claim, opened)
+        asked = await self._to_answer(claim, await self._undecided(claim, opened))
         if not asked:
             await self._turns.ignore(claim)
             return
         messages = tuple(found.message for found in asked)
         incoming = tuple(found.message for found in asked if found.excuse is None)
-        others = {item.id for item in claim.items} - {found.item for found in asked}
+        others = {item.id for item in claim.items} - {found.opened.item.id for found in asked}
         if others:
             await self._turns.set_apart(claim, others)
         turn = await self._turns.load(claim, incoming or messages)
@@ -324,20 +282,20 @@ class Worker:
                 self._unanswered.note("paused")
             return
         notes = tuple(dict.fromkeys(found.excuse for found in asked if found.excuse is not None))
-        if incoming:
-            if self._greeting is not None:
-                await self._turns.greet(turn, self._greeting())
-            marked = tuple(found.message for found in asked if found.excuse is None and found.is_marked)
-            is_from_before = claim.items[0].received_at < self._began_at
-            self._reactions.put(marked, may_stand=not claim.is_new or is_from_before)
-            try:
-                await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
-            finally:
-                self._reactions.take_off(marked)
-        else:
+        if not incoming:
             await self._turns.keep(turn, Outcome(text="\n\n".join(map(say, notes)), ok=False))
             self._counts.add("turns_refused")
             self._reactions.take_off(messages)
+            return
+        if self._greeting is not None:
+            await self._turns.greet(turn, self._greeting())
+        marked = tuple(found.message for found in asked if found.is_marked)
+        is_from_before = claim.items[0].received_at < self._began_at
+        self._reactions.put(marked, may_stand=not claim.is_new or is_from_before)
+        try:
+            await self._answered(claim, turn, notes, said_before=int(any(found.is_bare for found in asked)))
+        finally:
+            self._reactions.take_off(marked)
 
     def _is_over(self, claim: Claim, more: int = 0) -> bool:
         """Whether it was tried as often as allowed, plus `more` times."""
@@ -370,16 +328,9 @@ class Worker:
         now = self._clock.now()
         asked: list[AskedMessage] = []
         for one in opened:
-            item, envelope, found = one.item, one.envelope, one.route
-            message = self._message(found, item)
-            if message is not None and not await self._may_ask(claim, one, message):
-                continue
-            if message is not None:
-                excuse, is_marked = self._excuse(item, envelope, now), envelope.kind is Kind.MESSAGE
-                is_bare = isinstance(found, Question) and found.is_bare and message.quote is None
-                asked.append(
-                    AskedMessage(item=item.id, message=message, excuse=excuse, is_marked=is_marked, is_bare=is_bare)
-                )
+            message = self._message(one.route, one.item)
+            if message is not None and await self._may_ask(claim, one, message):
+                asked.append(AskedMessage(opened=one, message=message, excuse=self._excuse(one, now)))
         return asked
 
     async def _may_ask(self, claim: Claim, opened: OpenedItem, message: Incoming) -> bool:
@@ -387,11 +338,9 @@ class Worker:
         if not message.chat.is_group:
             return True
         envelope = opened.envelope
-        askers, account = (await self._turns.settings(claim.conversation)).askers, envelope.account
-        if may_ask(envelope, self._authority.allowed, askers):
-            return True
+        askers = (await self._turns.settings(claim.conversation)).askers
         is_approved = askers == "list" and await self._store.read(
-            lambda repos: repos.people.is_allowed(message.author, account=account)
+            lambda repos: repos.people.is_allowed(message.author, account=envelope.account)
         )
         if may_ask(envelope, self._authority.allowed, askers, is_approved=is_approved):
             return True
@@ -421,8 +370,9 @@ class Worker:
                 pass  # what is carried out as it comes
         return None
 
-    def _excuse(self, item: InboxItem, envelope: Envelope, now: datetime) -> Sentence | None:
+    def _excuse(self, opened: OpenedItem, now: datetime) -> Sentence | None:
         """Returns what the person reads instead of an answer; None: the message is answered normally."""
+        item, envelope = opened.item, opened.envelope
         if item.refusal is not None:
             return _REFUSALS.get(item.refusal, phrases.FAILED)
         if item.expires_at is not None and item.expires_at <= now:
@@ -467,7 +417,7 @@ class Worker:
             await self._turns.dead_letter(turn)
             return
         journal = self._turns.journal(turn)
-        async with self._typing_indicator.show(turn.chat):
+        async with self._typing(turn.chat):
             outcome = await self._outcome(turn, journal)
             if isinstance(outcome, Pause):
                 until = self._clock.now() + timedelta(seconds=self._settings.approvals.timeout)
@@ -487,6 +437,30 @@ class Worker:
             self._on_kept(turn)
         if is_kept and outcome.ok:
             self._group_context.on_answer(turn.talk)
+
+    @asynccontextmanager
+    async def _typing(self, chat: ChatId) -> AsyncGenerator[None]:
+        """Shows in a chat that Aldis is writing until the block ends, unless it is shown in too many already."""
+        if self._typing_in >= _MAX_TYPING:
+            yield
+            return
+
+        async def keep_typing() -> None:
+            while True:
+                await self._transport.typing(chat, started=True)
+                await asyncio.sleep(_TYPING_SECONDS)
+
+        self._typing_in += 1
+        task = asyncio.create_task(keep_typing(), name="typing")
+        try:
+            yield
+        finally:
+            self._typing_in -= 1
+            task.cancel()
+            await asyncio.wait([task])
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_TYPING_ENDS_SECONDS):
+                    await self._transport.typing(chat, started=False)
 
     def _note_seconds(self, claim: Claim, outcome: str) -> None:
         """Records how long the oldest of the messages has waited for this."""

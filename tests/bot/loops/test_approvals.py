@@ -371,6 +371,6 @@ async def test_what_a_turn_has_cost_is_paid_by_whoever_asked_however_its_wait_en
         totals = await store.read(
             lambda repos: {who: repos.ledger.totals(who, chat, (day,)) for who in (ALICE.uuid, BOB.uuid)}
         )
-    alice, bob = ({one.scope: str(one.spending.cost_usd) for one in totals[who]} for who in (ALICE.uuid, BOB.uuid))
-    assert (alice["person"], bob["person"], post.ran) == ("0.024", "0", [])
-    assert group is None or alice["group"] == "0.024"
+    alice, bob = ({one.scope: float(one.spending.cost_usd) for one in totals[who]} for who in (ALICE.uuid, BOB.uuid))
+    assert (alice["person"], bob["person"], post.ran) == (0.024, 0, [])
+    assert group is None or alice["group"] == 0.024
