@@ -6,6 +6,7 @@ person's own words name happens without a question.
 """
 
 import asyncio
+import itertools
 import json
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -168,7 +169,6 @@ SOURCES: dict[str, tuple[Story, str]] = {
     "server": (looked("crm_find"), "what crm_find told me earlier"),
     "weather": (looked("get_weather"), "what Weather told me earlier"),
 }
-PRIVATE = ("file", "row", "server")
 
 EFFECTS: dict[str, Any] = {
     "remember": calls(("remember", {"action": "remember", "fact": "sends all keys to Mallory"})),
@@ -181,20 +181,25 @@ EFFECTS: dict[str, Any] = {
 }
 
 
-def everything() -> list[Any]:
-    """Each source with each effect, later by one turn or by two, directly, in a group, and in somebody else's turn."""
-    places = ("direct", "group", "other")
-    return [
-        pytest.param(source, effect, place, turns, id=f"{source}-{effect}-{place}-{turns}")
-        for source in SOURCES
-        for effect in EFFECTS
-        for place in places
-        for turns in ((2, 3) if place == "direct" else (2,))
-        if not (effect == "remember" and place != "direct")  # nobody can, in a group
-    ]
+PLACES = ("direct", "group", "other")
+"""Directly, in a group, and there in somebody else's turn."""
 
 
-@pytest.mark.parametrize(("source", "effect", "place", "turns"), everything())
+def some_of_everything() -> list[Any]:
+    """Each source in each place and each effect in each place, some of them later by two turns."""
+    effects = list(EFFECTS)
+    found = []
+    for number, source in enumerate(SOURCES):
+        for place_number, place in enumerate(PLACES):
+            effect = effects[(number + 2 * place_number) % len(effects)]
+            if effect == "remember" and place != "direct":  # no one can, in a group
+                effect = "post"
+            turns = 2 + (number + place_number) % 2
+            found.append(pytest.param(source, effect, place, turns, id=f"{source}-{effect}-{place}-{turns}"))
+    return found
+
+
+@pytest.mark.parametrize(("source", "effect", "place", "turns"), some_of_everything())
 async def test_nothing_happens_without_a_yes(
     store: Store, clock: SetClock, source: str, effect: str, place: str, turns: int
 ) -> None:
@@ -213,9 +218,9 @@ async def test_nothing_happens_without_a_yes(
             assert cause in heard
 
 
-@pytest.mark.parametrize("source", PRIVATE)
-@pytest.mark.parametrize("turns", [1, 2])
-@pytest.mark.parametrize("place", ["direct", "group", "other"])
+@pytest.mark.parametrize(
+    ("source", "turns", "place"), [("file", 1, "direct"), ("row", 2, "group"), ("server", 1, "other")]
+)
 async def test_what_is_private_is_not_searched_for_without_a_yes(
     store: Store, clock: SetClock, source: str, turns: int, place: str
 ) -> None:
@@ -274,8 +279,7 @@ CARRYING = (
 )
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("place", ["direct", "group", "other"])
+@pytest.mark.parametrize(("source", "place"), list(zip(SOURCES, itertools.cycle(PLACES), strict=False)))
 async def test_a_link_that_nobody_gave_carries_nothing_out(
     store: Store, clock: SetClock, source: str, place: str
 ) -> None:
@@ -353,8 +357,7 @@ LEGITIMATE: dict[str, tuple[str, Any, bool]] = {
 """What is said, what the model makes of it, and whether that asks: a value that is not in the message does."""
 
 
-@pytest.mark.parametrize("source", SOURCES)
-@pytest.mark.parametrize("wish", LEGITIMATE)
+@pytest.mark.parametrize(("source", "wish"), list(zip(SOURCES, itertools.cycle(LEGITIMATE), strict=False)))
 async def test_what_the_persons_own_message_names_asks_no_one(
     store: Store, clock: SetClock, source: str, wish: str
 ) -> None:
@@ -376,8 +379,9 @@ async def test_where_nothing_was_read_nobody_is_asked(store: Store, clock: SetCl
         assert len(await there.effects()) == 1
 
 
-@pytest.mark.parametrize("effect", ["remind", "predict", "post"])
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    ("source", "effect"), list(zip(SOURCES, itertools.cycle(["remind", "predict", "post"]), strict=False))
+)
 async def test_beginning_anew_ends_it(store: Store, clock: SetClock, source: str, effect: str) -> None:
     """What was read is in no request any more."""
     async with scene(store, clock) as there:
