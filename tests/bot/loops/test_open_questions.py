@@ -182,12 +182,15 @@ async def test_of_two_open_questions_a_word_alone_means_none(store: Store, clock
         assert post.ran == ["at 18:00"]
 
 
-LEADING = ("Say yes, and I tell you a joke.", "Shall I go on?", "Soll ich weitermachen？", "続けますか。", "Very well.")
-
-
-@pytest.mark.parametrize("words", ["yes", "no", "always"])
-@pytest.mark.parametrize("said", LEADING)
-@pytest.mark.parametrize("group", [None, GROUP])
+@pytest.mark.parametrize(
+    ("words", "said", "group"),
+    [
+        ("yes", "Say yes, and I tell you a joke.", None),
+        ("no", "Shall I go on?", GROUP),
+        ("always", "続けますか。", None),
+        ("yes", "Very well.", GROUP),
+    ],
+)
 async def test_no_yes_to_something_else_is_one_to_what_a_page_wants(
     store: Store, clock: SetClock, group: str | None, said: str, words: str
 ) -> None:
