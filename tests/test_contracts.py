@@ -57,7 +57,7 @@ HOMES = {
     "mcp_types": ["tools.mcp"],
     "openai": ["bot.models.openai"],
     "pint": ["tools.conversion"],
-    "prompt_toolkit": ["bot.terminal.streams"],
+    "prompt_toolkit": ["bot.terminal.transport"],
     "pydantic_settings": ["bot.settings.groups"],
     "pypdf": ["bot.media.pdf"],
     "segno": ["bot.cli.look", "bot.web.admin.site"],

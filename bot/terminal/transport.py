@@ -3,6 +3,9 @@
 Three kinds of input, chosen by what it is given: one fixed text (`once`), a prompt if a person is at a terminal, or
 else the lines of a pipe or file. The next message is taken only after the previous one was answered, so a person can
 read before writing and a script gets its answers in order. This transport doubles for Signal's in tests, and ships.
+
+The streams are read and written by their descriptors, in threads that keep no process from exiting: an event loop can
+wait for pipes but not for files, and a buffered stream has a lock, which a thread may hold while the interpreter exits.
 """
 
 import asyncio
@@ -10,11 +13,21 @@ import itertools
 import json
 import os
 import tempfile
+import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from io import FileIO
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, TypeVar
 
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import in_terminal
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.input.defaults import create_input
+from prompt_toolkit.output.defaults import create_output
 from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock
@@ -37,7 +50,6 @@ from bot.events import (
 from bot.invocation import command_line
 from bot.signal.envelope import is_command
 from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, StreamState, ToolStarted
-from bot.terminal.streams import Once, PipedInput, PromptInput, TerminalWriter
 from tools import shorten
 
 ACCOUNT = "terminal"
@@ -47,9 +59,14 @@ _SHOWN_NAME_CHARS = 60
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
 _INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
 _ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
+_LEAVING = frozenset({"/quit", "/exit", "/bye", "/q", "/ende", "/beenden", "/quitter", "/sortir", "/salir"})
+"""Words that leave, alone on a line."""
+_LEAVING_AT_PROMPT = _LEAVING | {"quit", "exit"}
+"""Words that leave at a prompt; in a file they are lines like any other."""
 
 # A web page quoted in an answer could otherwise move the cursor, rewrite lines or retitle the window.
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+_T = TypeVar("_T")
 
 
 class Terminal:
@@ -81,14 +98,11 @@ class Terminal:
         """Whether a person is there, who sees failures."""
         can_draw = os.environ.get("TERM") != "dumb"  # an editor's shell would show control sequences as they are
         self._draws = self.is_interactive and can_draw
-        self._lines: Once | PromptInput | PipedInput
-        if once is not None:
-            self._lines = Once(once)
-        else:
-            self._lines = PromptInput(stdin, stderr) if self._draws else PipedInput(stdin)
+        lines = _lines(stdin.fileno()) if once is None else filter(str.strip, (once,))
+        self._lines = _Prompt(stdin, stderr) if self._draws else _Lines(lines)
         self.first_message: asyncio.Future[str | None] | None = None
-        """What is being typed since `show_prompt`; None if nobody is at a terminal."""
-        self._answers, self._notes = TerminalWriter(stdout), TerminalWriter(stderr)
+        """What is being typed since `show_prompt`; None if no person is at a terminal."""
+        self._answers, self._notes = _Writer(stdout), _Writer(stderr)
         self._painted = stdout.isatty() and can_draw
         self._last_sent_at = 0
         self.stream = StreamState(is_open=True)
@@ -106,7 +120,7 @@ class Terminal:
 
         Does nothing if nobody is at a terminal.
         """
-        if isinstance(self._lines, PromptInput):
+        if isinstance(self._lines, _Prompt):
             self.first_message = asyncio.ensure_future(self._lines.read())
             shown = asyncio.ensure_future(self._lines.shown.wait())
             await asyncio.wait((self.first_message, shown), return_when=asyncio.FIRST_COMPLETED)
@@ -128,15 +142,12 @@ class Terminal:
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the message in the envelope, or None if it is not from this transport."""
-        try:
-            frame = _Frame.model_validate_json(envelope.raw)
-        except ValidationError:
-            return None
-        if envelope.chat is None:
-            return None
-        return Incoming(
-            author=TERMINAL_PERSON, name=None, chat=envelope.chat, sent_at=SentId(frame.timestamp), text=frame.text
-        )
+        with suppress(ValidationError):
+            frame, chat = _Frame.model_validate_json(envelope.raw), envelope.chat
+            if chat is not None:
+                sent_at = SentId(frame.timestamp)
+                return Incoming(author=TERMINAL_PERSON, name=None, chat=chat, sent_at=sent_at, text=frame.text)
+        return None
 
     async def send(self, reply: Reply) -> SentId:
         """Writes the answer; waits as long as the reader of standard output makes it wait, like any program in a pipe.
@@ -177,7 +188,7 @@ class Terminal:
             await self._hide_indicator()
         elif self._draws and chat == self._chat and self._waiting and not self._indicated:
             self._indicated = True
-            await self._notes.write_quietly(_INDICATOR)
+            await self._remark(_INDICATOR)
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Writes a line on standard error for a step of this conversation, if the verbosity asks for it."""
@@ -262,13 +273,13 @@ class Terminal:
 
     async def _hand_over(self, file: File) -> None:
         """Saves a file for a person at a terminal; writes a text out for a program, or if it is the answer itself."""
-        if self._painted and file.name != WHOLE_ANSWER:
+        place, is_saved = file.name, self._painted and file.name != WHOLE_ANSWER
+        if is_saved:
             folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="aldis-"))
-            await asyncio.to_thread((folder / file.name).write_bytes, file.data)
-            await self._note(f"· a file: {folder / file.name}, {len(file.data)} bytes")
-            return
-        await self._note(f"· a file: {file.name}, {len(file.data)} bytes")
-        if file.content_type in _TEXTS:
+            place = str(folder / file.name)
+            await asyncio.to_thread(Path(place).write_bytes, file.data)
+        await self._note(f"· a file: {place}, {len(file.data)} bytes")
+        if not is_saved and file.content_type in _TEXTS:
             await self._answers.write(self._shown(Styled(text=file.data.decode("utf-8", "replace"))) + "\n")
 
     def _shown(self, content: Styled) -> str:
@@ -278,10 +289,15 @@ class Terminal:
     async def _hide_indicator(self) -> None:
         if self._indicated:
             self._indicated = False
-            await self._notes.write_quietly(_INDICATOR_GONE)
+            await self._remark(_INDICATOR_GONE)
 
     async def _note(self, line: str) -> None:
-        await self._notes.write_quietly(line.translate(_CONTROLS) + "\n")
+        await self._remark(line.translate(_CONTROLS) + "\n")
+
+    async def _remark(self, text: str) -> None:
+        """Writes beside the answers, which it must not prevent."""
+        with suppress(OSError):
+            await self._notes.write(text)
 
 
 def paint(content: Styled) -> str:
@@ -289,13 +305,13 @@ def paint(content: Styled) -> str:
     characters.
     """
     units = content.text.translate(_CONTROLS).encode("utf-16-le", "replace")
-    edges = {0, len(units) // 2}
-    edges.update(edge for span in content.styles for edge in (span.start, span.start + span.length))
-    ordered = sorted(edges)
+    ends = [(span.start, span.start + span.length, _ANSI_CODES.get(span.style)) for span in content.styles]
+    edges = sorted({0, len(units) // 2, *(edge for start, end, _ in ends for edge in (start, end))})
     parts: list[str] = []
-    for start, end in itertools.pairwise(ordered):
-        text, codes = units[2 * start : 2 * end].decode("utf-16-le", "replace"), _codes_at(content, start)
-        parts.append(f"\x1b[{codes}m{text}\x1b[0m" if codes else text)
+    for start, end in itertools.pairwise(edges):
+        text = units[2 * start : 2 * end].decode("utf-16-le", "replace")
+        here = {code for first, last, code in ends if code and first <= start < last}
+        parts.append(f"\x1b[{';'.join(sorted(here))}m{text}\x1b[0m" if here else text)
     return "".join(parts)
 
 
@@ -333,7 +349,112 @@ def _shown_name(tool: str) -> str:
     return shorten(" ".join(tool.split()), _SHOWN_NAME_CHARS)
 
 
-def _codes_at(content: Styled, position: int) -> str:
-    """The ANSI codes of the styles at a position in UTF-16 code units; empty if there are none."""
-    styles = {span.style for span in content.styles if span.start <= position < span.start + span.length}
-    return ";".join(code for style, code in _ANSI_CODES.items() if style in styles)
+class _Lines:
+    """Messages that need no person: one at a time, as they are asked for."""
+
+    def __init__(self, texts: Iterator[str]) -> None:
+        self._texts = texts
+        self._coming: asyncio.Future[str | None] | None = None
+
+    async def read(self) -> str | None:
+        """Returns the next message; None at the end."""
+        # The caller can be cancelled while the thread reads; the line then waits for the next caller.
+        self._coming = self._coming or _in_thread(partial(next, self._texts, None))
+        text = await asyncio.shield(self._coming)
+        self._coming = None
+        return text
+
+
+def _lines(descriptor: int) -> Iterator[str]:
+    """The lines of a pipe or file that are not blank, stripped; up to its end, or a word that leaves."""
+    with suppress(OSError):  # the terminal hung up: the input ends here
+        for line in iter(FileIO(descriptor, closefd=False).readline, b""):
+            text = line.decode("utf-8", "replace").strip()
+            if text.lower() in _LEAVING:
+                return
+            if text:
+                yield text
+
+
+class _Interrupted(Exception):
+    """Ctrl-C at the prompt."""
+
+
+class _Prompt:
+    """A person at a prompt, which is on standard error so that standard output has nothing but answers.
+
+    Ctrl-D and `/quit` leave. Ctrl-C discards what was typed, or leaves if nothing was typed.
+    """
+
+    def __init__(self, stdin: TextIO, stderr: TextIO) -> None:
+        self._session: PromptSession[str] = PromptSession(
+            "> ",
+            history=InMemoryHistory(),
+            interrupt_exception=_Interrupted,
+            input=create_input(stdin),
+            output=create_output(stderr),
+        )
+        self.shown = asyncio.Event()
+        """Set when the prompt is visible for the first time."""
+        self._session.app.after_render += self._on_render
+
+    def _on_render(self, _: object) -> None:
+        self.shown.set()
+
+    async def read(self) -> str | None:
+        """Returns what the person sent with Enter, stripped, never blank (a paste can have several lines); None on
+        leaving.
+        """
+        while True:
+            try:
+                # In raw mode Ctrl-C is a key; the handler of SIGINT belongs to the program around the terminal.
+                text = await self._session.prompt_async(handle_sigint=False, set_exception_handler=False)
+            except EOFError:
+                return None
+            except _Interrupted:
+                if not self._session.default_buffer.text:
+                    return None
+                continue
+            if typed := text.strip():
+                return None if typed.lower() in _LEAVING_AT_PROMPT else typed
+
+
+class _Writer:
+    """Writes whole texts, in order, above an open prompt."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._descriptor = stream.fileno()
+        self._encoding = stream.encoding
+        self._turn = asyncio.Lock()
+
+    async def write(self, text: str) -> None:
+        """Writes all of it.
+
+        Raises:
+            OSError: it cannot be written; part of it may have been.
+        """
+        data = memoryview(text.encode(self._encoding, "replace"))
+        async with self._turn, in_terminal():
+            await _in_thread(partial(self._write, data))
+
+    def _write(self, data: memoryview) -> None:
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+
+def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
+    """Returns what `work` returns, or the OSError it raises, from a thread that never keeps the process from exiting.
+
+    (The loop's own executor is waited for at exit: a read from a silent pipe would block that for ever.)
+    """
+    future = Future[_T]()
+
+    def run() -> None:
+        future.set_running_or_notify_cancel()
+        try:
+            future.set_result(work())
+        except OSError as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="terminal", daemon=True).start()
+    return asyncio.wrap_future(future)
