@@ -11,8 +11,9 @@ Source: selectolax 1.0.2 (MIT); lexbor behind it took 2.9 s for a tag of 252 kB 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -31,32 +32,28 @@ _MIN_CHARS = 200
 """How long an article or a main part must be to stand for the page."""
 
 _UNREAD = frozenset(
-    "annotation-xml audio button canvas object script select style svg template textarea title video xmp".split()  # noqa: SIM905
+    """-comment annotation-xml audio button canvas object script select style svg template textarea title video
+    xmp""".split()  # noqa: SIM905
 )
 _SURROUNDINGS = frozenset({"nav", "footer", "aside"}) | _UNREAD
 _DATE_NAMES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.date", "pubdate")
 _MAX_HEAD_CHARS = 500
 _REFRESH = re.compile(r"\s*(\d{1,6})[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?[\"']?([^\"']+)", re.IGNORECASE)
 _MAX_REFRESH_SECONDS = 10  # a page that waits longer is there to be read
-_FOOTNOTE = re.compile(r"\s*\[\s*(\w{1,3})\s*\]\s*")
+_FOOTNOTE = re.compile(r"\s*\[\s*(\w{1,3})\s*\]\s*")  # square brackets are the model's citations
 _BLOCKS = frozenset(
     """address article blockquote body br caption dd details div dl dt fieldset figcaption figure form frame h1 h2 h3 h4
     h5 h6 header hr iframe li main ol p pre section summary table tbody td tfoot th thead tr ul""".split()  # noqa: SIM905
 )
+_CELLS = frozenset({"td", "th"})
+_FRAMES = frozenset({"frame", "iframe"})
 _UNMARKED = (
     *("abbr", "b", "bdi", "bdo", "big", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "small", "span"),
     *("strong", "tt", "u", "var"),
 )
 """What is taken out before reading, so that the words around it are one text."""
-_CELLS = frozenset({"td", "th"})
-_FRAMES = frozenset({"frame", "iframe"})
-_SPANS = frozenset({"sup", "sub", "del", "s", "strike", "msqrt", "annotation", "math"})
-_ARGUMENTS: dict[str, tuple[str, ...]] = {"msup": ("", "sup"), "msub": ("", "sub"), "msubsup": ("", "sub", "sup")} | {
-    "mfrac": ("group", "over"),
-    "mroot": ("group", "root"),
-}
-"""The roles of the children of a formula's element."""
-_SIGNS = {"sup": "^", "group": "", "over": "/", "msqrt": "√"}
+_SPANS = "sup, sub, del, s, strike, math, msup, msub, msubsup, mfrac, mroot, msqrt, annotation"
+"""What is written out before reading, because without its markup a number or a word would mean something else."""
 _ORDINAL = re.compile(r"st|nd|rd|th|er|re|ère|ème|tm|sm|[\[(].*", re.IGNORECASE | re.DOTALL)
 """A raised ending that changes no number, or the mark of a footnote."""
 _SINGLE = re.compile(r"[+\u2212-]?[\w.,]+")
@@ -85,40 +82,15 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
     text = decode(data, charset, is_html=kind == HTML)
     if kind != HTML:
         return {}, text.encode(errors="ignore")
-    facts, text = read(text)
-    return facts, text.encode(errors="ignore")
-
-
-def read(page: str) -> tuple[Facts, str]:
-    """Returns the facts about an HTML page, and its text, in which there may still be invisible characters."""
-    tree = LexborHTMLParser(page[:MAX_CHARS])
-    _apply_styles(tree)
-    tree.unwrap_tags(list(_UNMARKED))
-    tree.merge_text_nodes()
+    tree = LexborHTMLParser(text[:MAX_CHARS])
+    facts = _head(tree)
+    _write_out(tree)
     body = tree.css_first("frameset") or tree.body
     written = _written(body) if body is not None else _Writer()
-    return _head(tree) | {
-        "links": written.links,
-        "has_password": any(_given(field, "type").lower() == "password" for field in tree.css("input")),
-        "has_script": tree.css_first("script") is not None,
-    }, written.text
+    return facts | {"links": written.links}, written.text.encode(errors="ignore")
 
 
-def _apply_styles(tree: LexborHTMLParser) -> None:
-    """Takes out what the page hides, marks what it strikes out by its style, and writes out pictures of formulas."""
-    for node in reversed(tree.css("[hidden], [style], img[alt], .katex-html")):  # what is inside comes first
-        style = _given(node, "style")
-        is_hidden = "hidden" in node.attributes or _HIDDEN.search(style) or "katex-html" in _given(node, "class")
-        if node.tag == "img" and _FORMULA.search(f"{_given(node, 'class')} {_given(node, 'src')}"):
-            node.replace_with(f" {_given(node, 'alt')} ")
-        elif is_hidden and node.tag not in {"html", "body"}:
-            node.decompose()
-        elif node.child is not None and _STRUCK.search(style) and node.tag not in _SPANS:
-            node.child.insert_before("~~")
-            node.insert_child("~~")
-
-
-def _head(tree: LexborHTMLParser) -> dict[str, str]:
+def _head(tree: LexborHTMLParser) -> dict[str, Any]:
     """What the page says about itself: the first of each."""
     named, refresh = dict[str, str](), ""
     for meta in tree.css("meta"):
@@ -136,12 +108,77 @@ def _head(tree: LexborHTMLParser) -> dict[str, str]:
         "language": _given(tree.css_first("html"), "lang")[:_MAX_HEAD_CHARS],
         "base": _given(tree.css_first("base"), "href"),
         "refresh": refresh,
+        "has_password": any(_given(field, "type").lower() == "password" for field in tree.css("input")),
+        "has_script": tree.css_first("script") is not None,
     }
 
 
 def _given(node: LexborNode | None, name: str) -> str:
     """The value of an attribute; "" if there is none."""
     return (node.attributes.get(name) or "").strip() if node is not None else ""
+
+
+def _write_out(tree: LexborHTMLParser) -> None:
+    """Takes out what the page hides, and writes as text what its markup says of words and numbers."""
+    for node in reversed(tree.css("[hidden], [style], img[alt], .katex-html, a[href*='#']")):  # the inner ones first
+        style, words = _given(node, "style"), node.text()
+        is_hidden = "hidden" in node.attributes or _HIDDEN.search(style) or "katex-html" in _given(node, "class")
+        if node.tag == "img" and _FORMULA.search(f"{_given(node, 'class')} {_given(node, 'src')}"):
+            node.replace_with(f" {_given(node, 'alt')} ")
+        elif is_hidden and node.tag not in {"html", "body"}:
+            node.decompose()
+        elif node.tag == "a" and (mark := _FOOTNOTE.fullmatch(words)):
+            node.replace_with(f"({mark[1]})")
+        elif node.child is not None and _STRUCK.search(style) and node.tag not in {"del", "s", "strike"}:
+            node.child.insert_before("~~")
+            node.insert_child("~~")
+    for node in reversed(tree.css(_SPANS)):
+        node.replace_with(_in_words(node))
+    tree.unwrap_tags(list(_UNMARKED))
+    tree.merge_text_nodes()
+
+
+def _in_words(node: LexborNode) -> str:
+    """An element that raises, lowers, strikes out or is part of a formula, with the signs that say so."""
+    words = node.text()
+    inner = words.strip()
+    match node.tag:
+        case "math":  # what comes behind the sign is the same formula in TeX
+            return f" {inner.rpartition(_TEX)[2]} " if _TEX in inner else words
+        case "annotation":
+            return f"{_TEX}{inner}" if "tex" in _given(node, "encoding").lower() else ""
+        case "sup":
+            return f"^{_grouped(inner)}" if inner and not _ORDINAL.fullmatch(inner) else words
+        case "sub":
+            return _lowered(inner)
+        case "del" | "s" | "strike":
+            return words.replace(inner, f"~~{inner}~~", 1) if inner else words
+        case _:
+            return _formula(node.tag or "", [part.text().strip() for part in node.iter()])
+
+
+def _formula(name: str, parts: list[str]) -> str:
+    match name, parts:
+        case "msup", [base, raised]:
+            return f"{base}^{_grouped(raised)}"
+        case "msub", [base, lowered]:
+            return base + _lowered(lowered)
+        case "msubsup", [base, lowered, raised]:
+            return f"{base}{_lowered(lowered)}^{_grouped(raised)}"
+        case "mfrac", [above, below]:
+            return f"{_grouped(above)}/{_grouped(below)}"
+        case "mroot", [base, degree]:
+            return f"{_grouped(base)}^(1/{degree})"
+        case _:
+            return ("√" if name == "msqrt" else "") + _grouped("".join(parts))
+
+
+def _grouped(words: str) -> str:
+    return words if _SINGLE.fullmatch(words) else f"({words})"
+
+
+def _lowered(words: str) -> str:
+    return words.translate(_LOWERED) if words.isdigit() or not words else f"_{words}"
 
 
 @dataclass
@@ -151,8 +188,6 @@ class _Writer:
     pieces: list[str] = field(default_factory=list[str])
     links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     """Words and address of each link, as they are on the page."""
-    begun: list[int] = field(default_factory=list[int])
-    """Which piece is the first of each span that is open."""
     numbers: dict[int, int] = field(default_factory=dict[int, int])
     """The number of the last item of each list."""
     column: int = 0
@@ -169,13 +204,10 @@ class _Writer:
         return _FRACTION.sub(_fraction, "".join(self.pieces))
 
     def write(self, words: str, *, is_verbatim: bool) -> None:
-        if is_verbatim:
-            self.pieces.append(words)
-            return
         line = " ".join(words.split())
         before = " " if words[:1].isspace() and self.pieces and not self.pieces[-1].endswith((" ", "\n")) else ""
         after = " " if line and words[-1:].isspace() else ""
-        self.pieces.append(before + line + after)
+        self.pieces.append(words if is_verbatim else before + line + after)
 
     def mark(self, sign: str) -> None:
         if sign and not (sign.isspace() and self.bullet_at == len(self.pieces)):
@@ -183,15 +215,13 @@ class _Writer:
 
     def item(self, node: LexborNode) -> None:
         """Begins an item of a list: `-`, or its number."""
-        above = node.parent
-        bullet = self._number(node, above) if above is not None and above.tag == "ol" else "-"
+        above, bullet = node.parent, "-"
+        if above is not None and above.tag == "ol":
+            following = self.numbers.get(above.mem_id, _integer(above, "start", 1) - 1) + 1
+            number = self.numbers[above.mem_id] = _integer(node, "value", following)
+            bullet = f"{number}."
         self.pieces.append(f"\n{bullet} ")
         self.bullet_at = len(self.pieces)
-
-    def _number(self, node: LexborNode, above: LexborNode) -> str:
-        following = self.numbers.get(above.mem_id, _integer(above.attributes.get("start"), 1) - 1) + 1
-        number = self.numbers[above.mem_id] = _integer(node.attributes.get("value"), following)
-        return f"{number}."
 
     def table(self, node: LexborNode, name: str, *, is_open: bool) -> None:
         """Begins or ends a table, a row or a cell; a cell stands in each of its rows, as its text is needed there."""
@@ -206,17 +236,12 @@ class _Writer:
             self.held = {} if name == "table" else self.held
             self.mark(_mark(name, is_open=is_open))
         elif not is_open:
-            columns = min(max(_integer(node.attributes.get("colspan"), 1), 1), _MAX_COLUMNS)
-            rows = min(max(_integer(node.attributes.get("rowspan"), 1), 1), _MAX_ROWS) - 1
+            columns = min(max(_integer(node, "colspan", 1), 1), _MAX_COLUMNS)
+            rows = min(max(_integer(node, "rowspan", 1), 1), _MAX_ROWS) - 1
             words = " ".join("".join(self.pieces[self.cell_at :]).split())[:_MAX_LABEL_CHARS]
             self.held |= {self.column + each: (words,) * rows for each in range(columns) if rows}
             self.column += columns
             self.pieces.append(" | " * columns)
-
-    def close_span(self, role: str) -> None:
-        """Writes what has been written since the span began in its role."""
-        at = self.begun.pop()
-        self.pieces[at:] = [_in_role(role, "".join(self.pieces[at:]))]
 
     def frame(self, node: LexborNode) -> None:
         """Writes a link to a page within the page."""
@@ -242,54 +267,38 @@ def _written(body: LexborNode) -> _Writer:
 
 
 def _walked(part: LexborNode, left_out: frozenset[str]) -> _Writer:
-    writer = _Writer()
-    verbatim = 0
-    for node, is_open in _steps(part, left_out):
-        name = node.tag or ""
+    """Every node below the part as it begins and, except for text, as it ends; in the order of the page."""
+    writer, verbatim = _Writer(), 0
+    open_nodes, node = list[LexborNode](), part.child
+    while node is not None or open_nodes:
+        is_open = node is not None
+        here = node if node is not None else open_nodes.pop()
+        name = here.tag or ""
         if name == "-text":
-            writer.write(_words(node), is_verbatim=verbatim > 0)
-            continue
-        verbatim += (1 if is_open else -1) if name == "pre" else 0
-        if role := _role(node, name):
+            writer.write(here.text_content or "", is_verbatim=verbatim > 0)
+        elif name not in left_out:
+            verbatim += (1 if is_open else -1) if name == "pre" else 0
+            _step(writer, here, name, is_open=is_open)
             if is_open:
-                writer.begun.append(len(writer.pieces))
-            else:
-                writer.close_span(role)
-        elif name in {"a", "li"} and is_open:
-            writer.link(node.text(deep=True), _given(node, "href")) if name == "a" else writer.item(node)
-        elif name in _FRAMES and is_open:
-            writer.frame(node)
-        elif name in {"table", "tr", "td", "th"}:
-            writer.table(node, name, is_open=is_open)
-        elif name in _BLOCKS:
-            writer.mark(_mark(name, is_open=is_open))
+                open_nodes.append(here)
+                node = here.child
+                continue
+        node = here.next
     return writer
 
 
-def _role(node: LexborNode, name: str) -> str:
-    """What an element does to its words: raises them, lowers them, strikes them out, ...; "" for most elements."""
-    above = node.parent
-    if above is None or above.tag not in _ARGUMENTS:
-        return name if name in _SPANS else ""
-    siblings = [each.mem_id for each in above.iter()]
-    roles = _ARGUMENTS[above.tag]
-    return roles[min(siblings.index(node.mem_id), len(roles) - 1)]
-
-
-def _in_role(role: str, words: str) -> str:
-    """The words with the signs that say what the markup means."""
-    inner = words.strip()
-    if role == "math":  # what comes behind the sign is the same formula in TeX
-        return f" {inner.rpartition(_TEX)[2]} " if _TEX in inner else words
-    if not inner or (role == "sup" and _ORDINAL.fullmatch(inner)):
-        return words
-    if role == "root":
-        return f"^(1/{inner})"
-    if role in _SIGNS:
-        return _SIGNS[role] + (inner if _SINGLE.fullmatch(inner) else f"({inner})")
-    if role == "sub":
-        return inner.translate(_LOWERED) if inner.isdigit() else f"_{inner}"
-    return f"{_TEX}{inner}" if role == "annotation" else words.replace(inner, f"~~{inner}~~", 1)
+def _step(writer: _Writer, node: LexborNode, name: str, *, is_open: bool) -> None:
+    """Writes what the beginning or the end of an element means."""
+    if name == "a" and is_open:
+        writer.link(node.text(), _given(node, "href"))
+    elif name == "li" and is_open:
+        writer.item(node)
+    elif name in _FRAMES and is_open:
+        writer.frame(node)
+    elif name in {"table", "tr", "td", "th"}:
+        writer.table(node, name, is_open=is_open)
+    elif name in _BLOCKS:
+        writer.mark(_mark(name, is_open=is_open))
 
 
 def _fraction(found: re.Match[str]) -> str:
@@ -297,16 +306,10 @@ def _fraction(found: re.Match[str]) -> str:
     return f"{f'{found[1]} ' if found[1] else ''}{found[2]}/{found[3].translate(_RAISED)}"
 
 
-def _integer(text: str | None, otherwise: int) -> int:
+def _integer(node: LexborNode, name: str, otherwise: int) -> int:
+    """The number that an attribute gives."""
+    text = node.attributes.get(name)
     return int(text) if text and re.fullmatch(r"-?[0-9]{1,6}", text) else otherwise
-
-
-def _words(node: LexborNode) -> str:
-    """The words of a text; the mark of a footnote in round brackets, because square ones are the model's citations."""
-    words, above = node.text_content or "", node.parent
-    mark = _FOOTNOTE.fullmatch(words)
-    is_footnote = mark and above is not None and above.tag == "a" and "#" in (above.attributes.get("href") or "")
-    return f"({mark[1]})" if mark and is_footnote else words
 
 
 def _mark(name: str, *, is_open: bool) -> str:
@@ -316,28 +319,3 @@ def _mark(name: str, *, is_open: bool) -> str:
     if is_open and len(name) == len("h1") and name[0] == "h" and name[1].isdigit():
         return f"\n\n{'#' * int(name[1])} "
     return "\n" if name in {"ul", "ol", "tbody", "thead"} else "\n\n"
-
-
-def _is_read(node: LexborNode) -> bool:
-    """Whether an annotation is a formula, as all other elements may be words."""
-    return node.tag not in {"annotation", "-comment"} or "tex" in _given(node, "encoding").lower()
-
-
-def _steps(part: LexborNode, left_out: frozenset[str]) -> Iterator[tuple[LexborNode, bool]]:
-    """Every node below the part as it begins and, except for text, as it ends; in the order of the page."""
-    open_nodes: list[LexborNode] = []
-    node = part.child
-    while node is not None or open_nodes:
-        if node is None:
-            node = open_nodes.pop()
-            yield node, False
-            node = node.next
-        elif node.tag in left_out or not _is_read(node):
-            node = node.next
-        elif node.tag == "-text":
-            yield node, True
-            node = node.next
-        else:
-            yield node, True
-            open_nodes.append(node)
-            node = node.child
