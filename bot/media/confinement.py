@@ -26,6 +26,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 MAX_MEMORY_BYTES = 1_500_000_000
 """For the address space, a good part of which is libraries: a picture of the largest size takes a third of it."""
@@ -52,7 +53,6 @@ _FILE_RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
 _NETWORK_RIGHTS, _SCOPES = 0b11, 0b11
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
-
 ALLOW, REFUSE, KILL = 0x7FFF_0000, 0x0005_0000, 0x8000_0000
 """The answers of a filter: `REFUSE` is combined with an error number."""
 
@@ -64,16 +64,14 @@ _CLONE3 = 435
 _X32_NUMBERS = 0x4000_0000
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Architecture:
+class Architecture(NamedTuple):
     """The system call numbers of an architecture."""
 
     audit: int
     """The kernel's name for it."""
-    allowed: tuple[int, ...]
     mapping: tuple[int, int]
     """`mmap` and `mprotect`, allowed for memory that is not executable."""
-    has_x32: bool = False
+    allowed: tuple[int, ...]
 
 
 _ARCHITECTURES = {
@@ -81,22 +79,21 @@ _ARCHITECTURES = {
     # nanosleep getpid exit getcwd gettimeofday getrusage sigaltstack gettid time futex restart_syscall clock_gettime
     # clock_getres clock_nanosleep exit_group set_robust_list getrandom rseq
     "x86_64": Architecture(
-        audit=0xC000_003E,
-        allowed=(
+        0xC000_003E,
+        (9, 10),
+        (
             *(0, 1, 3, 5, 8, 11, 12, 13, 14, 15, 20, 24, 25, 28, 35, 39, 60, 79, 96, 98, 131, 186, 201, 202, 219, 228),
             *(229, 230, 231, 273, 318, 334),
         ),
-        mapping=(9, 10),
-        has_x32=True,
     ),
     # The same without `time`, which does not exist there.
     "aarch64": Architecture(
-        audit=0xC000_00B7,
-        allowed=(
+        0xC000_00B7,
+        (222, 226),
+        (
             *(63, 64, 57, 80, 62, 215, 214, 134, 135, 139, 66, 124, 216, 233, 101, 172, 93, 17, 169, 165, 132, 178, 98),
             *(128, 113, 114, 115, 94, 99, 278, 293),
         ),
-        mapping=(222, 226),
     ),
 }
 
@@ -173,22 +170,21 @@ def _landlock_version() -> int:
 
 def _landlock(version: int) -> None:
     """Drops all rights that this version knows, and gives none back."""
-    rights = (1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[max(_FILE_RIGHTS)])) - 1
-    attributes = struct.pack("=Q", rights)
-    attributes += struct.pack("=Q", _NETWORK_RIGHTS) if version >= _NETWORK_SINCE else b""
-    attributes += struct.pack("=Q", _SCOPES) if version >= _SCOPES_SINCE else b""
-    ruleset = _called(_CREATE_RULESET, attributes, len(attributes), 0)
-    try:
-        _called(_RESTRICT_SELF, ruleset, 0)
-    finally:
-        os.close(ruleset)
+    rights = [(1 << _FILE_RIGHTS.get(version, _FILE_RIGHTS[max(_FILE_RIGHTS)])) - 1]
+    rights += [_NETWORK_RIGHTS] * (version >= _NETWORK_SINCE) + [_SCOPES] * (version >= _SCOPES_SINCE)
+    attributes = struct.pack(f"={len(rights)}Q", *rights)
+    ruleset, error = _call(_CREATE_RULESET, attributes, len(attributes), 0)
+    if ruleset < 0:
+        raise OSError(error, os.strerror(error))
+    result, error = _call(_RESTRICT_SELF, ruleset, 0)
+    os.close(ruleset)
+    if result < 0:
+        raise OSError(error, os.strerror(error))
 
 
 def _knows_filters() -> bool:
     """Whether seccomp accepts filters: asked without one, it complains about the address and not about the request."""
-    if sys.platform != "linux" or architecture() is None:
-        return False
-    return _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None) == errno.EFAULT
+    return architecture() is not None and _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, None) == errno.EFAULT
 
 
 class _Program(ctypes.Structure):
@@ -215,13 +211,6 @@ def _prctl(option: int, *arguments: object) -> int:
     return ctypes.get_errno() if _libc().prctl(option, *given) else 0
 
 
-def _called(number: int, *arguments: int | bytes | None) -> int:
-    result, error = _call(number, *arguments)
-    if result < 0:
-        raise OSError(error, os.strerror(error))
-    return result
-
-
 def _call(number: int, *arguments: int | bytes | None) -> tuple[int, int]:
     """The result of a system call, and the error number if that is -1."""
     given = (ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)
@@ -238,26 +227,19 @@ def architecture() -> Architecture | None:
 
     A 32-bit Python on a 64-bit kernel, as on many a Raspberry Pi, has other numbers than its machine's name suggests.
     """
-    is_known = sys.maxsize > 2**32 and sys.byteorder == "little"
+    is_known = sys.platform == "linux" and sys.maxsize > 2**32 and sys.byteorder == "little"
     return _ARCHITECTURES.get(platform.machine()) if is_known else None
 
 
 def program(of: Architecture) -> bytes:
     """Returns the instructions, 8 bytes each: they examine every system call and decide about it."""
-    body = [(_LOAD, 0, 0, _NUMBER_AT)]
-    if of.has_x32:
-        body += [(_AT_LEAST, 0, 1, _X32_NUMBERS), (_ANSWER, 0, 0, KILL)]
-    body += [(_EQUALS, 0, 1, _CLONE3), (_ANSWER, 0, 0, REFUSE | errno.ENOSYS)]
+    # The numbers mean something only for one architecture, so that is checked first. Those of x32 are far above others.
+    steps = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUALS, 1, 0, of.audit), (_ANSWER, 0, 0, KILL)]
+    steps += [(_LOAD, 0, 0, _NUMBER_AT), (_AT_LEAST, 0, 1, _X32_NUMBERS), (_ANSWER, 0, 0, KILL)]
+    steps += [(_EQUALS, 0, 1, _CLONE3), (_ANSWER, 0, 0, REFUSE | errno.ENOSYS)]
     for number in of.mapping:
-        body += [
-            (_EQUALS, 0, 4, number),
-            (_LOAD, 0, 0, _THIRD_ARGUMENT_AT),
-            (_HAS_BITS, 0, 1, _EXECUTABLE),
-            (_ANSWER, 0, 0, REFUSE | errno.EPERM),
-            (_ANSWER, 0, 0, ALLOW),
-        ]
+        steps += [(_EQUALS, 0, 4, number), (_LOAD, 0, 0, _THIRD_ARGUMENT_AT), (_HAS_BITS, 0, 1, _EXECUTABLE)]
+        steps += [(_ANSWER, 0, 0, REFUSE | errno.EPERM), (_ANSWER, 0, 0, ALLOW)]
     for number in of.allowed:
-        body += [(_EQUALS, 0, 1, number), (_ANSWER, 0, 0, ALLOW)]
-    # The numbers mean something only for one architecture, so that is checked first.
-    head = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUALS, 1, 0, of.audit), (_ANSWER, 0, 0, KILL)]
-    return b"".join(struct.pack("=HBBI", *one) for one in (*head, *body, (_ANSWER, 0, 0, REFUSE | errno.EPERM)))
+        steps += [(_EQUALS, 0, 1, number), (_ANSWER, 0, 0, ALLOW)]
+    return b"".join(struct.pack("=HBBI", *step) for step in (*steps, (_ANSWER, 0, 0, REFUSE | errno.EPERM)))
