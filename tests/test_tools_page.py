@@ -1,10 +1,9 @@
-"""What docs/tools.md shows works as it stands there: the tool, its test, the catalogue's line, the entry point."""
+"""What docs/tools.md shows works as it stands there: the tool, its test, the catalogue's line."""
 
 import ast
 import re
 import subprocess
 import sys
-import tomllib
 from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
@@ -13,13 +12,11 @@ from typing import Any
 import pytest
 
 from bot.app.tools import idle_features
-from bot.settings import load_settings
 from tests.bot.web.admin.browsers import visited
 from tests.conftest import NOON
 from tests.test_names import TREES
 from tests.tools.conftest import USER_AGENT
-from tests.tools.distributions import found, put
-from tools import CATALOG, CatalogEntry, Fetcher, Http, Options, ToolContext, ToolSpec, alone, build_extensions
+from tools import CATALOG, CatalogEntry, Fetcher, Http, ToolContext, ToolSpec, alone
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
@@ -46,22 +43,23 @@ def test_its_classes_have_names_of_their_own() -> None:
     assert taken.isdisjoint(re.findall(r"^class (\w+)", TOOL, re.MULTILINE))
 
 
-async def test_the_test_of_the_example_passes(tmp_path: Path) -> None:
+async def test_the_test_of_the_example_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every one of them, as pytest would call it."""
     (tmp_path / "gauge.py").write_text(TOOL)
     names: dict[str, Any] = {"__name__": "test_gauge"}
     context = ToolContext(now=NOON, timezone="UTC")
-    with found(tmp_path):
-        async with Http(USER_AGENT) as http:
-            exec(compile(TEST, "test_gauge.py", "exec"), names)
-            await names["test_the_level_is_told"](http, context)
-            nonsense = names["test_nonsense_is_an_error"]
-            [mark] = nonsense.pytestmark
-            assert len(mark.args[1]) > 3
-            for answer in mark.args[1]:
-                await nonsense(answer, http, context)
-            with pytest.raises(pytest.fail.Exception):
-                await nonsense('{"metres": 1}', http, context)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "gauge", raising=False)
+    async with Http(USER_AGENT) as http:
+        exec(compile(TEST, "test_gauge.py", "exec"), names)
+        await names["test_the_level_is_told"](http, context)
+        nonsense = names["test_nonsense_is_an_error"]
+        [mark] = nonsense.pytestmark
+        assert len(mark.args[1]) > 3
+        for answer in mark.args[1]:
+            await nonsense(answer, http, context)
+        with pytest.raises(pytest.fail.Exception):
+            await nonsense('{"metres": 1}', http, context)
 
 
 def test_the_example_keeps_the_start_light(tmp_path: Path) -> None:
@@ -98,24 +96,6 @@ def test_the_line_of_the_catalogue_is_one(monkeypatch: pytest.MonkeyPatch) -> No
     assert lines["gauge"].build(module.WaterLevelOptions(), around) == ()
     (tool,) = lines["gauge"].build(module.WaterLevelOptions(**lines["gauge"].example), around)
     assert tool.spec.name == "water_level"
-
-
-def test_the_entry_point_is_one(tmp_path: Path) -> None:
-    """The same module, found in another distribution, with the setting that the page names."""
-    project = tomllib.loads(block("found at the next start once it is installed beside Aldis (`pip install`):"))[
-        "project"
-    ]
-    put(tmp_path, project["name"], project["entry-points"]["aldis.tools"], {"gauge": TOOL}, project["version"])
-    with found(tmp_path):
-        tools = load_settings({"TOOLS__GAUGE__BASE_URL": "http://127.0.0.1:9"}, env_file=None).tools
-        around = alone(Http(USER_AGENT), Fetcher(USER_AGENT), idle_features())
-        given = {"http": around.http, "fetcher": around.fetcher, "taken": ()}
-        made = build_extensions(tools.extensions, tools.options_by_name, **given)
-        without = build_extensions(tools.extensions, {"gauge": Options()}, **given)
-    assert made.failures == ()
-    assert [tool.spec.name for tool in made.by_name["gauge"]] == ["water_level"]
-    assert [extension.options.__name__ for extension in tools.extensions.found] == ["WaterLevelOptions"]
-    assert without.failures
 
 
 @pytest.mark.parametrize("field", [field.name for field in fields(ToolSpec)])

@@ -5,4 +5,4 @@ from bot.settings import known_variables
 
 def known_names() -> tuple[str, ...]:
     """Every name that Aldis reads, those for files and the well-known ones included."""
-    return tuple(name for variable in known_variables({}, None) for name in variable.names)
+    return tuple(name for variable in known_variables() for name in variable.names)

@@ -48,13 +48,6 @@ from .evidence.sources import Judge as Judge
 from .evidence.sources import Judgement as Judgement
 from .evidence.sources import Stance as Stance
 from .evidence.sources import Tone as Tone
-from .extensions import Extension as Extension
-from .extensions import Extensions as Extensions
-from .extensions import ExtensionTools as ExtensionTools
-from .extensions import Failure as Failure
-from .extensions import build_extensions as build_extensions
-from .extensions import find_entry_points as find_entry_points
-from .extensions import import_extensions as import_extensions
 from .http import BytesAnswer as BytesAnswer
 from .http import FormFile as FormFile
 from .http import Http as Http

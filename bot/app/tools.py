@@ -1,7 +1,6 @@
-"""The tools: Aldis's own, those of other distributions, and those of sources known only while it runs."""
+"""The tools: Aldis's own, and those of sources known only while it runs."""
 
 import difflib
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,10 +15,8 @@ from bot.features.reminders.service import Reminders
 from bot.features.reminders.tool import Remind
 from bot.settings import Settings
 from bot.version import current_version
-from tools import NewsOptions, Tool, ToolDeps, ToolSource, build, build_extensions
+from tools import NewsOptions, Tool, ToolDeps, ToolSource, build
 from tools.mcp.options import McpOptions, prefix_of
-
-_log = logging.getLogger(__name__)
 
 PROJECT_URL: str | None = None
 """The project's page, named in every request. None: the project has no public page; whoever creates one sets it here,
@@ -84,20 +81,10 @@ def _prefixes(settings: Settings) -> dict[str, str]:
 
 
 def own_tools(settings: Settings, around: ToolDeps) -> tuple[Tool, ...]:
-    """The enabled tools: Aldis's own, then those of other distributions; faulty ones are logged."""
+    """The enabled tools."""
     if not settings.tools.enabled:
         return ()
-    own = build(settings.tools.options_by_name, around)
-    more = build_extensions(
-        settings.tools.extensions,
-        settings.tools.options_by_name,
-        http=around.http,
-        fetcher=around.fetcher,
-        taken={tool.spec.name for tool in own},
-    )
-    for failure in more.failures:
-        _log.warning("the tool %s of %s is left out: %s", failure.name, failure.distribution, failure.why)
-    return (*own, *(tool for tools in more.by_name.values() for tool in tools))
+    return build(settings.tools.options_by_name, around)
 
 
 def news_options(settings: Settings) -> NewsOptions:

@@ -25,7 +25,6 @@ from bot.errors import ConfigError
 from bot.settings import Settings
 from tools import (
     CATALOG,
-    ExtensionTools,
     Options,
     SearchOptions,
     Tool,
@@ -33,13 +32,12 @@ from tools import (
     ToolError,
     TwitterOptions,
     bearer,
-    build_extensions,
     build_tools,
     sources,
 )
 
-State = Literal["on", "off", "missing", "failed"]
-"""Offered to models; switched off; without something that it needs; broken."""
+State = Literal["on", "off", "missing"]
+"""Offered to models; switched off; without something that it needs."""
 
 _GROUP = "TOOLS__WEB_SEARCH__"
 _NO_QUERY = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
@@ -56,26 +54,22 @@ class ToolGroup:
     state: State
     tools: tuple[Tool, ...] = ()
     """In the order in which models see them; empty where they cannot be made as things are set."""
-    origin: str = ""
-    """The distribution that they come from; empty: Aldis itself, or unknown because it was not looked into."""
     seen_by: tuple[str, ...] | None = None
     """Who outside this machine sees what is asked; None: they do not tell."""
     advice: str = ""
     """What would switch them on, what they need, or what they would ask besides; empty where nothing is to be set."""
-    why: str = ""
-    """What is wrong with one that failed."""
 
 
 def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
-    """Every tool of Aldis itself in the catalogue's order, then those of other distributions.
+    """Every tool in the catalogue's order.
 
     A group that gets its tools only while Aldis runs is on, without any; see `tools.catalog.CatalogEntry`.
     """
-    own = tuple(_own(settings, around))
-    names = {tool.spec.name for group in own if group.state == "on" for tool in group.tools}
-    options = settings.tools.options_by_name
-    more = build_extensions(settings.tools.extensions, options, http=around.http, fetcher=around.fetcher, taken=names)
-    return (*own, *_foreign(settings, more))
+    tools, options = settings.tools, settings.tools.options_by_name
+    return tuple(
+        _group(name, options.get(name) or CATALOG[name].options(), made, all_on=tools.enabled)
+        for name, made in build_tools(CATALOG, options, around).items()
+    )
 
 
 def check_approve(deps: Deps) -> list[Finding]:
@@ -88,7 +82,7 @@ def check_approve(deps: Deps) -> list[Finding]:
 
 
 def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
-    """Yields which tools are on, what would switch the others on, and which of other people's are left out."""
+    """Yields which tools are on, and what would switch the others on."""
     if not settings.tools.enabled:
         yield hint("tools", "all are switched off", "TOOLS__ENABLED=true switches it on")
         return
@@ -102,9 +96,6 @@ def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
             case "missing":
                 is_wanted = settings.tools.options_by_name[group.name].model_fields_set
                 yield (warning if is_wanted else hint)("tools", f"{group.name} is not offered", group.advice)
-            case "failed":
-                what = f"{group.name} of {group.origin} is left out: {group.why}"
-                yield warning("tools", what, "fix it, or remove it")
     asks_wikimedia = any("Wikimedia" in (group.seen_by or ()) for group in groups if group.state == "on")
     if settings.tools.contact is None and asks_wikimedia:
         what = "Wikipedia does not know how to reach you, and allows 10 requests a minute"
@@ -128,29 +119,7 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
     return found
 
 
-def _own(settings: Settings, around: ToolDeps) -> Iterator[ToolGroup]:
-    for name, tools in build_tools(CATALOG, settings.tools.options_by_name, around).items():
-        options = settings.tools.options_by_name.get(name) or CATALOG[name].options()
-        yield _group(name, options, tools, all_on=settings.tools.enabled)
-
-
-def _foreign(settings: Settings, more: ExtensionTools) -> Iterator[ToolGroup]:
-    extensions, all_on = settings.tools.extensions, settings.tools.enabled
-    # By both: one that came too late for a name is no word about the one that has it.
-    broken = {(failure.name, failure.distribution) for failure in more.failures}
-    for extension in extensions.found:
-        if (extension.name, extension.distribution) not in broken:
-            options = settings.tools.options_by_name[extension.name]
-            tools = more.by_name.get(extension.name, ())
-            yield _group(extension.name, options, tools, all_on=all_on, origin=extension.distribution)
-    for name in extensions.switched_off:
-        switch = _variable(name, "ENABLED") if all_on else "TOOLS__ENABLED"
-        yield ToolGroup(name=name, state="off", advice=f"{switch}=true switches it on")
-    for failure in more.failures:
-        yield ToolGroup(name=failure.name, state="failed", origin=failure.distribution, why=failure.why)
-
-
-def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, origin: str = "") -> ToolGroup:
+def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool) -> ToolGroup:
     missing = None if tools else _missing(name, options)
     switches = ["TOOLS__ENABLED=true"] if not all_on else []
     switches += [f"{_variable(name, 'ENABLED')}=true"] if not options.enabled else []
@@ -159,17 +128,14 @@ def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool, 
     state: State = "off" if switches else "missing" if missing else "on"
     besides = f"it would also ask {join_words(idle)}" if idle else ""
     advice = {"off": f"{wanted} switches it on", "missing": f"it needs {wanted}"}.get(state, besides)
-    return ToolGroup(
-        name=name, state=state, tools=tuple(tools), origin=origin, seen_by=options.seen_by(), advice=advice
-    )
+    return ToolGroup(name=name, state=state, tools=tuple(tools), seen_by=options.seen_by(), advice=advice)
 
 
 def _missing(name: str, options: Options) -> str | None:
     """What a group without tools lacks; None where it gets them later."""
     missing = options.missing_settings()
     if missing is None:
-        is_later = name in CATALOG and bool(CATALOG[name].source)
-        return None if is_later else "what other tools need, too"
+        return None if CATALOG[name].source else "what other tools need, too"
     fields = type(options).model_fields
     wanted = [
         _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], one)

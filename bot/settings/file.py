@@ -83,7 +83,7 @@ class SettingsFile:
         """
         file = (self.path, self.read())
         found = values_from(self._environ, self._env_file, file=file)[1]
-        known = known_variables(self._environ, self._env_file, file=file)
+        known = known_variables()
         return [(variable, found[variable.name]) for variable in known if variable.name in found]
 
     def find(self, name: str) -> tuple[Variable, GivenValue | None]:
@@ -92,7 +92,7 @@ class SettingsFile:
         Raises:
             ConfigError: there is no such setting, or the settings are invalid.
         """
-        variable = self._variable(name, self.read())
+        variable = _variable(name)
         return variable, {each.name: given for each, given in self.values()}.get(variable.name)
 
     def winner(self, name: str) -> str:
@@ -106,16 +106,17 @@ class SettingsFile:
         """What the file holds with these changes, and without every other name under which the same was set."""
         values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
         former = self.read()
-        removed = {each for name in changes for each in self._variable(name, {**former, **values}).names}
+        removed = {each for name in changes for each in _variable(name).names}
         return {name: value for name, value in former.items() if name not in removed} | values
 
-    def _variable(self, name: str, content: Mapping[str, str]) -> Variable:
-        known = known_variables(self._environ, self._env_file, file=(self.path, content))
-        found = next((variable for variable in known if name.upper() in variable.names), None)
-        if found is None:
-            names = [each for variable in known for each in variable.names]
-            raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper(), names)}")
-        return found
+
+def _variable(name: str) -> Variable:
+    known = known_variables()
+    found = next((variable for variable in known if name.upper() in variable.names), None)
+    if found is None:
+        names = [each for variable in known for each in variable.names]
+        raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper(), names)}")
+    return found
 
 
 def text_of(values: Mapping[str, str]) -> str:

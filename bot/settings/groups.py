@@ -6,7 +6,7 @@ Each field has its meaning below it; `docs/settings.md` is generated from them.
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, create_model
@@ -29,7 +29,7 @@ from bot.settings.values import (
     master_key_of,
     model_price_of,
 )
-from tools import CATALOG, FIXED, BaseUrl, CommaList, Extensions, Lowered, Options
+from tools import CATALOG, FIXED, BaseUrl, CommaList, Lowered, Options
 
 SEPARATOR = "__"
 """Stands between the names of groups and fields in a variable."""
@@ -405,9 +405,6 @@ class StoreSettings(SettingsGroup):
 class ToolsSettings(SettingsGroup):
     """What the model can do besides answering. Each tool has a sub-group of its own."""
 
-    extensions: ClassVar[Extensions] = Extensions()
-    """The tools of other distributions installed here; each one found also has a sub-group."""
-
     enabled: bool = True
     """Whether the model is offered any tools at all."""
     max_tool_calls: int = Field(default=5, ge=0, le=50)
@@ -523,18 +520,12 @@ class Settings(BaseSettings):
         return self.audio.api_key or (openai.api_key if is_same else None)
 
 
-def settings_with(extensions: Extensions) -> type[Settings]:
-    """Returns the settings with a sub-group for each tool of the catalogue, and for each one found elsewhere."""
-    classes = {name: entry.options for name, entry in CATALOG.items()}
-    classes |= {extension.name: extension.options for extension in extensions.found}
-    options: dict[str, Any] = {name: (kind, kind()) for name, kind in classes.items()}
+def _with_tools() -> type[Settings]:
+    """Returns the settings with a sub-group for each tool of the catalogue."""
+    options: dict[str, Any] = {name: (entry.options, entry.options()) for name, entry in CATALOG.items()}
     tools = create_model("ToolsSettings", __base__=ToolsSettings, __doc__=ToolsSettings.__doc__, **options)
-    tools.extensions = extensions
     return create_model("Settings", __base__=Settings, __doc__=Settings.__doc__, tools=(tools, tools()))
 
 
-TAKEN = frozenset({*CATALOG, *dir(ToolsSettings)})
-"""Names that no tool of another distribution can have."""
-
-USUAL = settings_with(Extensions())
-"""The settings if no other distribution brings a tool."""
+USUAL = _with_tools()
+"""All settings."""

@@ -23,10 +23,9 @@ from pydantic_core import ErrorDetails
 
 from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
-from bot.settings.groups import SEPARATOR, TAKEN, USUAL, LlmSettings, Settings, StoreSettings, settings_with
+from bot.settings.groups import SEPARATOR, USUAL, LlmSettings, Settings, StoreSettings
 from bot.settings.values import is_zone
 from bot.settings.variables import ALSO, FILE_SUFFIX, Variable, hint, is_meant_for_us, kind_of, variables_of
-from tools import find_entry_points, import_extensions
 
 ENV_FILE = Path(".env")
 """Read in addition to the environment, which overrides it."""
@@ -152,15 +151,13 @@ def values_from(
         ConfigError: as `load_settings`.
     """
     environment, dotenv, in_file = places = _places(environ, env_file, file)
-    model, passed_over = _model_here(places)
-    known = tuple(variables_of(model))
+    known = known_variables()
     names = frozenset(name for variable in known for name in variable.names)
     wrong = [
         given.wrong(f"there is no such setting{hint(name, names)}")
         for place in places
         for name, given in place.items()
         if name not in names and is_meant_for_us(name, names, is_in_file=given.where != _ENVIRONMENT)
-        if not name.startswith(passed_over)
     ]
     machine = _of_machine(places, wrong, own_clock=environ is None)
     if _STORE_PATH in in_file:
@@ -177,7 +174,7 @@ def values_from(
     settings = None
     try:
         chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
-        settings = model(**chosen)
+        settings = USUAL(**chosen)
         wrong += _keyless(settings.llm)
     except ValidationError as error:
         wrong += _complaints(error, known, values)
@@ -186,11 +183,9 @@ def values_from(
     return settings, values
 
 
-def known_variables(
-    environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE, *, file: Content | None = None
-) -> tuple[Variable, ...]:
-    """Returns every setting available with what is installed on this machine, without tools that are turned off."""
-    return tuple(variables_of(_model_here(_places(environ, env_file, file))[0]))
+def known_variables() -> tuple[Variable, ...]:
+    """Returns every setting."""
+    return tuple(variables_of(USUAL))
 
 
 def _places(environ: Mapping[str, str] | None, env_file: Path | None, file: Content | None) -> list[Place]:
@@ -206,23 +201,6 @@ def _places(environ: Mapping[str, str] | None, env_file: Path | None, file: Cont
         }
         for where, content in contents
     ]
-
-
-def _model_here(places: list[Place]) -> tuple[type[Settings], tuple[str, ...]]:
-    """The settings available with what is installed on this machine; tools that are turned off are not imported.
-
-    Beside them how the variables of tools begin that were not imported: what can be set for them is not known.
-    """
-    points = find_entry_points()
-    if not points:
-        return USUAL, ()
-    given = ChainMap(*places)
-    off = {name for name, each in given.items() if each.value.lower() in _FALSE}
-    tools_off = frozenset(point.name for point in points if f"TOOLS__{point.name.upper()}__ENABLED" in off)
-    extensions = import_extensions(points, off=None if "TOOLS__ENABLED" in off else tools_off, taken=TAKEN)
-    known = TAKEN | {extension.name for extension in extensions.found}
-    left_out = {*extensions.switched_off, *(failure.name for failure in extensions.failures)} - known
-    return settings_with(extensions), tuple(f"TOOLS__{name.upper()}__" for name in left_out)
 
 
 def _found(variable: Variable, places: tuple[Place, ...]) -> Iterator[GivenValue]:
