@@ -29,7 +29,6 @@ from .building import sources as sources
 from .catalog import CATALOG as CATALOG
 from .catalog import CatalogEntry as CatalogEntry
 from .clock import zone_named as zone_named
-from .connections import has_certificates as has_certificates
 from .connections import trusted_certificates as trusted_certificates
 from .connections import why_unreachable as why_unreachable
 from .errors import BadArguments as BadArguments
@@ -53,7 +52,7 @@ from .http import FormFile as FormFile
 from .http import Http as Http
 from .http import JsonAnswer as JsonAnswer
 from .http import bearer as bearer
-from .images.options import ImagesOptions as ImagesOptions
+from .images import ImagesOptions as ImagesOptions
 from .mcp.options import McpOptions as McpOptions
 from .news import MAX_DAYS as MAX_DAYS
 from .news import NewsOptions as NewsOptions

@@ -13,7 +13,7 @@ from pkgutil import resolve_name
 from tools.base import Options, Tool, switch
 from tools.databases.options import DbQueryOptions
 from tools.evidence.sources import VerifyNewsOptions
-from tools.images.options import ImagesOptions
+from tools.images import ImagesOptions
 from tools.mcp.options import McpOptions
 from tools.news import NewsOptions
 from tools.search.options import SearchOptions
@@ -75,11 +75,11 @@ CATALOG: Mapping[str, CatalogEntry] = {
         example={"bearer_token": "token"},
     ),
     "wikipedia": CatalogEntry(switch("Wikimedia"), "tools.wikipedia:Wikipedia", ("http",)),
-    "markets": CatalogEntry(switch("Polymarket", "Manifold"), "tools.markets:market_tools", ("http",)),
+    "markets": CatalogEntry(switch("Polymarket"), "tools.markets:market_tools", ("http",)),
     "news": CatalogEntry(NewsOptions),
     "web_fetch": CatalogEntry(switch("the page's site"), "tools.web.tool:WebFetch", ("fetcher", "papers")),
     "images": CatalogEntry(
-        ImagesOptions, "tools.images.tool:ImageGenerate", ("options", "http", "fetcher"), example={"api_key": "key"}
+        ImagesOptions, "tools.images:ImageGenerate", ("options", "http"), example={"api_key": "key"}
     ),
     "db_query": CatalogEntry(
         DbQueryOptions,

@@ -7,11 +7,10 @@ Source: httpx 0.28.1, whose own timeouts are per read and whose decoders are not
 import errno
 import functools
 import logging
-import os
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterable, Iterator, Mapping
+from collections.abc import AsyncIterable, Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
 from typing import Any
@@ -23,9 +22,8 @@ from tools.errors import BrokenOff, TooLarge, Unavailable, Unreachable
 _MAX_CONNECTIONS = 1000
 """For all services together: with only a few, one service that hangs would block all others."""
 
-_READ_COMPRESSIONS = frozenset({"gzip", "x-gzip", "deflate"})
-_COMPRESSIONS = _READ_COMPRESSIONS | {"br", "zstd", "compress", "x-compress", "dcb", "dcz", "aes128gcm", "exi"}
-"""Source: IANA, HTTP content coding registry (2026-11-27)."""
+_COMPRESSIONS = frozenset({"gzip", "x-gzip", "deflate"})
+_UNASKED = frozenset({"br", "zstd", "compress"})
 _ANY_WBITS = 32 + zlib.MAX_WBITS
 """Has zlib recognise by its head what it is given: gzip, or its own format, which is HTTP's `deflate`."""
 
@@ -104,24 +102,9 @@ def trusted_certificates() -> ssl.SSLContext:
     Source: https://docs.openssl.org/3.5/man3/SSL_CTX_load_verify_locations/ (2026-11)
     """
     paths = ssl.get_default_verify_paths()
-    if paths.cafile or has_certificates(os.environ.get(paths.openssl_capath_env, paths.openssl_capath)):
+    if paths.cafile or (paths.capath and any(Path(paths.capath).glob("????????.[0-9]"))):
         return ssl.create_default_context()
     return httpx.create_ssl_context(trust_env=False)
-
-
-def has_certificates(folders: str) -> bool:
-    """Returns whether OpenSSL finds any in one of these folders, by names that are hashes, as `openssl rehash` makes.
-
-    `folders` are separated as those of PATH are.
-    """
-    return any(map(_has_hashed, filter(None, folders.split(os.pathsep))))
-
-
-def _has_hashed(folder: str) -> bool:
-    try:
-        return any(Path(folder).glob("????????.[0-9]"))
-    except OSError:  # OpenSSL skips what cannot be read
-        return False
 
 
 async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: str, max_bytes: int) -> bytes:
@@ -135,10 +118,10 @@ async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: st
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
         Unavailable: its encoding was not asked for, or is broken.
     """
-    codings = _COMPRESSIONS.intersection(encoding.lower().replace(",", " ").split())
-    if codings - _READ_COMPRESSIONS or encoding.lower().count("gzip") > 1:
+    codings = encoding.lower().replace(",", " ").split()
+    if _UNASKED.intersection(codings) or len(codings) > 1:
         raise Unavailable(f"{service} answers in an encoding that was not asked for.")
-    decoder = zlib.decompressobj(wbits=_ANY_WBITS) if codings else None
+    decoder = zlib.decompressobj(wbits=_ANY_WBITS) if _COMPRESSIONS.intersection(codings) else None
     body = bytearray()
     read_bytes = 0
     try:
@@ -158,23 +141,17 @@ async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: st
 
 def why_unreachable(error: BaseException) -> str:
     """Returns why a connection failed, by its first telling cause, or the type of the error. Names no address."""
-    for cause in _causes(error):
+    waiting = [error]
+    for _ in range(_MAX_CAUSES):
+        if not waiting:
+            break
+        cause = waiting.pop(0)
         if isinstance(cause, OSError) and cause.errno in _NO_WAY:
             return "it cannot be reached from here"
         for kind, words in _WORDS:
             if isinstance(cause, kind):
                 return words
-    return type(error).__name__
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yields the error and its causes, the nearest first."""
-    waiting = [error]
-    for _ in range(_MAX_CAUSES):
-        if not waiting:
-            return
-        cause = waiting.pop(0)
-        yield cause
         behind = cause.__cause__ or cause.__context__
         waiting += [*cause.exceptions] if isinstance(cause, BaseExceptionGroup) else []  # pyright: ignore[reportUnknownMemberType]
         waiting += [behind] if behind is not None else []
+    return type(error).__name__

@@ -57,11 +57,12 @@ _FIELDS = {
     "user.fields": "username,name,verified",
 }
 _COUNTS = {
-    "likes": ("like_count",),
-    "reposts": ("retweet_count", "repost_count"),
-    "replies": ("reply_count",),
-    "quotes": ("quote_count",),
-    "views": ("impression_count",),
+    "like_count": "likes",
+    "retweet_count": "reposts",
+    "repost_count": "reposts",
+    "reply_count": "replies",
+    "quote_count": "quotes",
+    "impression_count": "views",
 }
 
 
@@ -153,18 +154,12 @@ class TwitterSearch:
         return replace(result, data={**note, **result.data})
 
     async def _from_x(self, query: str, arguments: TwitterArguments, context: ToolContext) -> Result:
-        token = self._options.bearer_token
+        token, limit, count = self._options.bearer_token, self._options.posts_per_day, arguments.count
         if token is None:
             raise Disabled("X itself was not searched: the operator has set no TOOLS__TWITTER__BEARER_TOKEN.")
-        limit = self._options.posts_per_day
-        if not await self._quotas.take(_SERVICE, limit=limit, amount=arguments.count):
+        if not await self._quotas.take(_SERVICE, limit=limit, amount=count):
             raise RateLimited(f"X itself was not searched: the daily limit of {limit} posts is used up.")
-        params = {
-            "query": query,
-            "max_results": str(arguments.count),
-            "sort_order": _ORDERS[arguments.order],
-            **_FIELDS,
-        }
+        params = {"query": query, "max_results": str(count), "sort_order": _ORDERS[arguments.order], **_FIELDS}
         if arguments.hours is not None:
             edge = _EDGE if arguments.hours == KEPT_HOURS else timedelta(0)
             params["start_time"] = f"{context.now - timedelta(hours=arguments.hours) + edge:%Y-%m-%dT%H:%M:%SZ}"
@@ -176,23 +171,19 @@ class TwitterSearch:
             timeout_seconds=self._timeout_seconds,
             pause=no_pause,
         )
-        if not answer.ok:
-            await self._quotas.give_back(_SERVICE, amount=arguments.count, taken_at=context.now)
-            raise _refusal(answer)
-        found = answer.parse(_Answer, _SERVICE)
-        # No more were requested, and no more are charged.
-        found = found.model_copy(update={"data": found.data[: arguments.count]})
-        if (unread := arguments.count - len(found.data)) > 0:
+        found = answer.parse(_Answer, _SERVICE) if answer.ok else None
+        posts = found.data[:count] if found else ()  # no more were requested, and no more are charged
+        if unread := count - len(posts):
             await self._quotas.give_back(_SERVICE, amount=unread, taken_at=context.now)
+        if found is None:
+            raise _refusal(answer)
         users = {user.id: user for user in found.includes.users}
         # At most this much, as X charges no post or author twice in a day.
-        authors = users.keys() & {post.author_id for post in found.data}
-        cost_usd = _POST_COST_USD * len(found.data) + _USER_COST_USD * len(authors)
-        data: dict[str, Any] = {"query": query, "source": _SERVICE}
-        results = [described for post in found.data if (described := _row(post, users.get(post.author_id)))]
-        if not results:
-            data["message"] = "Nothing was found in the last seven days; try fewer or other words."
-        return Result(data=data | {"results": results}, cost_usd=cost_usd)
+        authors = users.keys() & {post.author_id for post in posts}
+        cost_usd = _POST_COST_USD * len(posts) + _USER_COST_USD * len(authors)
+        results = [described for post in posts if (described := _row(post, users.get(post.author_id)))]
+        message = {} if results else {"message": "Nothing was found in the last seven days; try fewer or other words."}
+        return Result(data={"query": query, "source": _SERVICE, **message, "results": results}, cost_usd=cost_usd)
 
     async def _from_web(self, query: str, arguments: TwitterArguments, context: ToolContext, why: ToolError) -> Result:
         """Searches the web for posts on X."""
@@ -208,8 +199,7 @@ class TwitterSearch:
             found = await self._search.search(wanted, context.now)
         except ToolError as error:
             raise type(error)(f"{why} {error}") from error
-        source = f"{found.source}, limited to {SITE}"
-        data: dict[str, Any] = {"query": words, "source": source, "why_not_x": str(why)}
+        data: dict[str, Any] = {"query": words, "source": f"{found.source}, limited to {SITE}", "why_not_x": str(why)}
         if not found.hits:
             data["message"] = f"Nothing was found at {SITE}; try other words, or web_search."
         return Result(data=data | {"results": list(map(row, found.hits))}, cost_usd=found.cost_usd)
@@ -231,7 +221,7 @@ class _LongText(BaseModel):
 class _Post(BaseModel):
     id: str
     text: str = ""
-    note: _LongText | None = Field(default=None, validation_alias=AliasChoices("note_tweet", "note_post"))
+    note: _LongText = Field(default=_LongText(), validation_alias=AliasChoices("note_tweet", "note_post"))
     """A long post in full; `text` is its beginning."""
     created_at: str = ""
     author_id: str = ""
@@ -270,23 +260,22 @@ def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
     if not post.id.isdigit():
         return {}
     posted = _TIME.match(post.created_at)
-    is_named = user is not None and _USERNAME.fullmatch(user.username)
-    name = user.username if user and is_named else "i"
+    named = user if user is not None and _USERNAME.fullmatch(user.username) else None
     page = hit(
         SearchRow(
             title=f"{user.name} on X" if user and user.name else "A post on X",
-            url=f"https://{SITE}/{name}/status/{post.id}",
-            snippet=post.note.text if post.note and post.note.text else post.text,
+            url=f"https://{SITE}/{named.username if named else 'i'}/status/{post.id}",
+            snippet=post.note.text or post.text,
             age=f"{posted[1]} {posted[2]} UTC" if posted else None,
         ),
         max_snippet_chars=_MAX_TEXT_CHARS,
     )
-    details: dict[str, Any] = {"author": f"@{name}", "verified": bool(user.verified)} if user and is_named else {}
+    details: dict[str, Any] = {"author": f"@{named.username}", "verified": bool(named.verified)} if named else {}
     if re.fullmatch("[a-z]{2,3}", post.lang) and post.lang != "und":
         details["language"] = post.lang
-    for ours, spellings in _COUNTS.items():
-        counts = [count for spelling in spellings if type(count := post.public_metrics.get(spelling)) is int]
-        details |= {ours: counts[0]} if counts else {}
+    for name, count in post.public_metrics.items():
+        if name in _COUNTS and type(count) is int:
+            details[_COUNTS[name]] = count
     return {**row(page), **details} if page else {}
 
 
@@ -295,8 +284,6 @@ def _refusal(answer: JsonAnswer) -> ToolError:
         case HTTPStatus.BAD_REQUEST, {"errors": [{"message": str(reason)}, *_]} | {"detail": str(reason)}:
             quoted = shorten(clean_line(reason), _MAX_TEXT_CHARS)
             return BadArguments("X does not accept this query; what it says is quoted.", quoted=quoted)
-        case HTTPStatus.BAD_REQUEST, _:
-            return BadArguments("X does not accept this query.")
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN, _:
             return Disabled("X refuses the token: the operator has to check TOOLS__TWITTER__BEARER_TOKEN.")
         case HTTPStatus.PAYMENT_REQUIRED, _:

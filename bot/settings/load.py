@@ -35,7 +35,6 @@ _LOCALTIME = Path("/etc/localtime")
 """A link to the zone of the machine's clock."""
 _STORE_PATH = "STORE__PATH"
 _ENVIRONMENT = "the environment"
-_FALSE = {"0", "f", "false", "n", "no", "off"}
 _ZONE_NAME = re.compile(r"[A-Za-z]+(/[A-Za-z_+-]+)+|[A-Z][a-z]+")
 """What nothing but a zone's name looks like; `CET-1CEST` is a rule of POSIX, which a clock understands."""
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""", re.DOTALL)

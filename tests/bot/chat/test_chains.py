@@ -38,7 +38,7 @@ from tests.waiting import DEADLINE_SECONDS
 from tools import CATALOG, Fetcher, Http, Tool, build
 from tools.building import alone
 from tools.conversion import Convert
-from tools.images.tool import ImageGenerate
+from tools.images import ImageGenerate
 from tools.markets import market_tools
 from tools.search.service import SearchService
 from tools.wikipedia import Wikipedia
@@ -64,15 +64,13 @@ class Table:
         return outcome
 
 
-def asking(
-    http: Http, fetcher: Fetcher, given: Mapping[str, Any], url: str, timeout_seconds: float = DEADLINE_SECONDS
-) -> Iterator[Tool]:
+def asking(http: Http, given: Mapping[str, Any], url: str, timeout_seconds: float = DEADLINE_SECONDS) -> Iterator[Tool]:
     """The tools whose services no setting names, with what stands in for those."""
     yield Convert(http, rates_url=url, timeout_seconds=timeout_seconds)
     yield Wikipedia(http, base_url=url, timeout_seconds=timeout_seconds)
-    yield from market_tools(http, polymarket_url=url, manifold_url=url, timeout_seconds=timeout_seconds)
+    yield from market_tools(http, base_url=url, timeout_seconds=timeout_seconds)
     if "images" in given:
-        yield ImageGenerate(given["images"], http, fetcher, timeout_seconds=timeout_seconds)
+        yield ImageGenerate(given["images"], http, timeout_seconds=timeout_seconds)
     if "twitter" in given:
         search = SearchService(given["web_search"], http)
         yield TwitterSearch(given["twitter"], http, Plenty(), search, base_url=url, timeout_seconds=timeout_seconds)
@@ -91,7 +89,7 @@ async def table(
         await stack.enter_async_context(fetcher)
         sandbox = stack.enter_context(closing(Sandbox()))
         tools = build(given, replace(alone(http, fetcher, idle_features()), papers=Library(sandbox)))
-        here = {tool.spec.name: tool for tool in asking(http, fetcher, given, site.url, **box)}
+        here = {tool.spec.name: tool for tool in asking(http, given, site.url, **box)}
         tools = [here.get(tool.spec.name, tool) for tool in tools]
         agent = agent_of(vendor.provider, toolbox(clock, *tools, **box), unlimited(store, clock), settings=SETTINGS)
         yield Table(Desk(store, clock, Scripted([])), agent)

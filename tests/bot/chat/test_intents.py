@@ -83,7 +83,7 @@ SAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "twitter_search": ({"query": "lamps"},),
     "wikipedia": ({"article": "Lamp"},),
     "market_search": ({"query": "lamps"},),
-    "market_get": ({"market": "https://manifold.markets/a/lamps"},),
+    "market_get": ({"market": "https://polymarket.com/event/lamps"},),
     "intel_search": ({"query": "lamps"},),
     "intel_recent": ({},),
     "web_fetch": ({"url": "https://lamps.example/"},),

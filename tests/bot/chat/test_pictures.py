@@ -20,9 +20,8 @@ from tests.servers.fixtures import fixture_of
 from tests.servers.openai_images import KEY, PNG, OpenAIImages
 from tests.tools.conftest import USER_AGENT
 from tests.waiting import eventually
-from tools import Fetcher, Http
-from tools.images.options import ImagesOptions
-from tools.images.tool import ImageGenerate
+from tools import Http
+from tools.images import ImageGenerate, ImagesOptions
 
 ASKED = calls(("image_generate", {"prompt": "a lamp in the fog"}))
 
@@ -34,7 +33,7 @@ service = fixture_of(OpenAIImages)
 async def tool(service: OpenAIImages) -> AsyncGenerator[ImageGenerate]:
     given: dict[str, Any] = {"base_url": service.base_url, "api_key": SecretStr(KEY), "model": "gpt-image-2"}
     async with Http(USER_AGENT) as http:
-        yield ImageGenerate(ImagesOptions(**given, cost_usd=Decimal("0.04")), http, Fetcher(USER_AGENT))
+        yield ImageGenerate(ImagesOptions(**given, cost_usd=Decimal("0.04")), http)
 
 
 def desk(store: Store, clock: SetClock, tool: ImageGenerate, *script: Any, **changes: Any) -> Desk:

@@ -43,7 +43,7 @@ from tests.servers.envelopes import (
     reaction,
 )
 from tools import Arguments, Result, ToolContext, ToolSpec
-from tools.images.tool import ImageArguments
+from tools.images import ImageArguments
 
 SECRET = "the safe opens with 4711"
 

@@ -1,25 +1,23 @@
 """The tool `image_generate`: makes a picture from a description, by any service with OpenAI's images endpoint.
 
-    description --> service --b64_json-------------> bytes --PNG, JPEG or WebP?--> a file beside the answer
-                       '------url--guarded fetch----^
-
 A picture may cost money, so a request is sent once, and a call with an unknown outcome is not repeated (effects
 `once`). A picture that was made is charged, whether or not it can be sent.
 
 Source: OpenAI's API reference, `/images/generations`, and the openai SDK 3.54.0 (2026-11-21). GPT image models always
-answer with `b64_json` and refuse `response_format`. Many compatible servers answer with `url` unless asked for
-`b64_json`; one in a private network has to support that, as nothing is fetched from there. A picture takes 20 to 120
-seconds.
+answer with `b64_json` and refuse `response_format`. Other servers are asked for `b64_json`, and have to support it. A
+picture takes 20 to 120 seconds.
 """
 
 import base64
 from collections.abc import Mapping
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError
 
-from tools.base import Arguments, Intent, Result, ResultFile, ToolContext, ToolSpec
+from tools.base import Arguments, BaseUrl, Intent, Key, Options, Result, ResultFile, ToolContext, ToolSpec
 from tools.errors import (
     BadArguments,
     BrokenOff,
@@ -32,10 +30,9 @@ from tools.errors import (
     UnknownOutcome,
 )
 from tools.http import BytesAnswer, Http, JsonAnswer, bearer
-from tools.images.options import OPENAI_URL, ImagesOptions
 from tools.text import clean_text
-from tools.web.fetch import Fetcher
 
+OPENAI_URL = "https://api.openai.com/v1"
 MAX_PROMPT_CHARS = 4_000
 MAX_PICTURE_BYTES = 8_000_000
 """The limit of a message."""
@@ -50,8 +47,6 @@ Source: the model list of the openai SDK 3.54.0, 2026-11-21.
 
 _SERVICE = "The image service"
 _GROUP = "TOOLS__IMAGES__"
-_FETCH_SECONDS = 30.0
-_FETCHED_TYPES = ("image/png", "image/jpeg", "image/webp", "application/octet-stream", "binary/octet-stream")
 _LOST_BEHIND_GATEWAYS = frozenset({502, 504, 520, 524})  # a gateway does not know what the servers behind it have done
 _MAYBE_PAID = "The picture may have been charged all the same: do not repeat this unasked."
 _FORBIDDEN = frozenset({"moderation_blocked", "content_policy_violation", "content_filter"})
@@ -59,6 +54,28 @@ _UNPAID = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billin
 _SIZE = "1024x1024"
 _TIMEOUT_SECONDS = 180.0  # WORKER__TURN_TIMEOUT_SECONDS must leave room for it
 _WITH_FORMAT_ALWAYS = "gpt-image"  # in the names of models that refuse `response_format`
+
+
+class ImagesOptions(Options):
+    """The settings `TOOLS__IMAGES__<FIELD>` of image_generate, which is offered once an address or a key is set."""
+
+    base_url: BaseUrl | None = None
+    """The address of the service, with /v1; unset means OpenAI itself. A server of your own may need no key."""
+    api_key: Key | None = None
+    """Its key. It never gets any other key of yours."""
+    model: str | None = Field(default=None, min_length=1, max_length=200)
+    """The model that draws; unset means `gpt-image-2.5-flare` at OpenAI itself, and elsewhere the server's default."""
+    cost_usd: Decimal = Field(default=Decimal(0), ge=0, le=100)
+    """The price of one picture in US dollars, for the ledger and the budgets; 0 means that pictures are not counted.
+    Required if there is a budget."""
+
+    def missing_settings(self) -> str | None:
+        """See `Options`: OpenAI needs a key, another service an address."""
+        return None if self.base_url or self.api_key else "API_KEY or BASE_URL"
+
+    def seen_by(self) -> tuple[str, ...]:
+        """See `Options`."""
+        return (f"{urlsplit(self.base_url or OPENAI_URL).hostname}: the description",)
 
 
 class ImageArguments(Arguments):
@@ -74,12 +91,8 @@ class ImageArguments(Arguments):
 class ImageGenerate:
     """Makes a picture."""
 
-    def __init__(
-        self, options: ImagesOptions, http: Http, fetcher: Fetcher, *, timeout_seconds: float = _TIMEOUT_SECONDS
-    ) -> None:
-        """`fetcher` downloads pictures for which the service only gives an address."""
+    def __init__(self, options: ImagesOptions, http: Http, *, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
         self._http = http
-        self._fetcher = fetcher
         self._url = f"{options.base_url or OPENAI_URL}/images/generations"
         self._headers = {"Accept": "application/json"} | bearer(options.api_key)
         self._timeout_seconds = timeout_seconds
@@ -115,7 +128,7 @@ class ImageGenerate:
             raise BadArguments("The description is empty.")
         made = await self._ask(prompt)
         try:
-            picture = await self._picture(made)
+            picture = _picture(made)
             if (kind := _kind(picture)) is None:
                 raise Unavailable(f"{_SERVICE} returned something other than PNG, JPEG or WebP.")
         except ToolError as error:
@@ -155,32 +168,9 @@ class ImageGenerate:
             raise UnknownOutcome(f"{_SERVICE} lost the request (status {answer.status}). {_MAYBE_PAID}")
         return answer
 
-    async def _picture(self, answer: BytesAnswer) -> bytes:
-        made = answer.as_json(_SERVICE).parse(_Answer, _SERVICE).data[0]
-        if made.b64_json:
-            return _decode(made.b64_json)
-        if made.url is None:
-            raise Unavailable(f"{_SERVICE} returned no picture.")
-        return _decode(made.url) if made.url.startswith("data:") else await self._fetch(made.url)
-
-    async def _fetch(self, url: str) -> bytes:
-        """Downloads a picture. The address counts as a stranger's, however well known the service is."""
-        try:
-            page = await self._fetcher.get(
-                url, accept=_FETCHED_TYPES, max_bytes=MAX_PICTURE_BYTES, timeout_seconds=_FETCH_SECONDS
-            )
-        except TooLarge:
-            raise
-        except ToolError as error:
-            raise Unavailable(f"{_SERVICE} made a picture that cannot be fetched.") from error
-        if not page.ok:
-            raise Unavailable(f"{_SERVICE} made a picture that cannot be fetched (status {page.status}).")
-        return page.body
-
 
 class _Made(BaseModel):
     b64_json: str | None = None
-    url: str | None = None
 
 
 class _Answer(BaseModel):
@@ -207,10 +197,12 @@ def _request_body(options: ImagesOptions) -> Mapping[str, Any]:
     return {"n": 1, **{name: value for name, value in wanted.items() if value is not None}}
 
 
-def _decode(text: str) -> bytes:
-    """Decodes base 64, perhaps in a `data:` address."""
+def _picture(answer: BytesAnswer) -> bytes:
+    encoded = answer.as_json(_SERVICE).parse(_Answer, _SERVICE).data[0].b64_json
+    if not encoded:
+        raise Unavailable(f"{_SERVICE} returned no picture, or only its address.")
     try:
-        picture = base64.b64decode(text.rpartition(",")[2])
+        picture = base64.b64decode(encoded)
     except ValueError as error:
         raise Unavailable(f"{_SERVICE} returned an unreadable picture.") from error
     if len(picture) > MAX_PICTURE_BYTES:
