@@ -44,6 +44,8 @@ class Command:
     """What follows the name, without surrounding white space; may be empty."""
     is_addressed: bool
     """Whether it is certainly meant for Aldis, since other bots in a group have commands, too."""
+    confirms: int | None = None
+    """The inbox id of the command that a yes or no at the end of `rest` answers; None: it is no such answer."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -29,7 +29,7 @@ from bot.chat.room import ContextRoom
 from bot.chat.status import EMOJI, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import Clock
-from bot.commands.admin import AdminCommands, Audience
+from bot.commands.admin import AdminCommands, Audience, BroadcastCommands
 from bot.commands.base import CommandContext, CommandGroup, Commands
 from bot.commands.conversation import ConversationCommands
 from bot.commands.preferences import Menu, PreferenceCommands
@@ -262,6 +262,7 @@ def service(
         FeedCommands(context, is_on=news.enabled, timezone=locale.timezone),
         AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit),
         TrustCommands(context, identities),
+        BroadcastCommands(context, audience),
         *commands,
     )
 

@@ -39,7 +39,7 @@ from bot.invocation import command_line
 from bot.settings import Settings
 from bot.terminal.transport import Terminal
 from bot.version import build, describe_build
-from bot.web.control import ask_running, find_person, uuid_of
+from bot.web.control import ask_running, uuid_of
 from store import (
     NOT_INCLUDED,
     UNDECIDED,
@@ -67,7 +67,6 @@ _ALONE = {
 """What the question needs none of: models, other people's servers, and a page."""
 
 REALM = "signal"
-_BRIDGE_SECONDS = 30.0
 
 Decision = Literal["settle", "replay"]
 
@@ -206,15 +205,7 @@ def export(given: Settings, options: argparse.Namespace) -> int:
     async def exported(store: Store) -> Mapping[str, Any]:
         person = uuid_of(options.person)
         if person is None:
-            try:
-                async with asyncio.timeout(_BRIDGE_SECONDS):
-                    transport = await app.signal_transport(given)
-            except TimeoutError as error:
-                raise ConfigError("export: no bridge to Signal answers, so name the person by UUID") from error
-            try:
-                person = await find_person(store, transport, options.person)
-            finally:
-                await transport.aclose()
+            raise ConfigError("export: name the person by UUID, or do this while Aldis runs, which knows other names")
         now = (await app.own_clock(store)).now()
         return {"json": (await gather_export(store, person, ChatId.direct(person), now=now)).as_json()}
 

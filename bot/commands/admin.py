@@ -1,26 +1,36 @@
-"""The commands for admins: who may write besides the people on the operator's list, and which groups there are."""
+"""The commands for admins: who may write besides the people on the operator's list, which groups there are, and
+a message to every conversation.
+
+    /broadcast TEXT --> the admin is asked --yes--> the outbox of everybody who has written before and may still write
+                                            '-- no, ten minutes, or a restart: nothing is sent
+"""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from bot.access.access import EVERYBODY, AccessList
 from bot.access.pairing import Pairing, Stranger, clean_name, fold_name
 from bot.access.routing import Command, Verdict
+from bot.chat import outgoing
 from bot.chat.intents import plain_name
+from bot.chat.journal import origin_of
 from bot.chat.notices import Admins
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.commands.conversation import forget
 from bot.errors import Disconnected, TransportError
 from bot.events import ChatId, Incoming, PersonId, Reply, Styled
+from bot.formatting.split import one_message
+from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import say
 from bot.i18n.language import Language, use_language
 from bot.i18n.locale import day, quotation
 from bot.signal.protocol import Contact, Group, Groups, Identities, Transport
-from store import Repositories, StoreError
+from store import InboxId, Repositories, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -285,3 +295,51 @@ def _group_line(group: KnownGroup) -> str:
     # Anybody can invite the account to a group, by whatever name.
     line = f"- {'✓' if group.may_write else '✗'} {plain_name(group.name)}: `{group.id}`"
     return f"{line} {say(phrases.GROUP_INVITATION)}" if group.is_invitation else line
+
+
+class BroadcastCommands(CommandGroup):
+    """The one command that speaks to everybody. The store keeps no addresses: they come from the bridge."""
+
+    def __init__(self, context: CommandContext, audience: Audience) -> None:
+        self._context = context
+        self._audience = audience
+
+    @command("/broadcast TEXT", phrases.ABOUT_BROADCAST, for_admins=True, directly_only=True, section="admins")
+    async def _broadcast(self, call: Call) -> Answer | None:
+        """Sends one message to all people and groups that have written before and can still write, after a yes."""
+        text, origin = call.command.rest, call.command.confirms
+        if not text:
+            raise WrongForm
+        if origin is not None and text.endswith("no"):
+            return common_phrases.NOT_DONE
+        contacts, groups = await self._audience.contacts(), await self._audience.groups()
+        if contacts is None or groups is None:
+            return phrases.BRIDGE_SILENT
+
+        def chats(repos: Repositories) -> list[ChatId]:
+            others = (one for one in contacts if one.person != call.message.author)
+            found = [ChatId.direct(one.person) for one in others if self._audience.may_write(repos, one)]
+            found += [ChatId.group(one.id) for one in groups if one.may_write and not one.is_invitation]
+            return [chat for chat in found if repos.conversations.at(chat) is not None]
+
+        def send(repos: Repositories) -> str:
+            content, _ = one_message(text.removesuffix("yes").strip(), cut_mark=say(common_phrases.CUT_PARTS))
+            sent = [content and self._put(repos, chat, content, InboxId(origin or 0)) for chat in chats(repos)]
+            return say(phrases.BROADCAST_DONE, count=len(sent))
+
+        if origin is not None:
+            return send
+        found = await self._context.store.read(chats)
+        if not found:
+            return phrases.NOBODY_TO_TELL
+        of_groups = sum(chat.is_group for chat in found)
+        asked = partial(phrases.broadcast_asks, len(found) - of_groups, of_groups, text)
+        return await self._context.confirm(call, asked)
+
+    def _put(self, repos: Repositories, chat: ChatId, content: Styled, item: InboxId) -> None:
+        """Puts it into the outbox of one conversation; while it waits there, deleting the command takes it back."""
+        conversation, now = repos.conversations.at(chat), self._context.clock.now()
+        if conversation is not None:
+            turn = repos.turns.begin(conversation, now=now, origin=origin_of(item))
+            repos.journal.close(turn, "ignored", now=now)
+            outgoing.add_message(repos, conversation, turn, Reply(chat=chat, content=content), now)

@@ -322,9 +322,12 @@ class Commands(CommandGroup):
         is_one = await self._context.store.read(is_meant)
         if is_one or verdict.target is None:  # a word that means anything else ends it, too
             self._context.unconfirmed.pop(place, None)
+        if not is_one:
+            return None
         given, word = call.command, "yes" if verdict.is_yes else "no"
         message = given.message if verdict.instead is None else verdict.instead.message
-        return replace(given, rest=f"{given.rest} {word}".strip(), message=message) if is_one else None
+        rest, item = f"{given.rest} {word}".strip(), call.urgent_item.item.id
+        return replace(given, rest=rest, message=message, confirms=item)
 
     async def run(self, call: Call) -> bool:
         """Carries out a command and answers it; returns False if it was not meant for Aldis, and was ignored.

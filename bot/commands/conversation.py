@@ -10,7 +10,6 @@ In a group people repeat or take back only what they asked themselves.
 
 from collections.abc import Collection
 from dataclasses import replace
-from datetime import datetime
 
 from bot import messages
 from bot.access.chat_settings import ChatSettings
@@ -89,7 +88,6 @@ class ConversationCommands(CommandGroup):
     async def _ask(self, call: Call, scope: str) -> Answer | None:
         """Says what would go and waits for a yes, if there is anything to delete."""
         author, here, is_group = call.message.author, call.conversation, call.is_in_group
-        is_own = is_group and not scope
 
         def preview(repos: Repositories) -> tuple[Erasure, bool]:
             settings = self._context.settings(repos, call)
@@ -97,14 +95,14 @@ class ConversationCommands(CommandGroup):
             if scope == "everything":
                 whole = repos.conversations.at(ChatId.direct(author)) if is_group else here
                 return repos.forgetting.preview(author, whole=whole, within=None), is_set
-            if is_own:
+            if is_group and not scope:
                 return repos.forgetting.preview(author, whole=None, within=here), False
             return repos.forgetting.preview(None, whole=here, within=None), is_set
 
         erased, is_set = await self._context.store.read(preview)
         if erased == Erasure() and not is_set:
             return phrases.NOTHING_TO_FORGET
-        what = "everything" if scope == "everything" else "own" if is_own else "here"
+        what = "everything" if scope == "everything" else "own" if is_group and not scope else "here"
         return await self._context.confirm(call, lambda: phrases.forget_asks(what, erased))
 
     async def _forget_own(self, call: Call) -> None:
@@ -152,42 +150,37 @@ class ConversationCommands(CommandGroup):
         """Answers the person's last question again, even one that failed; the newest answer is edited."""
 
         def retry(repos: Repositories) -> tuple[TurnId, ...]:
-            refusal = self._refusal(repos, call)
-            if isinstance(refusal, str):
-                self._context.say(repos, call, call.conversation, refusal)
-                return ()
-            return self._asked_again(repos, call, *refusal)
+            last = self._last(repos, call)
+            question = None if last is None else _question(repos, call, last.turn)
+            if self._context.settings(repos, call).is_paused:
+                refusal = turn_phrases.IS_PAUSED  # and the previous answer stays
+            elif last is not None and last.state == "running":
+                refusal = phrases.STILL_ANSWERING
+            elif last is not None and question is not None:
+                return self._asked_again(repos, call, last, question)
+            else:
+                refusal = phrases.NOTHING_TO_REPEAT
+            self._context.say(repos, call, call.conversation, say(refusal))
+            return ()
 
         self._end(call, await self._context.store.transaction(retry))
-
-    def _refusal(self, repos: Repositories, call: Call) -> str | tuple[LastQuestion, UserMessage]:
-        """The reason why nothing is asked again; or the question that is."""
-        settings = self._context.settings(repos, call)
-        if settings.is_paused:
-            return say(turn_phrases.IS_PAUSED)  # and the previous answer stays
-        last = self._last(repos, call)
-        if last is not None and last.state == "running":
-            return say(phrases.STILL_ANSWERING)
-        question = None if last is None else _question(repos, call, last.turn)
-        return say(phrases.NOTHING_TO_REPEAT) if last is None or question is None else (last, question)
 
     def _asked_again(
         self, repos: Repositories, call: Call, last: LastQuestion, question: UserMessage
     ) -> tuple[TurnId, ...]:
         """Turns the command into the question; returns the turns to stop."""
         self._context.once(repos, call)
-        item = call.urgent_item.item.id
-        expires_at = min((at for at in (last.expires_at, call.urgent_item.item.expires_at) if at), default=None)
+        item = call.urgent_item.item
+        expires_at = min((at for at in (last.expires_at, item.expires_at) if at), default=None)
         replaces = last.turn if repos.turns.is_newest(last.turn) else None
-        repos.inbox.shorten(item, expires_at)
+        repos.inbox.shorten(item.id, expires_at)
         again = repos.turns.begin(
             call.conversation, now=self._context.clock.now(), expires_at=expires_at, replaces=replaces
         )
         repos.revisions.move(last.turn, again)  # before its words go: what has no answer yet may be asked without this
         planned = self._remove(repos, call, last.turn)
-        step = dump_step(Asked(question=question))
-        repos.journal.add(call.conversation, again, 0, step)
-        repos.inbox.as_question(item, again)
+        repos.journal.add(call.conversation, again, 0, dump_step(Asked(question=question)))
+        repos.inbox.as_question(item.id, again)
         return planned
 
     @command("/undo", phrases.ABOUT_UNDO)
@@ -230,8 +223,7 @@ class ConversationCommands(CommandGroup):
         """Deletes a turn with everything that it had Aldis keep and say, and its status messages; returns the turns to
         stop.
         """
-        now = self._context.clock.now()
-        chat = call.message.chat
+        now, chat = self._context.clock.now(), call.message.chat
         planned = self._context.turns.undo(repos, None, turn, chat=chat)
         repos.forgetting.turn(turn, now=now)
         outgoing.clear(repos, turn, chat, now)
@@ -248,45 +240,34 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
     if call.is_repeat:
         raise DoneBefore
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
-    is_elsewhere = address.is_group and address != chat
     # What was set in the conversation is destroyed with it.
-    language = await context.language(call)
-    rules, ended = ChatSettings(), list[TurnId]()
+    language, ended = await context.language(call), list[TurnId]()
+    rules, place = ChatSettings(), await store.read(lambda repos: repos.conversations.at(address))
 
     def first(repos: Repositories) -> None:
         nonlocal rules
-        rules = _rules_that_stay(repos, call, address, now)
+        if (there := repos.conversations.at(address)) is not None and not call.may_configure_group:
+            rules = chats.settings_of(repos, there, now).rules  # which the caller cannot change
         ended.extend(turn for _, turn in repos.forgetting.open_turns(address, person))
 
     def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
-        place = repos.conversations.at(address)
-        if place is not None:
-            chats.change(repos, place, now, lambda _: rules)
-        shown = (place, address) if is_elsewhere and place is not None else (conversation, chat)
-        outgoing.clear_all(repos, *shown, context.clock.now())
+        there = repos.conversations.at(address)
+        if there is not None:
+            chats.change(repos, there, now, lambda _: rules)
+        is_elsewhere = address.is_group and address != chat
+        shown = (there, address) if is_elsewhere and there is not None else (conversation, chat)
+        outgoing.clear_all(repos, *shown, now)
         if person is not None:
-            chats.forget_person(repos, person, context.clock.now())
+            chats.forget_person(repos, person, now)
         context.once(repos, call)
         with use_language(language):
             context.say(repos, call, conversation, phrases.forget_reply(erased, everywhere=person is not None))
 
-    place = await store.read(lambda repos: repos.conversations.at(address)) if is_elsewhere else None
-    call.running.halt(place or call.conversation)
-    if person is None:
-        await store.forget(address, before=item, now=now, then=then, first=first)
-    else:
-        await store.forget(address, person=person, before=item, now=now, then=then, first=first)
+    call.running.halt(place if address.is_group and place is not None else call.conversation)
+    await store.forget(address, person=person, before=item, now=now, then=then, first=first)
     for turn in ended:
         call.running.halt_turn(turn)
     context.turns.forget()
-
-
-def _rules_that_stay(repos: Repositories, call: Call, address: ChatId, now: datetime) -> ChatSettings:
-    """The settings at this address that the caller cannot change."""
-    place = repos.conversations.at(address)
-    if place is None or call.may_configure_group:
-        return ChatSettings()
-    return chats.settings_of(repos, place, now).rules
 
 
 def _question(repos: Repositories, call: Call, turn: TurnId) -> UserMessage | None:

@@ -63,6 +63,7 @@ BRIDGE_SILENT = Sentence(
     "BRIDGE_SILENT",
     "The bridge to Signal isn't answering, so I can't check that right now. Please try again in a minute.",
 )
+NOBODY_TO_TELL = Sentence("NOBODY_TO_TELL", "There's no one to send that to.")
 ABOUT_HELP = Sentence("ABOUT_HELP", "lists the commands, or explains one.")
 ABOUT_STOP = Sentence("ABOUT_STOP", "stops the answer I'm working on.")
 ABOUT_FORGET = Sentence(
@@ -89,9 +90,17 @@ ABOUT_PEOPLE = Sentence("ABOUT_PEOPLE", "shows who was let in, by whom, and when
 ABOUT_GROUPS = Sentence(
     "ABOUT_GROUPS", "shows the groups I'm in, with their ids for the settings, or deletes what was said in one."
 )
+ABOUT_BROADCAST = Sentence("ABOUT_BROADCAST", "sends a message to every chat, after you confirm it.")
 _ALL_FORGOTTEN = Sentence(
     "ALL_FORGOTTEN", "Deleted for good, here and elsewhere: {what}. What it cost stays in my books, without any words."
 )
+BROADCAST_ASKS = Sentence(
+    "BROADCAST_ASKS",
+    "That goes to {chats}: {text}\n\nSend it?",
+)
+_BROADCAST_PEOPLE = Sentence("BROADCAST_PEOPLE", "{count} person", "{count} people")
+_BROADCAST_GROUPS = Sentence("BROADCAST_GROUPS", "{count} group", "{count} groups")
+BROADCAST_DONE = Sentence("BROADCAST_DONE", "On its way to {count} chat.", "On its way to {count} chats.")
 _FORGOTTEN = Sentence("FORGOTTEN", "Deleted for good: {what}.")
 NOTHING_TO_FORGET = Sentence("NOTHING_TO_FORGET", "There's nothing to delete.")
 FORGET_ALL_ADMINS = Sentence(
@@ -189,6 +198,13 @@ def wrong_form(name: str, examples: Sequence[str]) -> str:
     if not examples:
         return say(_WRONG_FORM_HELP, name=name)
     return say(_WRONG_FORM, examples=join_list([f"`{one}`" for one in examples], "or"))
+
+
+def broadcast_asks(people: int, groups: int, text: str) -> str:
+    """The question before a message goes to so many people and groups."""
+    counts = ((_BROADCAST_PEOPLE, people), (_BROADCAST_GROUPS, groups))
+    chats = [say(sentence, count=count) for sentence, count in counts if count]
+    return say(BROADCAST_ASKS, chats=join_list(chats), text=text)
 
 
 def stranger_asks(name: str, code: str) -> str:

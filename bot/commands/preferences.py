@@ -8,7 +8,6 @@ it. When Aldis speaks up is for admins to decide, if there are any.
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
 
 from bot.access.chat_settings import MAX_PERSONA_CHARS, Askers, Persona
 from bot.chat import phrases as turn_phrases
@@ -68,21 +67,21 @@ class PreferenceCommands(CommandGroup):
         argument shows them; `default` returns to the first.
         """
         wanted, models = call.command.rest, self._menu.models
+        if len(models) < 2:  # noqa: PLR2004  (one is no choice)
+            return phrases.NO_MODEL_CHOICE
 
         def shown(repos: Repositories) -> str:
             chosen = self._context.settings(repos, call).model
             now = chosen if chosen in models else models[0]
             return phrases.model(_model_name(now), [*map(_model_name, models)])
 
-        if len(models) < 2:  # noqa: PLR2004  (one is no choice)
-            return phrases.NO_MODEL_CHOICE
         if not wanted:
             return shown
         is_default = wanted.lower() == "default"
         numbered = {
             model: (f"{place}", fold(model), fold(model.partition("/")[2])) for place, model in enumerate(models, 1)
         }
-        found = models[:1] if is_default else [*_meant(wanted, numbered)]
+        found = models[:1] if is_default else _meant(wanted, numbered)
         if len(found) != 1:
             return lambda _: _unclear(wanted, found, phrases.NO_SUCH_MODEL_HERE)
         chosen = None if is_default else found[0]
@@ -193,12 +192,10 @@ class PreferenceCommands(CommandGroup):
     @command("/always on|off", phrases.ABOUT_ALWAYS, configures_group=True, groups_only=True, section="admins")
     async def _always(self, call: Call) -> Answer:
         """Answers every message of the group, or only those that address Aldis."""
-        word = call.command.rest.lower()
-        is_on = word == "on"
-        if word not in {"on", "off"}:
+        replies = {"on": phrases.ALWAYS_ON, "off": phrases.ALWAYS_OFF}
+        if (word := call.command.rest.lower()) not in replies:
             raise WrongForm
-        reply = phrases.ALWAYS_ON if is_on else phrases.ALWAYS_OFF
-        return self._context.set(call, lambda: reply, answers_always=is_on)
+        return self._context.set(call, lambda: replies[word], answers_always=word == "on")
 
     @command(
         "/who [all|admins|list]",
@@ -212,10 +209,10 @@ class PreferenceCommands(CommandGroup):
         """Sets who can ask in the group: everybody, only admins, or only people who can also write directly. Without an
         argument shows who can.
         """
-        word = call.command.rest.lower()
-        askers: Askers | None = next((one for one in get_args(Askers) if one == word), None)
-        if not word:
+        if not call.command.rest:
             return lambda repos: _ASKERS_TOLD[self._context.settings(repos, call).askers]
+        word = call.command.rest.lower()
+        askers: Askers | None = next((one for one in _ASKERS_TOLD if one == word), None)
         if askers is None:
             raise WrongForm
         return self._context.set(call, lambda: _ASKERS_TOLD[askers], askers=askers, told_askers=False)
@@ -235,14 +232,11 @@ class PreferenceCommands(CommandGroup):
     async def _whoami(self, call: Call) -> Answer:
         """Shows how Aldis knows the person: name, id for the lists, admin or not."""
         message, name = call.message, plain_name(call.message.name or "")
-        lines = (
-            (phrases.WHO_NAME, bool(name)),
-            (phrases.WHO_UUID, True),
-            (phrases.WHO_ADMIN, call.is_admin),
-            (phrases.WHO_IN_GROUP, call.is_in_group),
-        )
+        lines = [phrases.WHO_NAME] if name else []
+        lines += [phrases.WHO_UUID, *([phrases.WHO_ADMIN] if call.is_admin else [])]
+        lines += [phrases.WHO_IN_GROUP] if call.is_in_group else []
         values = {"name": name, "person": message.author, "group": f"`{message.chat.id}`"}
-        return lambda _: "\n".join(say(sentence, **values) for sentence, holds in lines if holds)
+        return lambda _: "\n".join(say(sentence, **values) for sentence in lines)
 
 
 def _unclear(word: str, found: Sequence[str], nothing: Sentence) -> str:

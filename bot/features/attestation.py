@@ -49,10 +49,7 @@ VERIFY_FAILED = Sentence(
 _QUOTED = Sentence(
     "QUOTED", "The file holds an Intel TDX quote for your word `{word}` and for the digest of my source, `{source}`."
 )
-_COMPOSE_HERE = Sentence(
-    "COMPOSE_HERE", "It measures the compose file, which is in it, too; its SHA-256 is `{digest}`."
-)
-_COMPOSE_ELSEWHERE = Sentence(
+_COMPOSE = Sentence(
     "COMPOSE_ELSEWHERE",
     "It measures the compose file, which the person who runs me can show you; its SHA-256 is `{digest}`.",
 )
@@ -102,7 +99,16 @@ class Attestation:
         """
         source = await asyncio.to_thread(source_digest)
         made_for = report_data(source, word)
-        found, digest, compose = await self._quote(made_for)
+        try:
+            async with asyncio.timeout(self._quote_seconds), self._turn:
+                found = await self._quote(made_for)
+            digest = _compose_digest(found, made_for)
+        except TimeoutError as error:
+            raise Disconnected("the guest agent does not answer in time") from error
+        except (httpx.HTTPError, OSError) as error:
+            raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise Disconnected("the guest agent answers with something else than a quote") from error
         shown = {
             "format": FORMAT,
             "word": word,
@@ -110,78 +116,43 @@ class Attestation:
             "report_data": made_for.hex(),
             **{name: found[name] for name in ("quote", "event_log", "vm_config")},
             "compose_hash": digest,
-            **({} if compose is None else {"app_compose": compose}),
         }
         data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        measured = say(_COMPOSE_ELSEWHERE if compose is None else _COMPOSE_HERE, digest=digest)
-        return CommandReply(
-            text="\n".join([say(_QUOTED, word=word, source=source), measured, say(_TO_BE_CHECKED)]),
-            files=(File(name=FILE_NAME, content_type="application/json", data=data),),
-        )
+        lines = [say(_QUOTED, word=word, source=source), say(_COMPOSE, digest=digest), say(_TO_BE_CHECKED)]
+        file = File(name=FILE_NAME, content_type="application/json", data=data)
+        return CommandReply(text="\n".join(lines), files=(file,))
 
-    async def _quote(self, made_for: bytes) -> tuple[Mapping[str, Any], str, str | None]:
-        try:
-            async with asyncio.timeout(self._quote_seconds), self._turn:
-                transport = httpx.AsyncHTTPTransport(uds=str(self._socket))
-                async with httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client:  # noqa: S113  (the timeout around it covers everything)
-                    given = await _call(client, "GetQuote", {"report_data": made_for.hex()})
-                    info = await _call(client, "Info", {})
-            return _read(given, info, made_for)
-        except TimeoutError as error:
-            raise Disconnected("the guest agent does not answer in time") from error
-        except (httpx.HTTPError, OSError) as error:
-            raise Disconnected(f"the guest agent does not answer: {type(error).__name__}") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise Disconnected("the guest agent answers with something else than a quote") from error
+    async def _quote(self, made_for: bytes) -> Mapping[str, Any]:
+        transport, answer = httpx.AsyncHTTPTransport(uds=str(self._socket)), bytearray()
+        async with (
+            httpx.AsyncClient(transport=transport, base_url="http://dstack", timeout=None) as client,  # noqa: S113  (there is one around it)
+            client.stream("POST", "/GetQuote", json={"report_data": made_for.hex()}) as response,
+        ):
+            response.raise_for_status()
+            async for chunk in response.aiter_bytes():
+                answer += chunk
+                if len(answer) > MAX_ANSWER_BYTES:
+                    raise Disconnected("the guest agent's answer is longer than it may be")
+        return json.loads(answer)
 
 
-async def _call(client: httpx.AsyncClient, method: str, arguments: Mapping[str, str]) -> bytes:
-    answer = bytearray()
-    async with client.stream("POST", f"/{method}", json=arguments) as response:
-        response.raise_for_status()
-        async for chunk in response.aiter_bytes():
-            answer += chunk
-            if len(answer) > MAX_ANSWER_BYTES:
-                raise Disconnected("the guest agent's answer is longer than it may be")
-    return bytes(answer)
-
-
-def _read(given: bytes, info: bytes, made_for: bytes) -> tuple[Mapping[str, Any], str, str | None]:
-    """The quote, the SHA-256 of the measured compose file in hexadecimal digits, and that file; None if it says that it
-    is not public.
+def _compose_digest(found: Mapping[str, Any], made_for: bytes) -> str:
+    """The SHA-256 of the measured compose file in hexadecimal digits.
 
     Raises:
         Disconnected: it is no TDX quote, it was made for something else, or it measures no compose file.
         ValueError, KeyError, TypeError: it has another form.
     """
-    found = json.loads(given)
     quote = bytes.fromhex(found["quote"])
     if quote[: len(_VERSION)] != _VERSION:
         raise Disconnected("the guest agent gives no TDX quote of version 4")
     if quote[_REPORT_DATA] != made_for:
         raise Disconnected("the guest agent's quote was made for something else")
     # An application can add later events under any name.
-    digest = next(
-        (
-            bytes.fromhex(one["event_payload"]).hex()
-            for one in json.loads(found["event_log"])
-            if (one["imr"], one["event"]) == (_APPLICATION_REGISTER, "compose-hash")
-        ),
-        None,
-    )
-    if digest is None:
-        raise Disconnected("no compose file stands in the event log of the guest agent")
-    compose = json.loads(json.loads(info)["tcb_info"])["app_compose"]
-    is_that = hashlib.sha256(compose.encode()).hexdigest() == digest
-    return found, digest, compose if is_that and _is_public(compose) else None
-
-
-def _is_public(compose: str) -> bool:
-    """Whether dstack shows this file to everybody, which it does unless the file says otherwise."""
-    try:
-        return json.loads(compose).get("public_tcbinfo", True) is True
-    except ValueError:
-        return False
+    for event in json.loads(found["event_log"]):
+        if (event["imr"], event["event"]) == (_APPLICATION_REGISTER, "compose-hash"):
+            return bytes.fromhex(event["event_payload"]).hex()
+    raise Disconnected("no compose file stands in the event log of the guest agent")
 
 
 def is_word(given: str) -> bool:

@@ -14,7 +14,7 @@ write. A new key means a new phone, or somebody who has taken over the number; n
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -98,12 +98,16 @@ class TrustResult:
 class _Known:
     """The bridge's knowledge."""
 
-    keys: Mapping[PersonId, Identity]
-    untrusted: Mapping[PersonId, Identity]
-    """Those of them that are not trusted."""
-    contacts: Mapping[PersonId, Contact]
-    members: Mapping[ChatId, frozenset[PersonId]]
+    keys: Mapping[PersonId, Identity] = field(default_factory=dict[PersonId, Identity])
+    trusted: frozenset[PersonId] = frozenset()
+    contacts: Mapping[PersonId, Contact] = field(default_factory=dict[PersonId, Contact])
+    members: Mapping[ChatId, frozenset[PersonId]] = field(default_factory=dict[ChatId, frozenset[PersonId]])
     """The members of each group, fetched only if something is held."""
+
+    @property
+    def untrusted(self) -> frozenset[PersonId]:
+        """The people whose keys are not trusted."""
+        return frozenset(self.keys) - self.trusted
 
 
 class SafetyNumbers:
@@ -182,11 +186,10 @@ class SafetyNumbers:
         noticed = frozenset(self._noticed)
         known = await self._ask()
         people = await self._store.read(lambda repos: self._ours(repos, known, noticed))
-        if self._accepts:
-            accepted = await self._accept(people)
+        if self._accepts and (accepted := await self._accept(people)):
             people -= accepted
-            still = {person: key for person, key in known.untrusted.items() if person not in accepted}
-            known = replace(known, untrusted=still)
+            known = replace(known, trusted=known.trusted | accepted)
+            await self._store.transaction(lambda repos: _release(repos, accepted, people))
         suspects = await self._store.transaction(lambda repos: self._write(repos, known, people))
         for person in noticed & frozenset(self._noticed):  # it is known by now, or was asked for often enough
             self._noticed[person] += 1
@@ -207,14 +210,10 @@ class SafetyNumbers:
         """
         before = await self._store.read(lambda repos: repos.people.new_identities())
         known, suspects = await self._look()
-
-        def everybody(repos: Repositories) -> list[Suspect]:
-            now = self._clock.now()
-            labels = ((repos.people.label(one, account=self._account), one) for one in known.keys)
-            return [_suspect(NewIdentity(label=label, since=now), known, one) for label, one in labels]
-
-        others = [] if safety_number is None else await self._store.read(everybody)
-        suspect = next((one for one in (*suspects, *others) if name.lower() in {one.label, one.person}), None)
+        found = [*suspects]
+        if safety_number is not None:
+            found += await self._store.read(lambda repos: self._everybody(repos, known))
+        suspect = next((one for one in found if name.lower() in {one.label, one.person}), None)
         if suspect is None or self._signal is None:
             return TrustResult(kind="nobody")
         if suspect.person == by:
@@ -223,14 +222,13 @@ class SafetyNumbers:
         if safety_number is None and is_news:
             return TrustResult(kind="changed_again", suspect=suspect)
         await self._signal.trust(suspect.person, safety_number=safety_number)
-        untrusted = [one.person for one in suspects if one.person != suspect.person]
 
         def trusted(repos: Repositories) -> None:
             if safety_number is not None:
                 repos.people.verify(suspect.person, known.keys[suspect.person].key, account=self._account)
             else:
                 repos.people.trust(suspect.label, is_verified=False)
-            self._release(repos, {suspect.person}, untrusted)
+            _release(repos, {suspect.person}, [one.person for one in suspects if one.person != suspect.person])
 
         await self._store.transaction(trusted)
         self._noticed.pop(suspect.person, None)
@@ -238,16 +236,21 @@ class SafetyNumbers:
         _log.warning("the new safety number of %s is trusted; sending what was held", suspect.label)
         return TrustResult(kind="trusted", suspect=suspect)
 
+    def _everybody(self, repos: Repositories, known: _Known) -> list[Suspect]:
+        now, account = self._clock.now(), self._account
+        labels = {person: repos.people.label(person, account=account) for person in known.keys}
+        return [_suspect(NewIdentity(label=label, since=now), known, person) for person, label in labels.items()]
+
     async def _ask(self) -> _Known:
         if self._signal is None:
-            return _Known(keys={}, untrusted={}, contacts={}, members={})
+            return _Known()
         identities = await self._signal.identities()
         groups = await self._signal.groups() if await self.holds_anything() else ()
-        untrusted = {one.person: one for one in identities if not one.is_trusted}
-        contacts = await self._signal.contacts() if untrusted else ()
+        trusted = frozenset(one.person for one in identities if one.is_trusted)
+        contacts = await self._signal.contacts() if len(trusted) < len(identities) else ()
         return _Known(
             keys={one.person: one for one in identities},
-            untrusted=untrusted,
+            trusted=trusted,
             contacts={contact.person: contact for contact in contacts},
             members={ChatId.group(group.id): group.members for group in groups},
         )
@@ -255,19 +258,19 @@ class SafetyNumbers:
     def _ours(self, repos: Repositories, known: _Known, noticed: Collection[PersonId]) -> frozenset[PersonId]:
         """The untrusted people who matter: something is held for them, or they write to Aldis."""
         held = repos.holds.all()
-        in_groups = set[PersonId]().union(
-            *(members for chat, members in known.members.items() if repos.conversations.at(chat) in held)
-        )
+        ours = set(noticed)
+        for chat, members in known.members.items():
+            ours |= members if repos.conversations.at(chat) in held else set()
 
         def writes(person: PersonId) -> bool:
             conversation = repos.conversations.at(ChatId.direct(person))
             contact = known.contacts.get(person) or Contact(person=person, number=None, name=None)
             return conversation is not None and (conversation in held or self._may_write(repos, contact))
 
-        return frozenset(one for one in known.untrusted if one in noticed or one in in_groups or writes(one))
+        return frozenset(one for one in known.untrusted if one in ours or writes(one))
 
     async def _accept(self, people: Collection[PersonId]) -> frozenset[PersonId]:
-        """Trusts the new keys that need no question; returns whose."""
+        """Trusts the new keys of these people, unless an earlier one was compared; returns whose."""
         verified = await self._store.read(
             lambda repos: {person for person in people if repos.people.was_verified(person, account=self._account)}
         )
@@ -282,18 +285,14 @@ class SafetyNumbers:
                 accepted.add(person)
                 self._counts.add("safety_numbers_accepted")
                 _log.warning("a new safety number was accepted, as SIGNAL__NEW_SAFETY_NUMBERS says")
-        if accepted:
-            others = set(people) - accepted
-            await self._store.transaction(lambda repos: self._release(repos, accepted, others))
         return frozenset(accepted)
 
     def _write(self, repos: Repositories, known: _Known, people: Collection[PersonId]) -> tuple[Suspect, ...]:
         """Records who is not trusted, tells the admins about new ones, releases what need not be held."""
-        now = self._clock.now()
+        now, account = self._clock.now(), self._account
         for person in people:
-            key, wall = known.untrusted[person].key, self._clock.wall()
-            repos.people.suspect(person, key, account=self._account, now=wall)
-        by_label = {repos.people.label(person, account=self._account): person for person in known.keys}
+            repos.people.suspect(person, known.keys[person].key, account=account, now=self._clock.wall())
+        by_label = {repos.people.label(person, account=account): person for person in known.keys}
         suspects: list[Suspect] = []
         trusted: set[PersonId] = set()
         for row in repos.people.new_identities():
@@ -305,39 +304,37 @@ class SafetyNumbers:
                 trusted |= {person} if person else set()
                 _log.info("the new safety number of %s is already trusted", row.label)
         for suspect in suspects:
-            if not repos.people.is_identity_told(suspect.person, account=self._account):
-                self._tell(repos, suspect, known, now)
-        self._release(repos, trusted, known.untrusted)
-        self._release_stale(repos, known, now)
-        return tuple(suspects)
-
-    def _release(self, repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
-        """Releases what is held for these people, and what may be: a group can be held because of them."""
-        if trusted:
-            theirs = {repos.conversations.at(ChatId.direct(person)) for person in others}
-            for conversation in repos.holds.all().keys() - theirs:
-                repos.holds.release(conversation)
-
-    def _release_stale(self, repos: Repositories, known: _Known, now: datetime) -> None:
-        """Releases what the bridge says is held for nobody: keys can be trusted elsewhere, and groups change."""
+            if not repos.people.is_identity_told(suspect.person, account=account) and self._tell(repos, suspect, known):
+                repos.people.identity_told(suspect.person, account=account, now=now)
+        _release(repos, trusted, known.untrusted)
+        # Nobody may be behind what is held: keys can be trusted elsewhere, and groups change.
         chats = [ChatId.direct(person) for person in known.untrusted]
         # The account itself is a member as well, and never a suspect.
-        chats += [chat for chat, members in known.members.items() if len(members - known.untrusted.keys()) <= 1]
+        chats += [chat for chat, members in known.members.items() if len(members - known.untrusted) <= 1]
         rightly = {repos.conversations.at(chat) for chat in chats}
         for conversation, held_at in repos.holds.all().items():
             if conversation not in rightly and now - held_at >= _MIN_HELD:
                 repos.holds.release(conversation)
+        return tuple(suspects)
 
-    def _tell(self, repos: Repositories, suspect: Suspect, known: _Known, now: datetime) -> None:
-        """Tells the admins, once; but not the suspect, who may be somebody else by now."""
-        told = self._admins.tell(
-            repos,
-            lambda: say(_IDENTITY_CHANGED, name=suspect.called, label=suspect.label),
-            known.contacts.values(),
-            besides={suspect.person},
+    def _tell(self, repos: Repositories, suspect: Suspect, known: _Known) -> bool:
+        """Tells the admins, but not the suspect, who may be somebody else by now; returns whether there are any."""
+        return bool(
+            self._admins.tell(
+                repos,
+                lambda: say(_IDENTITY_CHANGED, name=suspect.called, label=suspect.label),
+                known.contacts.values(),
+                besides={suspect.person},
+            )
         )
-        if told:
-            repos.people.identity_told(suspect.person, account=self._account, now=now)
+
+
+def _release(repos: Repositories, trusted: Collection[PersonId], others: Collection[PersonId]) -> None:
+    """Releases what is held for these people, and what may be: a group can be held because of them."""
+    if trusted:
+        theirs = {repos.conversations.at(ChatId.direct(person)) for person in others}
+        for conversation in repos.holds.all().keys() - theirs:
+            repos.holds.release(conversation)
 
 
 def _suspect(row: NewIdentity, known: _Known, person: PersonId) -> Suspect:

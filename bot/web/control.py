@@ -21,8 +21,8 @@ import errno
 import json
 import os
 import socket
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, closing, contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -38,7 +38,7 @@ from bot.features.export import gather_export
 from bot.features.safety_numbers import SafetyNumbers
 from bot.settings.values import person_of
 from bot.shutdown import Restarts
-from bot.signal.protocol import Contact, Identities, Transport
+from bot.signal.protocol import Identities, Transport
 from bot.web.listening import connections, runner_of
 from store import NOT_INCLUDED, Repositories, Store, StoreError
 
@@ -112,9 +112,25 @@ class Control:
         return {"keys": await self.store.rotate_key()}
 
     async def _export(self, given: Given) -> Mapping[str, Any]:
-        person = uuid_of(given["person"]) or await find_person(self.store, self.transport, given["person"])
+        person = uuid_of(given["person"]) or await self._find_person(given["person"])
         found = await gather_export(self.store, person, ChatId.direct(person), now=self.clock.now())
         return {"json": await asyncio.to_thread(found.as_json)}
+
+    async def _find_person(self, wanted: str) -> PersonId:
+        """The one contact of the account with this number, name or label."""
+        contacts = await self.transport.contacts() if isinstance(self.transport, Identities) else ()
+        name = (person_of(wanted) or wanted.strip()).casefold()
+
+        def matches(repos: Repositories) -> list[PersonId]:
+            labels = {one.person: repos.people.label(one.person, account=self.transport.account) for one in contacts}
+            called = {one.person: (one.number, (one.name or "").casefold(), labels[one.person]) for one in contacts}
+            return [person for person, names in called.items() if name in names]
+
+        found = await self.store.read(matches)
+        if len(found) != 1:
+            known = ", ".join(found) or "none"
+            raise CallRefused(f"export: several or no contacts are called that: {known}; name the person by UUID")
+        return found[0]
 
     async def _trust(self, given: Given) -> Mapping[str, Any]:
         if given["name"] is None:
@@ -164,27 +180,6 @@ def uuid_of(text: str) -> PersonId | None:
     """Returns the UUID that a person is named by; None if they are named otherwise."""
     person = person_of(text.strip())
     return None if person is None or person.startswith("+") else PersonId(person)
-
-
-async def find_person(store: Store, transport: Transport, wanted: str) -> PersonId:
-    """Returns the one contact of the account with this number, name or label.
-
-    Raises:
-        CallRefused: there is none, or several.
-        Disconnected, StoreError: they cannot be looked up.
-    """
-    contacts = await transport.contacts() if isinstance(transport, Identities) else ()
-    name = (person_of(wanted) or wanted.strip()).casefold()
-
-    def matches(repos: Repositories) -> list[Contact]:
-        labels = {one.person: repos.people.label(one.person, account=transport.account) for one in contacts}
-        return [one for one in contacts if name in {one.number, (one.name or "").casefold(), labels[one.person]}]
-
-    found = await store.read(matches)
-    if len(found) != 1:
-        known = ", ".join(f"{one.person} ({one.name or one.number})" for one in found) or "none"
-        raise CallRefused(f"export: several or no contacts are called that: {known}; name the person by UUID")
-    return found[0].person
 
 
 @asynccontextmanager
@@ -242,12 +237,11 @@ def admin_socket_path(store_path: Path) -> Path:
 
 
 async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> dict[str, Any]:
-    with _short(path) as name:
-        async with (
-            aiohttp.ClientSession(connector=aiohttp.UnixConnector(name), timeout=_UNTIMED) as http,
-            http.request("GET" if verb == "state" else "POST", f"http://aldis/{verb}", json=body) as response,
-        ):
-            answer = await response.json()
+    async with (
+        aiohttp.ClientSession(connector=aiohttp.UnixConnector(_checked(path)), timeout=_UNTIMED) as http,
+        http.request("GET" if verb == "state" else "POST", f"http://aldis/{verb}", json=body) as response,
+    ):
+        answer = await response.json()
     if not isinstance(answer, dict):
         raise ValueError("no JSON object")  # noqa: TRY004  (it is what was read, not what was called with)
     found = cast("dict[str, Any]", answer)
@@ -258,39 +252,26 @@ async def _answer(path: Path, verb: str, body: Mapping[str, object] | None) -> d
 
 def _bound(path: Path) -> socket.socket:
     """A socket at this path for the owner alone, replacing one left behind by a killed process."""
-    endpoint = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    name, endpoint = _checked(path), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         # Only the process that has the store open is entitled to a socket here, so this one is left over.
         path.unlink(missing_ok=True)
-        with _short(path) as name:
-            former = os.umask(0o177)  # for its owner alone from the first moment; a chmod would be a moment too late
-            try:
-                endpoint.bind(name)
-            finally:
-                os.umask(former)
+        former = os.umask(0o177)  # for its owner alone from the first moment; a chmod would be a moment too late
+        try:
+            endpoint.bind(name)
+        finally:
+            os.umask(former)
     except OSError as error:
         endpoint.close()
         raise ConfigError(f"STORE__PATH: the control socket {path} cannot be made ({error.strerror})") from error
-    except BaseException:
-        endpoint.close()
-        raise
     return endpoint
 
 
-@contextmanager
-def _short(path: Path) -> Generator[str]:
-    """Yields a name for the path that fits into the address of a socket."""
-    if len(os.fsencode(path)) <= _MAX_PATH_BYTES:
-        yield str(path)
-        return
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        name = f"/proc/self/fd/{folder}/{path.name}"
-        if not Path(name).parent.is_dir() or len(os.fsencode(name)) > _MAX_PATH_BYTES:
-            raise ConfigError(f"STORE__PATH: {path} is too long for a socket; choose a shorter path")
-        yield name
-    finally:
-        os.close(folder)
+def _checked(path: Path) -> str:
+    """The path, if it fits into the address of a socket."""
+    if len(os.fsencode(path)) > _MAX_PATH_BYTES:
+        raise ConfigError(f"STORE__PATH: {path} is too long for a socket; choose a shorter path")
+    return str(path)
 
 
 def _refused(sentence: str) -> web.Response:

@@ -44,8 +44,6 @@ class GuestAgent(Server):
             return web.Response(status=400, body=b"\n\x0binvalid tag", content_type="application/octet-stream")
         if seen.path == "/GetQuote":
             return self._quote(str(seen.json().get("report_data", "")))
-        if seen.path == "/Info":
-            return web.json_response(self._info())
         return _refused(400, f"Service not found: {seen.path[1:]}")
 
     @property
@@ -91,14 +89,6 @@ class GuestAgent(Server):
             return event
         preimage = _preimage({**event, "version": 2})
         return {**event, "version": 2, "digest": hashlib.sha384(preimage).hexdigest(), "preimage": preimage.hex()}
-
-    def _info(self) -> dict[str, str]:
-        registers = dict.fromkeys(("mrtd", "rtmr0", "rtmr1", "rtmr2"), "00" * 48)
-        known = {"compose_hash": self.compose_digest, "os_image_hash": "e6f5", "device_id": "00", "mr_aggregated": "00"}
-        events = self._events()
-        tcb = {**registers, "rtmr3": _replayed(events).hex(), "event_log": events, "app_compose": self.compose, **known}
-        app = {"app_id": self.compose_digest[:40], "app_name": "aldis", "instance_id": "00", "app_cert": ""}
-        return {**app, **known, "key_provider_info": "", "vm_config": "{}", "tcb_info": json.dumps(tcb)}
 
 
 def _replayed(events: list[dict[str, Any]]) -> bytes:

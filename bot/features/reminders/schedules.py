@@ -35,11 +35,16 @@ _FIRST, _LAST = time(7), time(22)
 """Between them lies an hour that is named without its half of the day."""
 _AT_DAWN = re.compile(
     r"\b(?:wak(?:e|ing)|woken|alarm|get(?:ting)? up|morning|sunrise|weck\w*|aufsteh\w*|aufwach\w*|morgen\w*|frühst\w*"
-    r"|réveil\w*|me lever|matin\w*|despert\w*|despiert\w*|levant\w*|madrug\w*|por la mañana|breakfast|desayun\w*"
-    r"|flights?|flying|plane|airport|train to|flug\w*|flieger|zug|vol|avion|aéroport|vuelo|avión|aeropuerto|tren)\b",
+    r"|réveil\w*|me lever|matin\w*|despert\w*|despiert\w*|levant\w*|madrug\w*|por la mañana|breakfast|desayun\w*)\b",
     re.IGNORECASE,
 )
-"""What is done early, in four languages, and what leaves: too early a reminder is better than one too late."""
+"""What is done early, in four languages."""
+_TRAVEL = re.compile(
+    r"\b(?:flights?|flying|plane|airport|train(?! (?:the|my|our)\b)|flug\w*|flieger|zug|bahn\w*|vol|avion|aéroport"
+    r"|vuelo|avión|aeropuerto|tren|gare)\b",
+    re.IGNORECASE,
+)
+"""What is early, but may be late as well."""
 _CLOCKS_CHANGE = timedelta(hours=26)
 """The most by which the order of two local times can differ from that of their instants."""
 
@@ -195,12 +200,20 @@ def _settled(wish: Wish, said: datetime, now: datetime, zone: str) -> datetime:
     if wish.repeat is None:
         times = [one for one in times if one > now]
     if not wish.names_half:
-        early = [one for one in times if one.hour < _NOON][:1] if _AT_DAWN.search(wish.text) else []
-        times = early or [one for one in times if _FIRST <= one.time() <= _LAST]
+        early = [one for one in times if one.hour < _NOON][:1]
+        times = [one for one in times if _FIRST <= one.time() <= _LAST]
+        is_journey = wish.repeat is None and bool(early) and _TRAVEL.search(wish.text) is not None
+        if early and _AT_DAWN.search(wish.text):
+            times = early
+        elif is_journey and wish.names_day:
+            times = times if len(times) > 1 else early
+        elif is_journey:
+            times = sorted({*early, *times[:1]})
+        if not is_journey and not (wish.names_day and wish.repeat is None and said.date() == now.date()):
+            times = times[:1]
     if not times:
         raise _over(said, instant(now, zone), zone)
-    is_either = wish.names_day and wish.repeat is None and said.date() == now.date()
-    if is_either and len(times) > 1:
+    if not wish.names_half and len(times) > 1:
         choice = " or ".join(f"{one:%A %H:%M}" for one in times)
         raise UnfitWish("half", f"Either half of the day may be meant: ask the person, {choice}.", (*times,))
     return times[0]

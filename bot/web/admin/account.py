@@ -37,7 +37,7 @@ _FORMS = (
     Form(
         name="account",
         title="Which account?",
-        fields=(Field(setting="SIGNAL__ACCOUNT", label="Id of the account (UUID)", is_required=True),),
+        fields=(Field("SIGNAL__ACCOUNT", "Id of the account (UUID)", is_required=True),),
         button="Use this",
     ),
     Form(

@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from bot.doctor.findings import Deps, Finding
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.settings import SETTINGS_FILE_NAME, Settings
-from bot.web.admin.guard import FORM, LIVE, SESSION, BrowserSession, form_of
+from bot.web.admin.guard import FORM, LIVE, SESSION, BrowserSession
 from bot.web.admin.world import RunningParts, World
 from store import StoreError
 
@@ -54,7 +54,7 @@ class Ask:
         self.request = request
         self.world = world
         self.session = request[SESSION]
-        self.form: Mapping[str, str] = form_of(request) if FORM in request else {}
+        self.form: Mapping[str, str] = request.get(FORM, {})
         self.is_live = LIVE in request.headers
         self.typed: Mapping[str, str] = {}
         """What was typed into a form that was refused; secrets are never shown again."""
@@ -147,17 +147,16 @@ Act = Callable[[Ask], Awaitable[str | web.Response]]
 """Does something, and returns what the page then says, or a file."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Field:
     """A setting as a field of a form."""
 
     setting: str
     label: str
-    kind: Literal["text", "secret", "url", "number", "money", "choice", "check"] = "text"
+    kind: Literal["text", "secret", "url", "number", "money", "check"] = "text"
     hint: str = ""
-    choices: Mapping[str, str] = field(default_factory=dict[str, str])
-    is_required: bool = False
-    key_page: str = ""
+    is_required: bool = field(default=False, kw_only=True)
+    key_page: str = field(default="", kw_only=True)
     """Where a key comes from."""
 
     def change(self, ask: Ask) -> Changes:

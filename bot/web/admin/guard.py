@@ -19,7 +19,7 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
@@ -27,7 +27,6 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 from cryptography.hazmat.primitives.hashes import SHA1
-from cryptography.hazmat.primitives.twofactor import InvalidToken
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
 from bot.doctor.machine import is_every_address
@@ -46,7 +45,6 @@ _POLICY = (
     "frame-src 'none'; object-src 'none'"
 )
 _HEADERS = {
-    "Cache-Control": "no-store",
     "Content-Security-Policy": _POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -92,64 +90,45 @@ class BrowserSession:
     """The token that every form of it must carry."""
     began_at: float
     seen_at: float
-    is_confirmed: bool
-    """Whether the second factor was given, or none is needed."""
-    confirmed_by: "SecondFactor | None" = field(default=None, repr=False)
-    """The factor that was given; one that was set later must still be given."""
+    is_confirmed: bool = False
+    """Whether it has given the second factor in force, or none is needed; the guard looks with each request."""
+    confirmed_for: bytes | None = field(default=None, repr=False)
+    """The secret of the second factor that was given; None: none was."""
     tries: int = 0
     remarks: list[Remark] = field(default_factory=list[Remark])
 
 
 class SecondFactor:
-    """Codes of an authenticator app for a secret of at least 128 bits."""
+    """Codes of an authenticator app for the secret in the settings, of at least 128 bits; None: no code is needed."""
 
-    def __init__(self, secret: bytes, *, wall: Callable[[], float] = time.time) -> None:
-        self._totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
+    def __init__(
+        self, secret: Callable[[], bytes | None] = lambda: None, *, wall: Callable[[], float] = time.time
+    ) -> None:
+        self._secret = secret
         self._wall = wall
-        self._last_step = 0
+        self._last: tuple[bytes, int] = b"", 0
 
-    def takes(self, code: str) -> bool:
-        """Whether the code is right now, or half a minute earlier or later; each is accepted once."""
-        digits = "".join(code.split())
-        if not (digits.isascii() and digits.isdecimal() and len(digits) == _DIGITS):
-            return False
-        now = int(self._wall()) // _STEP_SECONDS
+    def is_given(self, session: BrowserSession) -> bool:
+        """Whether a session needs no code: there is no secret, or it has given a code for the one in force."""
+        secret = self._secret()
+        return secret is None or session.confirmed_for == secret
+
+    def confirm(self, session: BrowserSession, code: str) -> bool:
+        """Whether the code opens the session: it is right now, or half a minute earlier or later, and was not used."""
+        digits, secret = "".join(code.split()), self._secret() or b""
+        now, (known, last) = int(self._wall()) // _STEP_SECONDS, self._last
         for step in (now, now - 1, now + 1):
-            if step > self._last_step and self._is_of(digits, step):
-                self._last_step = step
+            if (secret != known or step > last) and secret and _is_code(digits, secret, step):
+                self._last = secret, step
+                session.confirmed_for = secret
                 return True
+        session.tries += 1
         return False
 
-    def _is_of(self, digits: str, step: int) -> bool:
-        try:
-            self._totp.verify(digits.encode(), step * _STEP_SECONDS)
-        except InvalidToken:
-            return False
-        return True
 
-
-class CurrentFactor:
-    """The second factor in force, by the secret in the settings; None means that no code is needed.
-
-    It is kept as long as its secret, so that no code counts twice.
-    """
-
-    def __init__(self, secret: Callable[[], bytes | None] = lambda: None) -> None:
-        self._secret = secret
-        self._known: bytes | None = None
-        self._factor: SecondFactor | None = None
-
-    def __call__(self) -> SecondFactor | None:
-        """Returns the factor that codes are checked with."""
-        if (secret := self._secret()) != self._known:
-            self._known, self._factor = secret, None if secret is None else SecondFactor(secret)
-        return self._factor
-
-    def check(self, session: BrowserSession) -> None:
-        """Has a session enter a code if it was confirmed before this second factor was in force."""
-        factor = self()
-        if factor is not None and session.confirmed_by is not factor:
-            session.is_confirmed = False
+def _is_code(digits: str, secret: bytes, step: int) -> bool:
+    totp = TOTP(secret, _DIGITS, SHA1(), _STEP_SECONDS, enforce_key_length=False)  # noqa: S303 - RFC 6238's
+    return is_same(digits, totp.generate(step * _STEP_SECONDS).decode())
 
 
 class Sessions:
@@ -174,21 +153,15 @@ class Sessions:
         self._forget()
         return _digest(token) in self._links
 
-    def enter(self, token: str, *, is_confirmed: bool) -> tuple[str, BrowserSession] | None:
+    def enter(self, token: str) -> tuple[str, BrowserSession] | None:
         """Returns a new session and the value of its cookie; None if the link is used up, too old, or unknown."""
         self._forget()
         if self._links.pop(_digest(token), None) is None:
             return None
         while len(self._sessions) >= _MAX_SESSIONS:
             del self._sessions[min(self._sessions, key=lambda digest: self._sessions[digest].seen_at)]
-        cookie, now = secrets.token_urlsafe(_TOKEN_BYTES), self._seconds()
-        session = BrowserSession(
-            name=secrets.token_hex(4),
-            form_token=secrets.token_urlsafe(_TOKEN_BYTES),
-            began_at=now,
-            seen_at=now,
-            is_confirmed=is_confirmed,
-        )
+        cookie, form_token, now = *(secrets.token_urlsafe(_TOKEN_BYTES) for _ in range(2)), self._seconds()
+        session = BrowserSession(name=secrets.token_hex(4), form_token=form_token, began_at=now, seen_at=now)
         self._sessions[_digest(cookie)] = session
         return cookie, session
 
@@ -202,16 +175,6 @@ class Sessions:
             session.seen_at = self._seconds()
         return session
 
-    def confirm(self, session: BrowserSession, factor: SecondFactor, code: str) -> bool:
-        """Whether the code opens the session; after several wrong ones the session is closed."""
-        if factor.takes(code):
-            session.is_confirmed, session.confirmed_by = True, factor
-            return True
-        session.tries += 1
-        if session.tries >= _MAX_TRIES:
-            self.leave(session)
-        return False
-
     def leave(self, session: BrowserSession) -> None:
         """Closes a session."""
         self._sessions = {digest: one for digest, one in self._sessions.items() if one is not session}
@@ -222,7 +185,7 @@ class Sessions:
         self._sessions = {
             digest: one
             for digest, one in self._sessions.items()
-            if now - one.began_at < SESSION_SECONDS and now - one.seen_at < IDLE_SECONDS
+            if now - one.began_at < SESSION_SECONDS and now - one.seen_at < IDLE_SECONDS and one.tries < _MAX_TRIES
         }
 
 
@@ -252,12 +215,14 @@ class PagesAddress:
     @property
     def origins(self) -> frozenset[str]:
         """The origins of our own pages."""
-        names = {"127.0.0.1", "localhost", "[::1]"}
-        if not is_every_address(self.host):
-            names.add(f"[{self.host}]" if ":" in self.host else self.host.lower())
+        here = () if is_every_address(self.host) else (self.host.lower(),)
+        names = {f"[{name}]" if ":" in name else name for name in ("127.0.0.1", "localhost", "::1", *here)}
         ours = {f"http://{name}:{self.port}" for name in names}
         ours |= {f"http://{name}" for name in names if self.port == _HTTP_PORT}
-        return frozenset(ours | ({_origin_of(self.url)} if self.url else set()))
+        if self.url:
+            parts = urlsplit(self.url)
+            ours.add(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower())
+        return frozenset(ours)
 
     @property
     def hosts(self) -> frozenset[str]:
@@ -267,10 +232,8 @@ class PagesAddress:
     @property
     def address(self) -> str:
         """The address that people open, without a trailing slash."""
-        if self.url:
-            return self.url
         name = "127.0.0.1" if is_every_address(self.host) else self.host
-        return f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}"
+        return self.url or (f"http://[{name}]:{self.port}" if ":" in name else f"http://{name}:{self.port}")
 
     @property
     def is_secure(self) -> bool:
@@ -284,7 +247,7 @@ _HTTP_PORT = 80
 class RequestGuard:
     """Stands before every page."""
 
-    def __init__(self, place: PagesAddress, sessions: Sessions, factor: CurrentFactor) -> None:
+    def __init__(self, place: PagesAddress, sessions: Sessions, factor: SecondFactor) -> None:
         self._place = place
         self._sessions = sessions
         self._factor = factor
@@ -298,10 +261,8 @@ class RequestGuard:
 
     async def on_prepare(self, _: web.Request, response: web.StreamResponse) -> None:
         """Sets the headers of an answer."""
-        is_lasting = "immutable" in response.headers.get("Cache-Control", "")
-        response.headers.update({name: value for name, value in _HEADERS.items() if name != "Cache-Control"})
-        if not is_lasting:
-            response.headers["Cache-Control"] = _HEADERS["Cache-Control"]
+        response.headers.setdefault("Cache-Control", "no-store")
+        response.headers.update(_HEADERS)
         if self._place.is_secure:
             response.headers["Strict-Transport-Security"] = "max-age=31536000"
 
@@ -317,20 +278,19 @@ class RequestGuard:
 
     @web.middleware
     async def _where(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.headers.get("Host", "").lower() not in self._place.hosts or len(request.headers.getall("Host")) != 1:
+        names, origin = request.headers.getall("Host", []), request.headers.get("Origin")
+        if len(names) != 1 or names[0].lower() not in self._place.hosts:
             raise web.HTTPMisdirectedRequest(text="Not a name of this server.\n")
-        origin = request.headers.get("Origin")
         if origin is not None and origin.lower() not in self._place.origins:
             raise web.HTTPForbidden(text="Sent by another site.\n")
-        if request.method in {"GET", "HEAD"}:
-            # Our own pages ask, or a person who followed a link: not an image or a script of another page.
-            site = request.headers.get("Sec-Fetch-Site", "none")
-            if site not in {"none", "same-origin"} and request.headers.get("Sec-Fetch-Mode") != "navigate":
-                raise web.HTTPForbidden(text="Asked for by another site.\n")
-        elif request.method != "POST":
+        if request.method not in {"GET", "HEAD", "POST"}:
             raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD", "POST"], text="Not this way.\n")
-        elif origin is None:
+        if request.method == "POST" and origin is None:
             raise web.HTTPForbidden(text="A form says where it comes from.\n")
+        # Our own pages ask, or a person who followed a link: not an image or a script of another page.
+        is_ours = request.headers.get("Sec-Fetch-Site", "none") in {"none", "same-origin"}
+        if request.method != "POST" and not is_ours and request.headers.get("Sec-Fetch-Mode") != "navigate":
+            raise web.HTTPForbidden(text="Asked for by another site.\n")
         return await handler(request)
 
     @web.middleware
@@ -338,44 +298,32 @@ class RequestGuard:
         # A page that was left open asks for changes by itself, which is no sign that a person is there.
         session = self._sessions.find(request.cookies.get(self.cookie_name, ""), is_visit=LIVE not in request.headers)
         if session is not None:
-            self._factor.check(session)
+            session.is_confirmed = self._factor.is_given(session)
             request[SESSION] = session
         if request.method == "POST":
-            await self._read_form(request)
+            request[FORM] = await _read_form(request)
         if request.path.startswith(_PUBLIC):
             return await handler(request)
         if session is None:
             raise web.HTTPUnauthorized(text="Signed out.")
         if not session.is_confirmed and request.path not in {_CODE, "/leave"}:
             raise web.HTTPSeeOther(_CODE)
-        if request.method == "POST" and not is_same(form_of(request).get("token", ""), session.form_token):
+        if request.method == "POST" and not is_same(request[FORM].get("token", ""), session.form_token):
             raise web.HTTPForbidden(text="This form belongs to another session. Go back and reload the page.\n")
         return await handler(request)
 
-    @staticmethod
-    async def _read_form(request: web.Request) -> None:
-        """Reads a form into `FORM`; refuses what is no form, too large, or takes too long to arrive."""
-        if request.content_type != _FORM_TYPE:
-            raise web.HTTPUnsupportedMediaType(text="Only plain forms are taken.\n")
-        if (request.charset or "utf-8").lower() != "utf-8":
-            raise web.HTTPUnsupportedMediaType(text="Only forms in UTF-8 are taken.\n")
-        try:
-            async with asyncio.timeout(_BODY_SECONDS):
-                found = await request.post()
-        except TimeoutError as error:
-            raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
-        except ValueError as error:
-            raise web.HTTPBadRequest(text="That is no form.\n") from error
-        if len(found) > _MAX_FIELDS:
-            raise web.HTTPBadRequest(text="Too many fields.\n")
-        request[FORM] = {name: value for name, value in found.items() if isinstance(value, str)}
 
-
-def form_of(request: web.Request) -> Mapping[str, str]:
-    """Returns the fields of the submitted form."""
-    return request[FORM]
-
-
-def _origin_of(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}".lower()
+async def _read_form(request: web.Request) -> dict[str, str]:
+    """The fields of a form; refuses what is no form, too large, or takes too long to arrive."""
+    if request.content_type != _FORM_TYPE or (request.charset or "utf-8").lower() != "utf-8":
+        raise web.HTTPUnsupportedMediaType(text="Only plain forms in UTF-8 are taken.\n")
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            found = await request.post()
+    except TimeoutError as error:
+        raise web.HTTPRequestTimeout(text="The form took too long.\n") from error
+    except ValueError as error:
+        raise web.HTTPBadRequest(text="That is no form.\n") from error
+    if len(found) > _MAX_FIELDS:
+        raise web.HTTPBadRequest(text="Too many fields.\n")
+    return {name: value for name, value in found.items() if isinstance(value, str)}

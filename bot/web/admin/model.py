@@ -4,9 +4,9 @@ Keys are tried before they are kept, using what servers tell for free; one that 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
-from typing import get_args
+from typing import Any, get_args
 
 from bot.doctor.findings import Deps, Finding, problem
 from bot.doctor.models import list_models
@@ -17,7 +17,7 @@ from bot.i18n.locale import dollars
 from bot.messages import UserMessage
 from bot.models.base import Completion, Request, ToolOffer
 from bot.models.capabilities import NOTHING
-from bot.models.prices import Price, published_prices
+from bot.models.prices import published_prices
 from bot.settings import ProviderName, Settings
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
@@ -43,75 +43,76 @@ async def _check(vendor: ProviderName, settings: Settings, deps: Deps) -> Sequen
     return found
 
 
-def _vendor(
-    name: str, title: str, *, text: str, key_page: str = "", url: str | None = None, more: tuple[Field, ...] = ()
-) -> Form:
+def _vendor(name: str, title: str, text: str, key_page: str, *more: Field, url: str | None = None) -> Form:
     """The form of a vendor with the API of Anthropic or OpenAI."""
     vendor: ProviderName = "anthropic" if name == "anthropic" else "openai"
-    address = {} if vendor == "anthropic" else {"LLM__OPENAI__BASE_URL": url}
-    setting, is_own = f"LLM__{vendor.upper()}__API_KEY", name == "server"
-    label, hint = ("Key, if the server wants one", "") if is_own else ("The key", "Tried right away, and never shown.")
-    key = Field(setting=setting, label=label, kind="secret", hint=hint, is_required=not is_own, key_page=key_page)
+    setting, hint = f"LLM__{vendor.upper()}__API_KEY", "Tried right away, and never shown."
     return Form(
         name=name,
         title=title,
         text=text,
-        fields=(*more, key) if is_own else (key, *more),
-        fixed={"LLM__PROVIDERS": vendor, f"LLM__{vendor.upper()}__MODEL": None, **address},
+        fields=(Field(setting, "The key", "secret", hint, is_required=True, key_page=key_page), *more),
+        fixed={
+            "LLM__PROVIDERS": vendor,
+            f"LLM__{vendor.upper()}__MODEL": None,
+            **({} if vendor == "anthropic" else {"LLM__OPENAI__BASE_URL": url}),
+        },
         check=partial(_check, vendor),
         button="Try and save",
         done="Saved: the server answers, and takes the key.",
     )
 
 
-def _named(hint: str, key_page: str = "") -> tuple[Field, ...]:
-    return (Field(setting="LLM__OPENAI__MODEL", label="The model", hint=hint, is_required=True, key_page=key_page),)
-
-
+_MODEL = Field("LLM__OPENAI__MODEL", "The model", is_required=True)
 # Source: platform.claude.com, ai.google.dev ("OpenAI compatibility") and openrouter.ai ("Quickstart"), 2026-11-28.
-FORMS = (
+_ANTHROPIC, _OPENAI, _GEMINI, _OPENROUTER = (
     _vendor(
         "anthropic",
         "Claude, by Anthropic",
-        text="Questions go to Anthropic, who charges for them.",
-        key_page="https://platform.claude.com/settings/keys",
+        "Questions go to Anthropic, who charges for them.",
+        "https://platform.claude.com/settings/keys",
     ),
     _vendor(
         "openai",
         "GPT, by OpenAI",
-        text="Questions go to OpenAI, who charges for them.",
-        key_page="https://platform.openai.com/api-keys",
+        "Questions go to OpenAI, who charges for them.",
+        "https://platform.openai.com/api-keys",
     ),
     _vendor(
         "gemini",
         "Gemini, by Google",
-        text="By its address for programs of OpenAI’s kind.",
-        key_page="https://aistudio.google.com/apikey",
+        "By its address for programs of OpenAI’s kind.",
+        "https://aistudio.google.com/apikey",
+        replace(_MODEL, hint="As Google lists it, beginning with models/."),
         url="https://generativelanguage.googleapis.com/v1beta/openai",
-        more=_named("As Google lists it, beginning with models/."),
     ),
     _vendor(
         "openrouter",
         "OpenRouter",
-        text="Models of many vendors behind one key.",
-        key_page="https://openrouter.ai/settings/keys",
+        "Models of many vendors behind one key.",
+        "https://openrouter.ai/settings/keys",
+        replace(_MODEL, hint="By vendor and name, as in the list there.", key_page="https://openrouter.ai/models"),
         url="https://openrouter.ai/api/v1",
-        more=_named("By vendor and name, as in the list there.", "https://openrouter.ai/models"),
     ),
-    _vendor(
-        "server",
-        "A server of your own",
+)
+_ADDRESS_HINT = (
+    "Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
+    "In a container, host.docker.internal stands for the machine instead of 127.0.0.1."
+)
+FORMS = (
+    _ANTHROPIC,
+    _OPENAI,
+    _GEMINI,
+    _OPENROUTER,
+    replace(
+        _OPENAI,
+        name="server",
+        title="A server of your own",
         text="Ollama, LM Studio, vLLM or llama.cpp: questions never leave your home.",
-        more=(
-            Field(
-                setting="LLM__OPENAI__BASE_URL",
-                label="Address",
-                kind="url",
-                hint="Ollama: http://127.0.0.1:11434/v1. LM Studio has port 1234, vLLM 8000, llama.cpp 8080. "
-                "In a container, host.docker.internal stands for the machine instead of 127.0.0.1.",
-                is_required=True,
-            ),
-            Field(setting="LLM__OPENAI__MODEL", label="The model", hint="Empty: the first one that it lists."),
+        fields=(
+            Field("LLM__OPENAI__BASE_URL", "Address", "url", _ADDRESS_HINT, is_required=True),
+            Field("LLM__OPENAI__MODEL", "The model", hint="Empty: the first one that it lists."),
+            Field("LLM__OPENAI__API_KEY", "Key, if the server wants one", "secret"),
         ),
     ),
     Form(
@@ -123,17 +124,6 @@ FORMS = (
         done="Aldis answers without a model.",
     ),
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Offer:
-    """A model that can be chosen."""
-
-    name: str
-    window_tokens: int | None
-    price: Price | None
-    """None if unknown, as above."""
-    is_chosen: bool
 
 
 async def _values(ask: Ask) -> dict[str, object]:
@@ -150,6 +140,24 @@ async def _values(ask: Ask) -> dict[str, object]:
         "offers": _offers(looked, settings, vendor),
         "findings": looked.findings if looked else (),
     }
+
+
+def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[dict[str, Any]]:
+    """The models that can be chosen, each with its window and its price, which are None if unknown."""
+    if looked is None or looked.names is None or vendor not in get_args(ProviderName):
+        return []
+    chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
+    names = dict.fromkeys([chosen] if chosen else []) | dict.fromkeys(looked.names[:_MAX_LISTED])
+    said = {name: looked.told.get(name, NOTHING) for name in names}
+    return [
+        {
+            "name": name,
+            "window_tokens": said[name].window_tokens,
+            "price": published_prices().of(name) or said[name].price,
+            "is_chosen": name == chosen,
+        }
+        for name in names
+    ]
 
 
 async def _choose(ask: Ask) -> str:
@@ -200,23 +208,6 @@ def _offered(settings: Settings, deps: Deps) -> tuple[ToolOffer, ...]:
     """What models are offered as things are set, while Aldis does not run."""
     specs = [tool.spec for group in inventory(settings, deps.tool_deps) for tool in group.tools if group.state == "on"]
     return tuple(ToolOffer(name=one.name, description=one.description, parameters=one.parameters) for one in specs)
-
-
-def _offers(looked: ServerProbe | None, settings: Settings, vendor: ProviderName) -> list[Offer]:
-    if looked is None or looked.names is None or vendor not in get_args(ProviderName):
-        return []
-    chosen = settings.llm.model_of(vendor).partition("/")[2] or next(iter(looked.names), "")
-    names = dict.fromkeys([chosen] if chosen else []) | dict.fromkeys(looked.names[:_MAX_LISTED])
-    said = {name: looked.told.get(name, NOTHING) for name in names}
-    return [
-        Offer(
-            name=name,
-            window_tokens=said[name].window_tokens,
-            price=published_prices().of(name) or said[name].price,
-            is_chosen=name == chosen,
-        )
-        for name in names
-    ]
 
 
 PAGE = AdminPage(

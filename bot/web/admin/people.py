@@ -27,9 +27,7 @@ _FORMS = (
         name="budgets",
         title="Budgets",
         text="In US dollars, at the ledger’s prices. An empty field means no limit, 0 means no spending at all.",
-        fields=tuple(
-            Field(setting=f"BUDGET__{name}_USD", label=label, kind="money") for name, label in _BUDGETS.items()
-        ),
+        fields=tuple(Field(f"BUDGET__{name}_USD", label, "money") for name, label in _BUDGETS.items()),
     ),
     Form(name="pair", title="Codes for others", fixed={"ACCESS__STRANGERS": "pair"}, button="Switch on"),
     Form(name="ignore", title="Codes for others", fixed={"ACCESS__STRANGERS": None}, button="Switch off"),

@@ -32,10 +32,10 @@ from bot.web.admin.guard import (
     LIVE,
     MAX_BODY_BYTES,
     SESSION,
-    CurrentFactor,
     PagesAddress,
     Remark,
     RequestGuard,
+    SecondFactor,
     Sessions,
 )
 from bot.web.admin.upkeep import Upkeep
@@ -70,14 +70,14 @@ class Site:
         world: World,
         place: PagesAddress,
         *,
-        factor: CurrentFactor | None = None,
+        factor: SecondFactor | None = None,
         sessions: Sessions | None = None,
     ) -> None:
         self.world = world
         self._place = place
         self._sessions = sessions or Sessions()
         self._templates = PageTemplates(timezone=world.settings.locale.timezone)
-        self._factor = factor or CurrentFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
+        self._factor = factor or SecondFactor(lambda: secret_of(world.settings, is_contained=is_contained()))
         self._guard = RequestGuard(place, self._sessions, self._factor)
         self._account = account.AccountPage(world)
         self._upkeep = Upkeep()
@@ -148,7 +148,7 @@ class Site:
         token, go_on = request.match_info["token"][:_MAX_TOKEN_CHARS], web.HTTPSeeOther("/")
         if request.method != "POST" and self._sessions.is_open(token):
             return self._page(request, "enter")
-        entered = self._sessions.enter(token, is_confirmed=self._factor() is None) if request.method == "POST" else None
+        entered = self._sessions.enter(token) if request.method == "POST" else None
         if entered is None and SESSION in request:  # the button was pressed twice, or no link is needed
             raise go_on
         if entered is None:
@@ -165,19 +165,16 @@ class Site:
         raise response
 
     async def _ask_code(self, ask: Ask) -> dict[str, object]:
-        if self._factor() is None:  # it has been turned off since
-            ask.session.is_confirmed = True
         if ask.session.is_confirmed:
             raise web.HTTPSeeOther("/")
         return {}
 
     async def _open(self, ask: Ask) -> str:
-        factor = self._factor()
-        if factor is not None and not ask.session.is_confirmed:
-            if not self._sessions.confirm(ask.session, factor, ask.entry("code")):
-                ask.write_down("code.wrong")
+        if not ask.session.is_confirmed:
+            is_right = self._factor.confirm(ask.session, ask.entry("code"))
+            ask.write_down("code.right" if is_right else "code.wrong")
+            if not is_right:
                 raise NotDone("That code is wrong or was already used. Wait for the next one.")
-            ask.write_down("code.right")
         raise web.HTTPSeeOther("/")
 
     def _show(self, page: AdminPage) -> Handler:

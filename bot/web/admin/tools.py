@@ -38,19 +38,19 @@ async def _check_service(service: str, settings: Settings, deps: Deps) -> Sequen
 
 
 def _search_form(setting: str, service: str) -> Form:
-    is_url = setting.endswith("URL")
-    field = Field(
-        setting=setting,
-        label=f"Address of your {service}" if is_url else "The key",
-        kind="url" if is_url else "secret",
-        key_page=_KEY_PAGES.get(service, ""),
-        is_required=True,
-    )
+    is_url, page = setting.endswith("URL"), _KEY_PAGES.get(service, "")
+    label = f"Address of your {service}" if is_url else "The key"
+    field = Field(setting, label, "url" if is_url else "secret", is_required=True, key_page=page)
     return Form(
         name=service.lower(), title=f"Search: {service}", fields=(field,), check=partial(_check_service, service)
     )
 
 
+_SPEECH_HINT = "Such as https://api.openai.com/v1 or https://api.groq.com/openai/v1"
+_SPEECH_KEY_HINT = "For OpenAI, the key of the model is used where there is one."
+_USUAL_MODEL = "Empty: the usual one of the server."
+_OPENAI_KEYS, _GROQ_KEYS = "https://platform.openai.com/api-keys", "https://console.groq.com/keys"
+_DATABASES_HINT = '{"club": {"address": "postgresql://user:password@host/db", "tables": {"people": ["name"]}}}'
 _SERVICES = (
     *(_search_form(setting, service) for setting, service in SearchOptions.services().items()),
     Form(
@@ -58,22 +58,10 @@ _SERVICES = (
         title="Voice notes",
         text="A speech server writes down what people say: OpenAI, Groq, or one of your own.",
         fields=(
-            Field(
-                setting="AUDIO__BASE_URL",
-                label="Address",
-                kind="url",
-                hint="Such as https://api.openai.com/v1 or https://api.groq.com/openai/v1",
-                is_required=True,
-            ),
-            Field(
-                setting="AUDIO__API_KEY",
-                label="The key",
-                kind="secret",
-                hint="For OpenAI, the key of the model is used where there is one.",
-                key_page="https://console.groq.com/keys",
-            ),
-            Field(setting="AUDIO__MODEL", label="The model that listens", hint="Empty: the usual one of the server."),
-            Field(setting="AUDIO__SPEAK", label="Answer voice notes aloud, too", kind="check"),
+            Field("AUDIO__BASE_URL", "Address", "url", _SPEECH_HINT, is_required=True),
+            Field("AUDIO__API_KEY", "The key", "secret", _SPEECH_KEY_HINT, key_page=_GROQ_KEYS),
+            Field("AUDIO__MODEL", "The model that listens", hint=_USUAL_MODEL),
+            Field("AUDIO__SPEAK", "Answer voice notes aloud, too", "check"),
         ),
         check=check_audio,
     ),
@@ -82,20 +70,10 @@ _SERVICES = (
         title="Drawing pictures",
         text="OpenAI, or a server with its API.",
         fields=(
-            Field(
-                setting="TOOLS__IMAGES__API_KEY",
-                label="The key",
-                kind="secret",
-                key_page="https://platform.openai.com/api-keys",
-            ),
-            Field(setting="TOOLS__IMAGES__BASE_URL", label="Address", kind="url", hint="Empty: OpenAI itself."),
-            Field(setting="TOOLS__IMAGES__MODEL", label="The model", hint="Empty: the usual one of the server."),
-            Field(
-                setting="TOOLS__IMAGES__COST_USD",
-                label="Price of a picture in US dollars",
-                kind="money",
-                hint="For the budgets.",
-            ),
+            Field("TOOLS__IMAGES__API_KEY", "The key", "secret", key_page=_OPENAI_KEYS),
+            Field("TOOLS__IMAGES__BASE_URL", "Address", "url", "Empty: OpenAI itself."),
+            Field("TOOLS__IMAGES__MODEL", "The model", hint=_USUAL_MODEL),
+            Field("TOOLS__IMAGES__COST_USD", "Price of a picture in US dollars", "money", "For the budgets."),
         ),
         check=check_images,
     ),
@@ -106,9 +84,9 @@ _SERVICES = (
         "It is not tried now, because that would cost money.",
         fields=(
             Field(
-                setting="TOOLS__TWITTER__BEARER_TOKEN",
-                label="Bearer token",
-                kind="secret",
+                "TOOLS__TWITTER__BEARER_TOKEN",
+                "Bearer token",
+                "secret",
                 key_page="https://developer.x.com",
                 is_required=True,
             ),
@@ -118,22 +96,14 @@ _SERVICES = (
         name="feeds",
         title="News feeds",
         text="RSS and Atom feeds that Aldis reads, besides those that admins add with /feeds.",
-        fields=(Field(setting="TOOLS__NEWS__FEEDS", label="Addresses", hint="Several are separated by commas."),),
+        fields=(Field("TOOLS__NEWS__FEEDS", "Addresses", hint="Several are separated by commas."),),
     ),
     Form(
         name="databases",
         title="Databases",
         text="Your own SQLite and PostgreSQL databases, to look things up in and change nothing. "
         "Everyone who may write can read what is listed here.",
-        fields=(
-            Field(
-                setting="TOOLS__DB_QUERY__DATABASES",
-                label="All of them, as JSON",
-                kind="secret",
-                hint='{"club": {"address": "postgresql://user:password@host/db", "tables": {"people": ["name"]}}}',
-                is_required=True,
-            ),
-        ),
+        fields=(Field("TOOLS__DB_QUERY__DATABASES", "All, as JSON", "secret", _DATABASES_HINT, is_required=True),),
     ),
 )
 _KEPT = Form(
@@ -141,9 +111,7 @@ _KEPT = Form(
     title="How long messages are kept",
     text="What is said is kept sealed on this machine, so that the model can read it again. "
     "After this many days it is destroyed.",
-    fields=(
-        Field(setting="HISTORY__RETENTION_DAYS", label="Days", kind="number", hint="Empty: until people say /forget."),
-    ),
+    fields=(Field("HISTORY__RETENTION_DAYS", "Days", "number", "Empty: until people say /forget."),),
 )
 
 

@@ -25,18 +25,9 @@ from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 _LINES = 200
 _MAX_BACKUPS = 20
 _GONE = "That copy is no longer there."
-_NIGHTLY = Form(
-    name="nightly",
-    title="Every night",
-    fields=(
-        Field(
-            setting="STORE__BACKUP_DAYS",
-            label="Every night, kept for so many days",
-            kind="number",
-            hint="Empty: none. What has been forgotten since is still in older copies.",
-        ),
-    ),
-)
+_HINT = "Empty: none. What has been forgotten since is still in older copies."
+_DAYS = Field("STORE__BACKUP_DAYS", "Every night, kept for so many days", "number", _HINT)
+_NIGHTLY = Form(name="nightly", title="Every night", fields=(_DAYS,))
 
 
 class _LogTail(logging.Handler):

@@ -53,7 +53,7 @@ async def test_the_file_passes_the_check_of_the_docs(version: int, socket: Path,
     expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
     assert checked(evidence.files[0].data, tmp_path) == (0, expected)
     assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
-    assert [seen.path for seen in agent.requests] == ["/GetQuote", "/Info"]  # and no key
+    assert [seen.path for seen in agent.requests] == ["/GetQuote"]  # and no key
 
 
 def _with(**changes: object) -> Callable[[dict[str, object]], dict[str, object]]:
@@ -64,11 +64,10 @@ def _with(**changes: object) -> Callable[[dict[str, object]], dict[str, object]]
     ("change", "says"),
     [
         (_with(source="0" * 64), "another word or source"),
-        (_with(app_compose="services: {}"), "the compose file is not"),
         (_with(event_log="[]"), "the event log is not"),
         (_with(quote="05" + "00" * 700), "no quote of version 4"),
     ],
-    ids=["source", "compose", "events", "quote"],
+    ids=["source", "events", "quote"],
 )
 async def test_the_check_of_the_docs_finds_what_was_changed(
     change: Callable[[dict[str, object]], dict[str, object]], says: str, socket: Path, tmp_path: Path
@@ -80,21 +79,6 @@ async def test_the_check_of_the_docs_finds_what_was_changed(
     assert status == 1
     assert says in said
     assert checked(evidence.files[0].data, tmp_path, "another-word")[1].endswith("another word or source")
-
-
-async def test_a_compose_file_that_is_not_public_stays_with_the_operator(socket: Path) -> None:
-    """Its digest is shown all the same; so is one that nobody measured left out."""
-    compose = '{"docker_compose_file":"+491701234567","public_tcbinfo":false}'
-    async with GuestAgent(socket=socket, compose=compose) as agent:
-        evidence = await Attestation(socket).evidence(WORD)
-        assert f"`{agent.compose_digest}`" in str(evidence.text)
-        assert b"491701234567" not in evidence.files[0].data
-        assert b"app_compose" not in evidence.files[0].data
-        assert "the person who runs me can show you" in str(evidence.text)
-        agent.compose = "{}"
-        assert b"app_compose" in (await Attestation(socket).evidence(WORD)).files[0].data
-        agent.compose = "no JSON"
-        assert b"app_compose" not in (await Attestation(socket).evidence(WORD)).files[0].data
 
 
 OTHER_QUOTE = {"quote": "0400" + "00" * 700, "event_log": "[]", "vm_config": "{}"}

@@ -168,8 +168,8 @@ def test_an_hour_without_its_half_is_the_next_one_from_seven_to_ten() -> None:
         (noon, "morning run", f"{tomorrow}T05:00", True, f"{tomorrow}T05:00"),
         (noon, "train to Lyon", f"{tomorrow}T05:00", True, f"{tomorrow}T05:00"),
         (evening, "Flug nach Rom", f"{tomorrow}T06:00", True, f"{tomorrow}T06:00"),
-        (noon, "vuelo a Lima", f"{tomorrow}T08:00", True, f"{tomorrow}T08:00"),
-        (noon, "flight", f"{today}T05:00", False, f"{tomorrow}T05:00"),
+        (noon, "vuelo a Lima", f"{tomorrow}T08:00", True, "half"),
+        (noon, "flight", f"{today}T05:00", False, "half"),
         (evening, "train", f"{today}T05:00", True, "over"),
         (noon, "train the dog", f"{tomorrow}T05:00", True, f"{tomorrow}T17:00"),
     ):

@@ -11,7 +11,7 @@ import aiohttp
 from bot.app import doctor_deps
 from bot.settings import Settings, load_settings
 from bot.settings.file import SettingsFile
-from bot.web.admin.guard import CurrentFactor, PagesAddress, SecondFactor, Sessions
+from bot.web.admin.guard import PagesAddress, SecondFactor, Sessions
 from bot.web.admin.site import Site
 from bot.web.admin.world import World
 from bot.web.listening import KEEPALIVE_SECONDS, MAX_CONNECTIONS
@@ -81,17 +81,6 @@ class Answer:
     text: str
 
 
-class FixedFactor(CurrentFactor):
-    """A factor whose clock the test sets."""
-
-    def __init__(self, factor: SecondFactor) -> None:
-        super().__init__()
-        self._fixed = factor
-
-    def __call__(self) -> SecondFactor:
-        return self._fixed
-
-
 def settings_of(folder: Path, **more: str) -> Settings:
     given = {"STORE__PATH": str(folder / "aldis.db"), "SIGNAL__URL": NOTHING, **more}
     return load_settings(given, None)
@@ -116,8 +105,7 @@ async def visited(
     async def restart() -> None:
         site.world.begin(file.preview({}))
 
-    current = None if factor is None else FixedFactor(factor)
-    site = Site(World(given, doctor_deps, file=file, restart=restart), place, factor=current, sessions=sessions)
+    site = Site(World(given, doctor_deps, file=file, restart=restart), place, factor=factor, sessions=sessions)
     jar = aiohttp.DummyCookieJar()
     pages = site.serving(max_connections=max_connections, keepalive_seconds=keepalive_seconds)
     async with pages, aiohttp.ClientSession(cookie_jar=jar) as http:

@@ -155,7 +155,7 @@ async def test_a_link_that_is_used_again(tmp_path: Path) -> None:
 async def test_a_page_that_others_reach_wants_a_code(tmp_path: Path) -> None:
     """With the link alone nothing opens; wrong codes close what the link has opened."""
     watch = Watch()
-    async with visited(tmp_path, factor=SecondFactor(SECRET, wall=watch)) as visitor:
+    async with visited(tmp_path, factor=SecondFactor(lambda: SECRET, wall=watch)) as visitor:
         await visitor.enter()
         for path in GETS:
             answer = await visitor.get(path)

@@ -3,7 +3,7 @@
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.twofactor.totp import TOTP
 
-from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, SecondFactor, Sessions
+from bot.web.admin.guard import IDLE_SECONDS, LINK_SECONDS, SESSION_SECONDS, BrowserSession, SecondFactor, Sessions
 
 SECRET = b"twenty bytes of it.."
 
@@ -26,9 +26,9 @@ def test_a_link_opens_one_session_once() -> None:
     token = sessions.new_link()
     assert len(token) == 43  # 256 bits in base64
     assert sessions.is_open(token)
-    assert sessions.enter(token, is_confirmed=True) is not None
+    assert sessions.enter(token) is not None
     assert not sessions.is_open(token)
-    assert sessions.enter(token, is_confirmed=True) is None
+    assert sessions.enter(token) is None
 
 
 def test_a_link_is_good_for_ten_minutes() -> None:
@@ -37,16 +37,16 @@ def test_a_link_is_good_for_ten_minutes() -> None:
     sessions = Sessions(seconds=watch)
     early, late = sessions.new_link(), sessions.new_link()
     watch.now += LINK_SECONDS - 1
-    assert sessions.enter(early, is_confirmed=True) is not None
+    assert sessions.enter(early) is not None
     watch.now += 1
-    assert sessions.enter(late, is_confirmed=True) is None
+    assert sessions.enter(late) is None
 
 
 def test_a_session_ends_by_itself() -> None:
     """After two hours in which nobody asked for anything, and after twelve in any case."""
     watch = Watch()
     sessions = Sessions(seconds=watch)
-    entered = sessions.enter(sessions.new_link(), is_confirmed=True)
+    entered = sessions.enter(sessions.new_link())
     assert entered is not None
     cookie, session = entered
     for _ in range(int(SESSION_SECONDS / IDLE_SECONDS * 2) - 1):
@@ -54,7 +54,7 @@ def test_a_session_ends_by_itself() -> None:
         assert sessions.find(cookie) is session
     watch.now += IDLE_SECONDS / 2
     assert sessions.find(cookie) is None
-    second = sessions.enter(sessions.new_link(), is_confirmed=True)
+    second = sessions.enter(sessions.new_link())
     assert second is not None
     watch.now += IDLE_SECONDS
     assert sessions.find(second[0]) is None
@@ -63,27 +63,31 @@ def test_a_session_ends_by_itself() -> None:
 def test_a_code_is_taken_once() -> None:
     """The present one and its neighbours, for clocks differ; none that is older than one that was taken."""
     watch = Watch()
-    factor = SecondFactor(SECRET, wall=watch)
-    assert not factor.takes(code_at(watch.now - 90))
-    assert factor.takes(code_at(watch.now - 30))
-    assert not factor.takes(code_at(watch.now - 30))
-    assert factor.takes(" ".join(code_at(watch.now)))
-    assert not factor.takes(code_at(watch.now - 30))
-    assert factor.takes(code_at(watch.now + 30))
-    assert not factor.takes(code_at(watch.now + 90))
-    assert not factor.takes("")
-    assert not factor.takes("٠٠٠٠٠٠")
+    factor = SecondFactor(lambda: SECRET, wall=watch)
+    session = BrowserSession(name="", form_token="", began_at=0, seen_at=0)
+    for code, is_right in (
+        (code_at(watch.now - 90), False),
+        (code_at(watch.now - 30), True),
+        (code_at(watch.now - 30), False),
+        (" ".join(code_at(watch.now)), True),
+        (code_at(watch.now - 30), False),
+        (code_at(watch.now + 30), True),
+        (code_at(watch.now + 90), False),
+        ("", False),
+        ("٠٠٠٠٠٠", False),
+    ):
+        assert factor.confirm(session, code) == is_right, code
 
 
 def test_wrong_codes_close_the_session() -> None:
     """Who guesses has to find another link after five."""
     watch = Watch()
-    sessions, factor = Sessions(seconds=watch), SecondFactor(SECRET, wall=watch)
-    entered = sessions.enter(sessions.new_link(), is_confirmed=False)
+    sessions, factor = Sessions(seconds=watch), SecondFactor(lambda: SECRET, wall=watch)
+    entered = sessions.enter(sessions.new_link())
     assert entered is not None
     cookie, session = entered
     wrong = "000000" if code_at(watch.now) != "000000" else "111111"
     for _ in range(5):
         assert sessions.find(cookie) is session
-        assert not sessions.confirm(session, factor, wrong)
+        assert not factor.confirm(session, wrong)
     assert sessions.find(cookie) is None

@@ -1,0 +1,85 @@
+"""One message to everybody: only to those who wrote before and may still write, only after a yes, only once."""
+
+from bot.access.access import AccessList
+from bot.clock import SetClock
+from bot.commands import phrases
+from bot.errors import Disconnected
+from bot.events import PersonId
+from bot.i18n import phrases as common_phrases
+from bot.i18n.catalogues import say
+from bot.signal.protocol import Contact, Group
+from store import Store
+from tests.bot.commands.test_commands import plain, told
+from tests.bot.loops.app_harness import Harness, app_harness
+from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, MALLORY, Person, delete, message
+
+ADMINS = frozenset({BOB.uuid})
+NEWS = "Tomorrow I am down for an hour."
+LISTED = AccessList(
+    persons=frozenset({ALICE.uuid, BOB.uuid, CAROL.uuid, MALLORY.uuid}), groups=frozenset({GROUP}), admins=ADMINS
+)
+
+
+async def everybody(aldis: Harness, *people: Person) -> None:
+    """These have written before, and so has the group; the bridge knows them all and a second group."""
+    for person in people:
+        await aldis.deliver(message("hi", author=person))
+    await aldis.process(message("Aldis, hi", author=ALICE, group=GROUP))
+    everyone = (ALICE, BOB, CAROL, MALLORY)
+    aldis.transport.known_contacts = tuple(
+        Contact(person=PersonId(p.uuid), number=p.number, name=None) for p in everyone
+    )
+    aldis.transport.known_groups = (
+        Group(id=GROUP, name="Garden club", members=frozenset()),
+        Group(id="b3RoZXI=", name="Others", members=frozenset()),
+    )
+
+
+async def test_a_broadcast_reaches_who_wrote_before_and_may_still_write(store: Store, clock: SetClock) -> None:
+    """Asked first, with how many that are; not to whom it is given by, not to contacts who never wrote."""
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE, MALLORY, BOB)
+    allowed = AccessList(persons=LISTED.persons - {MALLORY.uuid}, groups=LISTED.groups, admins=ADMINS)
+    async with app_harness(store, clock, access=allowed) as aldis:
+        await everybody(aldis)
+        for words in (f"{NEWS} yes", NEWS):
+            asked = await told(aldis, f"/broadcast {words}", author=BOB)
+            assert asked == plain(phrases.broadcast_asks(1, 1, words))
+        clock.move(2)
+        await aldis.process(message("yes", author=BOB))
+        news = [reply.chat for reply in aldis.transport.sent if reply.content.text == NEWS]
+        assert sorted(news) == [ALICE.chat, f"group:{GROUP}"]
+        assert say(phrases.BROADCAST_DONE, count=2) in [reply.content.text for reply in aldis.transport.sent]
+        assert await told(aldis, "yes", author=BOB) == "re: yes"
+        await told(aldis, f"/broadcast {NEWS}", author=BOB)
+        clock.move(2)
+        assert await told(aldis, "no", author=BOB) == common_phrases.NOT_DONE.text
+
+
+async def test_only_admins_speak_to_everybody_and_not_from_a_group(store: Store, clock: SetClock) -> None:
+    """For all others there is no such command; who let nobody in has nobody to tell."""
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        aldis.transport.known_groups = ()
+        assert await told(aldis, f"/broadcast {NEWS}") == plain(phrases.unknown_command("broadcast"))
+        assert await told(aldis, f"/broadcast {NEWS}", author=BOB, group=GROUP) == phrases.ONLY_DIRECTLY.text
+        assert await told(aldis, "/broadcast", author=BOB) == plain(phrases.wrong_form("broadcast", ()))
+        assert await told(aldis, f"/broadcast {NEWS}", author=BOB) == phrases.NOBODY_TO_TELL.text
+
+
+async def test_a_broadcast_whose_words_are_taken_back_is_not_sent(store: Store, clock: SetClock) -> None:
+    """Before the yes, and after it as far as it has not gone out."""
+    async with app_harness(store, clock, access=LISTED) as aldis:
+        await everybody(aldis, ALICE)
+        sent = await aldis.process(message(f"/broadcast {NEWS}", author=BOB))
+        await aldis.process(delete(sent, author=BOB))
+        assert await told(aldis, "yes", author=BOB) == "re: yes"
+        sent = await aldis.process(message(f"/broadcast {NEWS}", author=BOB))
+        aldis.transport.sends = [Disconnected("refused")] * 3
+        clock.move(2)
+        await aldis.deliver(message("yes", author=BOB))
+        await aldis.until(lambda: not aldis.transport.sends)
+        await aldis.deliver(delete(sent, author=BOB))
+        await aldis.quiet_but(1)  # what the admin is told of it
+        clock.move(600)
+        await aldis.quiet()
+        assert NEWS not in [reply.content.text for reply in aldis.transport.sent]
