@@ -76,7 +76,7 @@ _UNREADABLE = "The expression cannot be read. Write it like 2*(3+4)^2 or sqrt(2)
 _TIMES_SIGN = "Write the multiplication sign: 2*(3+4), not 2(3+4)."
 _TOO_LONG = "The expression is too long or too deep: calculate it in steps."
 _DEGREES_ALONE = "Degrees stand within sin, cos or tan, such as sin(30°); add them without °."
-_UNDEFINED = "The result is not defined, like a division by zero, or has too many digits."
+_UNDEFINED = "The result is not defined, or has too many digits."
 _SHARE = "A percentage behind + or - is one of the number before it."
 _UNITS = "Calculate with numbers alone; units and currencies are converted by the tool `convert`."
 _DATE = (
@@ -303,9 +303,15 @@ def _add(left: Value, right: Value) -> Value:
     return Percentage(+left + right.share) if isinstance(left, Percentage) else left + left * right.share
 
 
+def _divide(left: Decimal, right: Decimal) -> Decimal:
+    if right == 0:
+        raise BadArguments("Division by zero.")
+    return left / right
+
+
 def _modulo(left: Decimal, right: Decimal) -> Decimal:
     """Returns the remainder, with the sign of the divisor."""
-    remainder = left % right
+    remainder = left % right if right else _divide(left, right)
     return remainder + right if remainder and (remainder < 0) != (right < 0) else remainder
 
 
@@ -319,7 +325,7 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
     if exponent == 0:
         return Decimal(1)
     if base == 0 and exponent < 0:
-        raise decimal.DivisionByZero
+        raise BadArguments("Division by zero.")
     if base < 0 and not is_whole:
         raise BadArguments("A negative number has no real power with a fraction; its cube root is cbrt(x).")
     if is_whole and abs(exponent) <= _MAX_EXACT_EXPONENT:
@@ -341,7 +347,7 @@ def _logarithm(number: Decimal, base: Decimal | None = None) -> Decimal:
     if number <= 0 or (base is not None and base <= 0):
         raise BadArguments("A logarithm takes positive numbers only.")
     logarithm = _rough(_ROUGH.ln, number)
-    return logarithm if base is None else logarithm / _rough(_ROUGH.ln, base)
+    return logarithm if base is None else _divide(logarithm, _rough(_ROUGH.ln, base))
 
 
 def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
@@ -458,7 +464,7 @@ _BINARY: Mapping[type[ast.AST], Callable[[Value, Value], Value]] = {
     ast.Add: _add,
     ast.Sub: lambda left, right: _add(left, -right),
     ast.Mult: lambda left, right: +left * +right,
-    ast.Div: lambda left, right: +left / +right,
+    ast.Div: lambda left, right: _divide(+left, +right),
     ast.FloorDiv: lambda left, right: _divide_down(+left, +right),
     ast.Mod: lambda left, right: _modulo(+left, +right),
     ast.Pow: _raise,

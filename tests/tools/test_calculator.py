@@ -132,9 +132,9 @@ RESULTS = [
 ]
 
 REFUSALS = [
-    ("1/0", "division by zero"),
-    ("1.5 % 0", "division by zero"),
-    ("0 ** -1", "division by zero"),
+    ("1/0", "Division by zero."),
+    ("1.5 % 0", "Division by zero."),
+    ("0 ** -1", "Division by zero."),
     ("5%%", "cannot be read"),
     ("(1 + 2", "cannot be read"),
     ("max(*3)", "cannot be read"),
