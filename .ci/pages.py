@@ -23,7 +23,7 @@ from bot.settings import load_settings  # noqa: E402
 from bot.settings.variables import table  # noqa: E402
 from tools import CATALOG, Fetcher, Http, Options, Tool, ToolDeps, alone, build_tools  # noqa: E402
 from tools.search.options import SearchOptions  # noqa: E402
-from tools.search.service import backends  # noqa: E402
+from tools.search.services import SERVICES  # noqa: E402
 
 
 def page(name: str) -> str:
@@ -93,17 +93,14 @@ def _needs(group: ToolGroup) -> str:
 def _services() -> str:
     """The search services in the order in which they are asked."""
     wanted = SearchOptions().idle_services()
-    fields = [variable.rpartition("__")[2].lower() for variable in SearchOptions.services()]
-    given = {field: "https://search.example" if field.endswith("_url") else "key" for field in fields}
-    made = backends(SearchOptions.model_validate(given), _around().http)
     rows = (
         (
-            service.name,
-            _first(type(service)),
-            f"`TOOLS__WEB_SEARCH__{wanted[service.name]}`" if service.name in wanted else "nothing",
-            _usd(service.cost_usd, "free, or not counted"),
+            form.name,
+            form.summary,
+            f"`TOOLS__WEB_SEARCH__{wanted[form.name]}`" if form.name in wanted else "nothing",
+            _usd(form.cost_usd, "free, or not counted"),
         )
-        for service in made.values()
+        for form in SERVICES.values()
     )
     return _table(("service", "what it does", "needs", "cost of a search"), rows)
 

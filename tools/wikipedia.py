@@ -17,9 +17,10 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints
 
 from tools.base import Arguments, Intent, Result, ToolContext, ToolSpec
-from tools.errors import BadArguments, NotFound, Unavailable
+from tools.errors import BadArguments, NotFound, RateLimited, Unavailable
 from tools.http import Http
-from tools.search.services import AT_ONCE, refusal_of
+from tools.search.base import error_code
+from tools.search.services import AT_ONCE
 from tools.text import clean_text, shorten
 
 LICENCE = "Text from Wikipedia, CC BY-SA 4.0: name and link the article."
@@ -55,10 +56,6 @@ class WikipediaArguments(Arguments):
     )
 
 
-class _Link(BaseModel):
-    title: str
-
-
 class _Page(BaseModel):
     """An article. `index` is its rank in a search; `pageprops` tells whether it only lists others."""
 
@@ -69,15 +66,11 @@ class _Page(BaseModel):
     extract: str = ""
     fullurl: str = ""
     pageprops: Mapping[str, Any] = {}
-    links: tuple[_Link, ...] = ()
+    links: "tuple[_Page, ...]" = ()
 
     @property
     def is_there(self) -> bool:
         return not (self.missing or self.invalid)
-
-    @property
-    def is_a_list_of_others(self) -> bool:
-        return "disambiguation" in self.pageprops
 
 
 class _Query(BaseModel):
@@ -85,7 +78,7 @@ class _Query(BaseModel):
 
 
 class _Answer(BaseModel):
-    query: _Query | None = None
+    query: _Query = _Query()
     """Missing if nothing matches."""
 
 
@@ -125,7 +118,7 @@ class Wikipedia:
             raise BadArguments("The title of the article is empty.")
         language = arguments.language or _LANGUAGE
         page, others = await self._page(title, language)
-        if not page.is_a_list_of_others:
+        if "disambiguation" not in page.pageprops:
             return _answer(page, language, arguments.section, others)
         listed = {"prop": "links", "titles": page.title, "plnamespace": "0", "pllimit": str(_CANDIDATES)}
         links = [link for meant in await self._query(listed, language) for link in meant.links]
@@ -135,9 +128,9 @@ class Wikipedia:
 
     async def _page(self, title: str, language: str) -> tuple[_Page, Sequence[str]]:
         """Returns the article of that title, or else the best search result and the titles of the others."""
-        wanted = {"prop": "extracts|info|pageprops", "ppprop": "disambiguation", "inprop": "url"}
-        text = {"explaintext": "1", "exsectionformat": "wiki"}
-        pages = await self._query({**wanted, **text, "titles": title}, language)
+        wanted = {"prop": "extracts|info|pageprops", "ppprop": "disambiguation", "inprop": "url", "explaintext": "1"}
+        wanted |= {"exsectionformat": "wiki"}
+        pages = await self._query({**wanted, "titles": title}, language)
         if pages and pages[0].is_there:
             return pages[0], ()
         searched = {"generator": "search", "gsrsearch": title, "gsrlimit": str(_FOUND)}
@@ -145,7 +138,7 @@ class Wikipedia:
         if not found:
             raise NotFound(f"The Wikipedia in {language!r} has no article about {title!r}.")
         first, *others = [page.title for page in sorted(found, key=lambda page: page.index)]
-        pages = await self._query({**wanted, **text, "titles": first}, language)
+        pages = await self._query({**wanted, "titles": first}, language)
         if not pages or not pages[0].is_there:
             raise Unavailable("Wikipedia's search found an article that does not exist.")
         return pages[0], others
@@ -154,17 +147,15 @@ class Wikipedia:
         url = f"{self._base_url.replace('{language}', language)}/w/api.php"
         usual = {"action": "query", "format": "json", "formatversion": "2", "redirects": "1"}
         async with self._places:
-            answer = await self._http.get_json(
-                url,
-                service=_SERVICE,
-                params={**usual, **params},
-                timeout_seconds=self._timeout_seconds,
-            )
+            given, seconds = {**usual, **params}, self._timeout_seconds
+            answer = await self._http.get_json(url, service=_SERVICE, params=given, timeout_seconds=seconds)
         if not answer.ok:
             raise answer.refusal(_SERVICE)
-        if (refused := refusal_of(answer)) is not None:
-            raise refused
-        return (answer.parse(_Answer, _SERVICE).query or _Query()).pages
+        if (code := error_code(answer)) in {"maxlag", "ratelimited"}:
+            raise RateLimited("Wikipedia wants fewer requests.")
+        if code:
+            raise Unavailable(f"Wikipedia refuses the request ({shorten(clean_text(code), 60)}).")
+        return answer.parse(_Answer, _SERVICE).query.pages
 
 
 def _answer(page: _Page, language: str, wanted: str | None, others: Sequence[str]) -> Result:

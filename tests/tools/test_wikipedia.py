@@ -10,9 +10,9 @@ from tests.servers.fixtures import fixture_of
 from tests.servers.mediawiki import MEANINGS, MediaWiki
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
-from tools.search.base import Query
+from tools.search.base import Query, SearchBackend
 from tools.search.options import SearchOptions
-from tools.search.services import WikipediaBackend as Search
+from tools.search.services import SERVICES
 from tools.wikipedia import LICENCE, Wikipedia, WikipediaArguments
 
 mediawiki = fixture_of(MediaWiki)
@@ -151,7 +151,9 @@ async def test_a_refusal_is_told(
 async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: MediaWiki, http: Http) -> None:
     """Wikipedia's rule for bots, whichever tool asks: of four questions that hang one has not been asked."""
     mediawiki.faults += [hang] * 4
-    search = Search(SearchOptions(wikipedia_base_url=mediawiki.url, timeout_seconds=DEADLINE_SECONDS), http)
+    search = SearchBackend(
+        SERVICES["wikipedia"], SearchOptions(wikipedia_base_url=mediawiki.url, timeout_seconds=DEADLINE_SECONDS), http
+    )
     asked = [ask("Stub"), search.search(Query(text="lamp", count=3)), ask("Stub"), ask("Stub")]
     questions = [asyncio.ensure_future(one) for one in asked]
     await eventually(lambda: len(mediawiki.requests) >= 3)

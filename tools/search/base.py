@@ -2,31 +2,38 @@
 `tools.search.service`'s.
 """
 
+import asyncio
+import math
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from decimal import Decimal
 from http import HTTPStatus
 from itertools import islice
-from typing import ClassVar, Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
-from tools.errors import Disabled, ToolError
-from tools.http import Http, JsonAnswer
+from tools.errors import Disabled, TimedOut, ToolError, Unavailable
+from tools.http import Http, JsonAnswer, usual_pause
 from tools.search.options import SearchOptions
-from tools.text import plain, shorten
+from tools.text import clean_text, plain, shorten
+
+SLOWEST_INTERVAL_SECONDS = 1.1
+"""Between requests to Brave, whose slowest plan allows one a second; its answers tell what the key really allows."""
 
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
 
 # Letters of any script, and no sign that ends the host for a browser: `evil.example\.gov.uk` is evil.example's.
 _HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
+_TIME_OF_DAY = re.compile(r"(?<=^\d{4}-\d\d-\d\d)T.*")
 _MAX_TITLE_CHARS = 200
 _MAX_SNIPPET_CHARS = 400
 _MAX_URL_CHARS = 2_000
+_MAX_ANSWER_CHARS = 2_000
 _MAX_READ_CHARS = 20_000
 """Per title or snippet, tags included: removing them from 2 MB blocked the event loop for half a second."""
 
@@ -72,86 +79,183 @@ class Hit:
     """The service's own score, higher is better; None if it has none."""
 
 
-class SearchBackend(ABC):
-    """The base of search services, which are queried over HTTP. Each service's own formats are in a module of their
-    own.
-    """
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchRequest:
+    """What is sent to a service for one query."""
 
-    name: ClassVar[str]
+    url: str
+    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Sent behind the address, or as JSON if `is_posted`; what has no value is left out."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    is_posted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchForm:
+    """How one service is asked over HTTP, and what its answer means."""
+
+    name: str
     """Its name in results and logs: `Brave Search`, `SearXNG`, `Wikipedia`."""
+    summary: str
+    """What it does, for the list of the services."""
+    key_variable: str = ""
+    """The variable of the settings group with its key; empty if it needs none."""
     cost_usd: Decimal = Decimal(0)
     """The list price of one search, ignoring free quotas; 0 if it depends on the plan."""
-    key_variable: ClassVar[str] = ""
-    """The variable of the settings group with its key; empty if it needs none."""
+    takes: Callable[[Query], bool] = lambda _: True
+    """Whether the service supports such a query."""
+    request: Callable[[Query, SearchOptions], SearchRequest]
+    """Cuts the words to what the service takes."""
+    refusals: Mapping[int | str, tuple[type[ToolError], str]] = field(
+        default_factory=dict[int | str, tuple[type[ToolError], str]]
+    )
+    """What its own statuses and codes of errors mean; asking again would change nothing. Without words: the key."""
+    max_snippet_chars: int = 400
+    at_once: int = 0
+    """The most simultaneous requests; 0: any number."""
+    interval_seconds: float = 0
+    """Between requests, until the service tells its own pace in the header X-RateLimit-Limit."""
 
-    def __init__(self, options: SearchOptions, http: Http) -> None:
+
+class SearchBackend:
+    """One search service."""
+
+    def __init__(self, form: SearchForm, options: SearchOptions, http: Http) -> None:
+        self.name = form.name
+        self.takes = form.takes
+        self.cost_usd = form.cost_usd if form.name != "Tavily" or options.tavily_api_key else Decimal(0)
+        """The price of a plain search."""
+        self._form = form
         self._options = options
         self._http = http
-        self._timeout_seconds = options.timeout_seconds
+        self._places = http.places(form.name, form.at_once) if form.at_once else nullcontext()
+        self._interval_seconds = form.interval_seconds
+        self._last_at = -math.inf  # on the event loop's clock
+        self._line = asyncio.Lock()
 
-    def takes(self, query: Query) -> bool:
-        """Whether the service supports such a query."""
-        del query
-        return True
-
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        """Returns up to `query.count` hits, best first; empty if there are none.
-
-        The words are cut to what the service takes.
+    async def search(self, query: Query) -> tuple[tuple[Hit, ...], str]:
+        """Returns up to `query.count` hits, best first, and the service's own answer; empty if it gives none.
 
         Raises:
             Disabled: the key is refused, or what else the operator has to see to; the message names the setting.
             RateLimited: the pace, the plan or a free amount is used up.
             TimedOut, TooLarge, Unavailable: no answer, or none that can be read; ask another service.
         """
-        return (await self.find(query))[0]
-
-    async def find(self, query: Query) -> tuple[tuple[Hit, ...], str]:
-        """Returns the hits as `search` does, and the service's own answer; empty if it gives none."""
-        answer = await self._ask(query)
+        timeout_seconds = self._options.timeout_seconds
+        try:
+            async with asyncio.timeout(timeout_seconds), self._places:
+                await self._wait_for_turn()
+                answer = await self._send(self._form.request(query, self._options), timeout_seconds)
+        except TimeoutError as error:
+            raise TimedOut(f"{self.name} did not answer within {timeout_seconds:g} seconds.") from error
+        if refusal := self._refusal(answer):
+            raise refusal
         if not answer.ok:
-            raise self._refusal(answer)
-        return tuple(islice(self._hits(answer, query), query.count)), self._summary(answer) if query.has_answer else ""
+            raise answer.refusal(self.name)
+        if code := error_code(answer):
+            raise Unavailable(f"{self.name} refuses the request ({shorten(clean_text(code), 60)}).")
+        read = answer.parse(_SearchAnswer, self.name)
+        rows = sorted(read.rows, key=lambda row: row.index)
+        if read.unresponsive_engines and not rows:
+            raise Unavailable(f"{self.name} finds nothing because the engines behind it do not answer.")
+        if isinstance(read.error, str) and "hasn't returned any results" not in read.error:
+            raise Unavailable(f"{self.name}: the search failed.")
+        found = (found for row in rows if (found := hit(row, max_snippet_chars=self._form.max_snippet_chars)))
+        own = _plain(read.answer or "", _MAX_ANSWER_CHARS) if query.has_answer else ""
+        return tuple(islice(found, query.count)), own
+
+    async def _wait_for_turn(self) -> None:
+        if self._interval_seconds:
+            async with self._line:
+                now = asyncio.get_running_loop().time
+                await asyncio.sleep(self._last_at + self._interval_seconds - now())
+                self._last_at = now()
+
+    async def _send(self, request: SearchRequest, timeout_seconds: float) -> JsonAnswer:
+        def pause(answer: JsonAnswer) -> float | None:
+            return None if self._refusal(answer) else usual_pause(answer)
+
+        given: dict[str, Any] = {name: value for name, value in request.params.items() if value}
+        more: Any = {
+            "service": self.name,
+            "headers": request.headers,
+            "timeout_seconds": timeout_seconds,
+            "pause": pause,
+        }
+        ask = self._http.ask_json(request.url, body=given, **more) if request.is_posted else None
+        answer = await (ask or self._http.get_json(request.url, params=given, **more))
+        per_second = answer.headers.get("x-ratelimit-limit", "").partition(",")[0]
+        if self._interval_seconds and per_second.isdecimal() and int(per_second) > 0:
+            self._interval_seconds = min(self._interval_seconds, SLOWEST_INTERVAL_SECONDS / int(per_second))
+        return answer
 
     def price_usd(self, query: Query) -> Decimal:
-        """Returns what the search costs by the service's price list."""
-        del query
-        return self.cost_usd
+        """Returns what the search costs by the service's price list; an advanced one is two credits with Tavily."""
+        return self.cost_usd * (2 if query.is_deep and self.name == "Tavily" else 1)
 
-    def _summary(self, answer: JsonAnswer) -> str:
-        """Returns the service's own answer to the words, plain and shortened; empty if it gives none."""
-        del answer
-        return ""
-
-    @abstractmethod
-    async def _ask(self, query: Query) -> JsonAnswer:
-        """Returns the service's answer, whatever its status."""
-
-    @abstractmethod
-    def _hits(self, answer: JsonAnswer, query: Query) -> Iterator[Hit]:
-        """Yields the hits of a successful answer; raises a `ToolError` if it is an error all the same."""
-
-    def _refusal(self, answer: JsonAnswer) -> ToolError:
-        """Returns the error that an unsuccessful status means."""
-        if self.key_variable and answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-            variable = f"TOOLS__WEB_SEARCH__{self.key_variable}"
+    def _refusal(self, answer: JsonAnswer) -> ToolError | None:
+        """Returns the error that the service's own codes and statuses mean, or a refused key; None otherwise."""
+        kind, words = self._form.refusals.get(error_code(answer)) or self._form.refusals.get(answer.status, (None, ""))
+        if kind is not None and words:
+            return kind(f"{self.name} {words}")
+        is_key = bool(self._form.key_variable) and answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+        if kind is not None or is_key:
+            variable = f"TOOLS__WEB_SEARCH__{self._form.key_variable}"
             return Disabled(f"{self.name} refuses the key: the operator must check {variable}.")
-        return answer.refusal(self.name)
+        return None
+
+
+def error_code(answer: JsonAnswer) -> str:
+    """Returns the code of an error in an answer's JSON; empty if there is none."""
+    match answer.body:
+        case {"error": {"code": str(code)}} | {"errors": [{"code": str(code)}, *_]}:
+            return code
+        case _:
+            return ""
 
 
 class SearchRow(BaseModel):
-    """A page as a service describes it; other field names have an alias in the service's module."""
+    """A page as a service describes it, by any of the names that services have for its parts."""
+
+    model_config = ConfigDict(populate_by_name=True)
 
     title: str = ""
-    url: str = ""
-    snippet: str | None = None
-    age: str | None = None
+    url: str = Field(default="", validation_alias=AliasChoices("url", "link", "fullurl"))
+    snippet: str | None = Field(
+        default=None, validation_alias=AliasChoices("snippet", "description", "content", "extract")
+    )
+    age: str | None = Field(
+        default=None, validation_alias=AliasChoices("age", "date", "page_age", "published_date", "publishedDate")
+    )
     score: float | None = None
+    index: int = 0
+    """Its rank, if they come in no order."""
 
 
-def hits(rows: Iterable[SearchRow], *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Iterator[Hit]:
-    """Returns the rows with a usable address as hits."""
-    return (found for row in rows if (found := hit(row, max_snippet_chars=max_snippet_chars)) is not None)
+class _Rows(BaseModel):
+    results: tuple[SearchRow, ...] = ()
+    pages: tuple[SearchRow, ...] = ()
+
+
+class _SearchAnswer(_Rows):
+    """The answer of any service; each has its rows in one of these places, or leaves it out if it finds nothing."""
+
+    web: _Rows | None = None
+    query: _Rows | str | None = None
+    organic_results: tuple[SearchRow, ...] = ()
+    news_results: tuple[SearchRow, ...] = ()
+    answer: str | None = None
+    """The service's own answer to the words."""
+    error: object = None
+    """In a success of SerpApi: nothing was found, or the search failed."""
+    unresponsive_engines: Sequence[object] = ()
+
+    @property
+    def rows(self) -> Sequence[SearchRow]:
+        """The pages, in any order."""
+        pages = self.query.pages if isinstance(self.query, _Rows) else ()
+        of_web = self.web.results if self.web else ()
+        return of_web or self.organic_results or self.news_results or pages or self.results
 
 
 def hit(row: SearchRow, *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Hit | None:
@@ -164,7 +268,7 @@ def hit(row: SearchRow, *, max_snippet_chars: int = _MAX_SNIPPET_CHARS) -> Hit |
         url=row.url,
         site=site,
         snippet=_plain(row.snippet or "", max_snippet_chars),
-        age=_plain(row.age, _MAX_TITLE_CHARS) if row.age else None,
+        age=_plain(_TIME_OF_DAY.sub("", row.age), _MAX_TITLE_CHARS) if row.age else None,
         score=row.score,
     )
 

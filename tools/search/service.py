@@ -19,7 +19,7 @@ from typing import Any
 from tools.errors import BadArguments, Disabled, ToolError
 from tools.http import Http
 from tools.search.base import Hit, Query, SearchBackend, lies_in
-from tools.search.options import Provider, SearchOptions
+from tools.search.options import SearchOptions
 from tools.search.services import SERVICES
 from tools.text import clean_line
 from tools.web.addresses import canonical_url
@@ -50,7 +50,7 @@ class SearchService:
     """Queries the search services one after the other until one answers."""
 
     def __init__(self, options: SearchOptions, http: Http) -> None:
-        self._backends = tuple(backends(options, http).values())
+        self._backends = tuple(SearchBackend(SERVICES[name], options, http) for name in options.ready)
         # In memory only, as the terms of several services forbid more; shared by all conversations, since results do
         # not depend on who asks.
         self._recent: dict[Query, tuple[datetime, CachedHits]] = {}
@@ -105,7 +105,7 @@ class SearchService:
         failures: list[ToolError] = []
         for backend in able:
             try:
-                hits, answer = await backend.find(query)
+                hits, answer = await backend.search(query)
             except ToolError as error:
                 _log.warning("%s failed, kind %s", backend.name, error.code)
                 failures.append(error)
@@ -120,11 +120,6 @@ class SearchService:
             )
         last = failures[-1]
         raise type(last)(" ".join(map(str, failures))) from last
-
-
-def backends(options: SearchOptions, http: Http) -> Mapping[Provider, SearchBackend]:
-    """Returns the services in the operator's order; empty if none of those named has its key or address."""
-    return {name: SERVICES[name](options, http) for name in options.ready}
 
 
 def clean_query(given: str) -> str:

