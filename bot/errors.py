@@ -41,11 +41,10 @@ class ConfigError(AldisError):
 
 
 class ProviderError(AldisError):
-    """A model did not answer. `provider` and `model` say which; `retry_after_seconds` is None if unknown.
+    """A model did not answer. `retry_after_seconds` is None if unknown.
 
-    `attempts` lists the failed tries that led here, oldest first, including this one: `bot.models.base.Attempt`s for
-    the ledger, set by the provider that made them (`fallback`) and empty on the error of a single model. `cost_usd` is
-    the known cost of this failed try; None if it cost an unknown amount.
+    `attempts` are the failed tries that led here, this one included, as `bot.models.base.Attempt`s for the ledger; only
+    `fallback` sets them. `cost_usd` is what this try has cost; None if that is unknown.
     """
 
     def __init__(
@@ -60,51 +59,46 @@ class ProviderError(AldisError):
 
 
 class Overloaded(ProviderError):
-    """Rate limit or overload: try again after `retry_after_seconds`, or ask another provider."""
+    """Rate limit or overload."""
 
 
 class Unavailable(ProviderError):
-    """No connection, a time-out, a server error or an unreadable answer: try again, or ask another provider."""
+    """No connection, a server error or an unreadable answer."""
 
 
 class TooSlow(Unavailable):
-    """The model was silent for too long, or did not come to an end: a slow one at home may need more time."""
+    """The model did not answer in time."""
 
 
 class Unreadable(Unavailable):
-    """The server could not read what its model wrote, such as a call of a tool: the next answer may be readable."""
+    """The server could not read what its model wrote, such as a call of a tool."""
 
 
 class ContextTooLong(ProviderError):
-    """The request does not fit the model's context window: ask again with less, until nothing can be left out.
-
-    `window_tokens` is the size of the window, if the service told it.
-    """
+    """The request does not fit the model's context window."""
 
     window_tokens: int | None = None
+    """The size of the window, if the service told it."""
 
 
 class BadKey(ProviderError):
-    """The key, the account or its credit was refused: the operator must act."""
+    """The key, the account or its credit was refused."""
 
 
 class Rejected(ProviderError):
-    """The model's service refused the request itself (400, 404, 422): repeating it would not help.
-
-    `times` is how many requests in a row this model has refused; `is_setup` whether these are too many for a request of
-    one person to be the cause, so that the operator must act.
-    """
+    """The model's service refused the request itself (400, 404, 422)."""
 
     times: int = 1
+    """How many requests in a row this model has refused."""
 
     @property
     def is_setup(self) -> bool:
-        """Whether the model seems to refuse everything."""
+        """Whether these are too many for a request of one person to be the cause."""
         return self.times > 1
 
 
 class NoSuchModel(Rejected):
-    """No such model, or nothing answers at this address (404): the operator must act."""
+    """No such model, or nothing at this address (404)."""
 
 
 class TransportError(AldisError):
@@ -116,22 +110,19 @@ class TransportError(AldisError):
 
 
 class NotSent(TransportError):
-    """It surely did not go out (connection refused, rate limit): send it again, after `retry_after_seconds` if set."""
+    """The connection or the rate was refused before anything went out."""
 
 
 class SendUnknown(TransportError):
-    """A send was started, and its answer never came or proves nothing: reconcile it by receipts."""
+    """A send was started, and its answer never came or proves nothing."""
 
 
 class NetworkFailed(SendUnknown):
-    """The bridge believes it did not reach Signal's server: the cause may be Signal, not this message."""
+    """The bridge believes that it did not reach Signal's server."""
 
 
 class NotUploaded(TransportError):
-    """A file was refused. Bridges upload before they send, so nothing went out: send the words without it.
-
-    `is_final`: this file will never be accepted (too large, for example); otherwise it may be later.
-    """
+    """A file was refused; `is_final` is whether it always will be. Bridges upload before they send."""
 
     def __init__(self, message: str, *, is_final: bool) -> None:
         super().__init__(message)
@@ -139,7 +130,7 @@ class NotUploaded(TransportError):
 
 
 class Untrusted(TransportError):
-    """Nobody got it, because the recipient's safety number has changed: hold it until the new one is trusted."""
+    """The recipient's safety number has changed and is not trusted yet."""
 
 
 UndeliverableReason = Literal["unregistered", "not_in_group", "no_keys", "refused"]
@@ -148,7 +139,7 @@ refuses the request itself."""
 
 
 class Undeliverable(TransportError):
-    """It will never go out, and certainly did not. `reason` is a word for counters and the health page."""
+    """It certainly did not go out. `reason` is a word for counters and the health page."""
 
     def __init__(self, message: str, *, reason: UndeliverableReason = "refused") -> None:
         super().__init__(message)
@@ -156,26 +147,20 @@ class Undeliverable(TransportError):
 
 
 class CallRefused(TransportError):
-    """The bridge refused an operator's request.
-
-    The message is the bridge's own sentence: for the operator's eyes, never for a log.
-    """
+    """The bridge refused an operator's request; the message is its own sentence, for the operator, never for a log."""
 
 
 class Disconnected(TransportError):
-    """The stream of envelopes ended or cannot be opened: connect again after a pause."""
+    """The stream of envelopes ended or cannot be opened."""
 
 
 class NotScanned(Disconnected):
-    """The code for linking was not scanned in time: show another."""
+    """The code for linking was not scanned in time."""
 
 
 class LinkRefused(TransportError):
-    """The account cannot be linked, however often it is tried; the message is the bridge's own sentence.
-
-    It may contain the account's number: for the operator's eyes, never for a log.
-    """
+    """The account cannot be linked; the message is as that of `CallRefused`, and may contain the account's number."""
 
 
 class Unfetchable(TransportError):
-    """The file that came with a message is gone or too large: the message is handled without it."""
+    """The file that came with a message is gone or too large."""

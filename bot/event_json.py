@@ -44,19 +44,13 @@ def dump_value(value: Envelope | Outgoing) -> bytes:
 
 
 def load_envelope(data: bytes) -> Envelope:
-    """Returns the envelope that `dump_value` wrote.
-
-    Raises:
-        UnreadableJson: as `load_json`.
-    """
+    """Returns the envelope that `dump_value` wrote, or raises as `load_json`."""
     return load_json(_adapter(Envelope), data, "envelope")
 
 
 def load_outgoing(data: bytes) -> Outgoing:
-    """Returns the reply or removal that `dump_value` wrote; each has a field that the other lacks.
-
-    Raises:
-        UnreadableJson: as `load_json`.
+    """Returns the reply or removal that `dump_value` wrote (each has a field that the other lacks), or raises as
+    `load_json`.
     """
     return load_json(_adapter(Outgoing), data, "outgoing message")
 

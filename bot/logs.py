@@ -24,7 +24,7 @@ def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = No
     """
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Plain())
-    handler.addFilter(_Seldom())
+    handler.addFilter(_is_worth_a_line)
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     # logging would show a record it cannot format with all its arguments.
     logging.raiseExceptions = False
@@ -34,9 +34,8 @@ def set_up(level: str, form: Literal["text", "json"], stream: TextIO | None = No
     sys.excepthook = _ended
 
 
-def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _ended(_: type[BaseException], error: BaseException, __: TracebackType | None) -> None:
     """Logs the bug that ends the process; each one, if there are several."""
-    del kind, trace
     for leaf in leaves(error):
         logging.getLogger(__name__).critical("a bug ends Aldis: %s", describe_error(leaf))
 
@@ -59,22 +58,10 @@ def describe_error(error: BaseException) -> str:
     return f"{' from '.join(type(link).__name__ for link in chain)} at {places or 'an unknown place'}"
 
 
-class _Seldom(logging.Filter):
-    """Lets a malformed HTTP request through once a minute: anybody who reaches a port can send as many as they like."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._next_at = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        error = record.exc_info[0] if record.exc_info else None
-        if error is None or record.name != "aiohttp.server" or error.__module__ != "aiohttp.http_exceptions":
-            return True
-        now, next_at = time.monotonic(), self._next_at
-        if now < next_at:
-            return False
-        self._next_at = now + _REMINDER_SECONDS
-        return True
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Leaves out malformed HTTP requests: anybody who reaches a port can send as many as they like."""
+    error = record.exc_info[1] if record.exc_info else None
+    return type(error).__module__ != "aiohttp.http_exceptions"
 
 
 class _Plain(logging.Formatter):
@@ -110,8 +97,6 @@ def _told(record: logging.LogRecord) -> str:
 
 def _escaped(text: str) -> str:
     """The text with every unprintable character escaped."""
-    if text.isprintable():
-        return text
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
 

@@ -26,15 +26,12 @@ from bot.web.control import Control, answering, socket_path
 from bot.web.health import HealthPage
 
 T = TypeVar("T")
+Tasks = list[asyncio.Task[None]]
 
 _log = logging.getLogger(__name__)
 
-_READING_SECONDS = 7.0
-"""How long the stream may take to end, alongside turns and sends: slightly longer than any transport needs."""
-
-
-_LAST_READING_SECONDS = 2.5
-"""The same if the stream is stopped after everything else."""
+_READING_SECONDS, _LAST_READING_SECONDS = 7.0, 2.5
+"""How long the stream may take to end alongside turns and sends, and if it is stopped after everything else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,33 +85,30 @@ class Service:
         async with asyncio.TaskGroup() as group:
             working = group.create_task(self.worker.run(), name="worker")
             sending = group.create_task(self.sender.run(), name="sender")
-            tidying = group.create_task(self.maintenance.run(), name="maintenance")
-            listing = group.create_task(self.membership.run(), name="membership")
-            reminder_scheduler = group.create_task(self.reminder_scheduler.run(), name="reminders")
-            summary_worker = group.create_task(self.summary_worker.run(), name="summaries")
-            feed_poller = group.create_task(self.feed_poller.run(), name="feeds")
+
+            def start(*loops: ReminderScheduler | SummaryWorker | FeedPoller | Maintenance | Membership) -> Tasks:
+                return [group.create_task(loop.run(), name=type(loop).__name__) for loop in loops]
+
+            asking = start(self.reminder_scheduler, self.summary_worker, self.feed_poller)
+            tidying = start(self.maintenance, self.membership)
             reading = group.create_task(read(), name="intake")
-            await _either(stop, reading)
+            await until(stop, asyncio.wait([reading]))
             if not self.intake.stops_last:
                 self.intake.stop()
-            for task in (reminder_scheduler, summary_worker, feed_poller):
+            for task in asking:
                 task.cancel()
-            await self._wind_down(hurry or asyncio.Event(), reading=reading, working=working, sending=sending)
-            tidying.cancel()
-            listing.cancel()
+            await self._wind_down(hurry or asyncio.Event(), reading, working, sending)
+            for task in (*tidying, reading, working, sending):
+                task.cancel()
 
     async def _wind_down(
         self,
         hurry: asyncio.Event,
-        *,
         reading: asyncio.Task[None],
         working: asyncio.Task[None],
         sending: asyncio.Task[None],
     ) -> None:
-        """Lets turns and then sends finish, while the stream ends beside them.
-
-        Whatever is left when the time is up, or on `hurry`, is handed back.
-        """
+        """Lets turns and then sends finish while the stream ends beside them, until time is up or `hurry` is set."""
 
         async def end() -> None:
             self.worker.drain()
@@ -133,17 +127,6 @@ class Service:
         await self.intake.aclose()
         if not (working.done() and sending.done()):
             _log.warning("the time to stop is over; unfinished work resumes at the next start")
-        for task in (reading, working, sending):
-            task.cancel()
-
-
-async def _either(event: asyncio.Event, task: asyncio.Task[Any]) -> None:
-    """Waits until the event is set or the task has ended, however it ended."""
-    waiting = asyncio.ensure_future(event.wait())
-    try:
-        await asyncio.wait((waiting, task), return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        waiting.cancel()
 
 
 async def until(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:

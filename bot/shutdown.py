@@ -1,11 +1,9 @@
 """Shutdown: the signals that end a process, restarts that end one run of it, and the time limit for both.
 
-    a signal -----------------------> requested: nothing new is accepted, running work may finish
-    time is up, or a second signal -> hurried: running work is abandoned; the next start continues it
-    MAX_SECONDS after the first ----> whatever hangs: the process exits on the spot, as safely as if killed
-    a restart ----------------------> as after the first signal; then another run begins, unless a signal came, too
-
-Left to others: what ending means (`bot.service`), what is closed (`bot.app`).
+a signal -----------------------> requested: nothing new is accepted, running work may finish
+time is up, or a second signal -> hurried: running work is abandoned; the next start continues it
+MAX_SECONDS after the first ----> whatever hangs: the process exits on the spot, as safely as if killed
+a restart ----------------------> as after the first signal; then another run begins, unless a signal came, too
 """
 
 import asyncio
@@ -38,12 +36,9 @@ class Shutdown:
     """
 
     def __init__(self, *, max_seconds: float = MAX_SECONDS, leave: Callable[[], None] = leave_at_once) -> None:
-        self.requested = asyncio.Event()
-        self.hurried = asyncio.Event()
-        """Set by the second request."""
-        self._max_seconds = max_seconds
-        self._leave = leave
-        self._limit = self._new_limit()
+        self.requested, self.hurried = asyncio.Event(), asyncio.Event()
+        self._max_seconds, self._leave = max_seconds, leave
+        self._limit: threading.Timer | None = None
         self._is_final = False
 
     def request(self) -> None:
@@ -57,6 +52,8 @@ class Shutdown:
         """Requests the end of this run, to start another; does not hurry a run that is already ending."""
         if not self.requested.is_set():
             self.requested.set()
+            self._limit = threading.Timer(self._max_seconds, self._leave)
+            self._limit.daemon = True
             self._limit.start()
 
     @property
@@ -66,23 +63,14 @@ class Shutdown:
 
     def begins_again(self) -> bool:
         """Returns, after a run has ended, whether another should begin, and if so resets everything for it."""
-        if not self.is_restarting:
+        if not self.is_restarting or self._limit is None:
             return False
         self._limit.cancel()
-        self._limit = self._new_limit()
         self.requested.clear()
         return True
 
-    def _new_limit(self) -> threading.Timer:
-        limit = threading.Timer(self._max_seconds, self._leave)
-        limit.daemon = True
-        return limit
-
     def listen(self, *numbers: signal.Signals) -> None:
-        """Requests the end when one of these signals arrives.
-
-        An ignored hang-up stays ignored, for `nohup`.
-        """
+        """Requests the end when one of these signals arrives; an ignored hang-up stays ignored, for `nohup`."""
         for number in numbers:
             if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
                 asyncio.get_running_loop().add_signal_handler(number, self.request)
@@ -91,27 +79,22 @@ class Shutdown:
 class Restarts:
     """The runs of a process, one after another.
 
-        request --refresh--> refused: the run continues unchanged
-                        '--> the run ends in order, as by a signal --> another begins with what was refreshed
-
-    `refresh` loads and checks the settings for the next run, and raises if they cannot work.
+    `refresh` loads and checks the settings for the next run, and raises if they cannot work: then the current run
+    continues unchanged.
     """
 
     def __init__(self, shutdown: Shutdown, refresh: Callable[[], Awaitable[None]]) -> None:
-        self._shutdown = shutdown
-        self._refresh = refresh
+        self._shutdown, self._refresh = shutdown, refresh
         self.runs = 1
         """How many have begun, including the current one."""
         self.refused: str | None = None
         """Why the newest settings are not in use, if a run could not start with them: a line for the operator."""
 
     async def request(self) -> int:
-        """Ends the current run and starts another with the present settings; returns the number of the current run.
-
-        Returns at once, although ending takes seconds.
+        """Ends the current run, which takes seconds, and starts another; returns the number of the current run.
 
         Raises:
-            ConfigError: the settings are refused; the current run continues.
+            ConfigError: the settings are refused.
         """
         await self._refresh()
         self._shutdown.request_restart()

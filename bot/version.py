@@ -6,23 +6,23 @@ import platform
 import sys
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 _DISTRIBUTION = "aldis"
+_ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("bot", "store", "tools")
 _SHOWN_DIGITS = 16
-_PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
-"""Exists in a working copy, which need not be installed; a package has none."""
 _IMAGE = Path(sys.prefix) / "image-digest"
 """Exists in an image: a digest of every file of its environment, written by docker/Dockerfile."""
 
 
 @cache
 def current_version() -> str:
-    """The version, such as `0.1.0`; pyproject.toml is its only home."""
-    if _PROJECT.is_file():
-        project = tomllib.loads(_PROJECT.read_text(encoding="utf-8")).get("project", {})
+    """The version, such as `0.1.0`; pyproject.toml, which only a working copy has, is its only home."""
+    with suppress(OSError):
+        project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
         if project.get("name") == _DISTRIBUTION:
             return str(project["version"])
     from importlib import metadata  # noqa: PLC0415  (with its parser of mail a quarter of the time of `--version`)
@@ -34,26 +34,24 @@ def current_version() -> str:
 def build() -> Mapping[str, str]:
     """What this Aldis was built from: `version`, `revision` (may be empty), `source`, `image`, `python`.
 
-    The revision is that of the working copy an image was built from, named by whoever builds it. The source is a digest
-    of every file of the three packages: the same in a working copy, a wheel and an image made from it. The image is a
-    digest of everything in an image except the system: Aldis, its libraries, their bytecode; empty outside of one.
+    The revision is that of the working copy an image was built from. The source is a digest of every file of the three
+    packages: the same in a working copy, a wheel and an image made from it. The image is a digest of everything in an
+    image except the system; empty outside of one.
     """
+    image = ""
+    with suppress(OSError, ValueError):
+        image = _IMAGE.read_text(encoding="ascii").strip()
     return {
         "version": current_version(),
         "revision": os.environ.get("ALDIS_REVISION", "").strip(),
         "source": source_digest()[:_SHOWN_DIGITS],
-        "image": _image_digest()[:_SHOWN_DIGITS],
+        "image": image[:_SHOWN_DIGITS],
         "python": platform.python_version(),
     }
 
 
-def described_build() -> str:
-    """A line such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision and the image if known."""
-    return describe_build(build())
-
-
 def describe_build(built: Mapping[str, str]) -> str:
-    """The same line for the result of `build`, from this process or another."""
+    """A line such as `0.1.0 (source 1a2b3c4d5e6f7a8b)`, with the revision and the image if known."""
     more = ", ".join(f"{name} {built[name]}" for name in ("revision", "source", "image") if built.get(name))
     return f"{built.get('version', '')} ({more})"
 
@@ -61,22 +59,10 @@ def describe_build(built: Mapping[str, str]) -> str:
 @cache
 def source_digest() -> str:
     """The SHA-256 of the names and contents of all files of the three packages, in hexadecimal."""
-    return _digest_of(Path(__file__).resolve().parents[1])
-
-
-def _image_digest() -> str:
-    try:
-        return _IMAGE.read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return ""
-
-
-def _digest_of(folder: Path) -> str:
-    """The SHA-256 of the names and contents of the files, sorted by name."""
     files = {
-        path.relative_to(folder).as_posix(): path
+        path.relative_to(_ROOT).as_posix(): path
         for name in _PACKAGES
-        for path in (folder / name).rglob("*")
+        for path in (_ROOT / name).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
     digest = hashlib.sha256()

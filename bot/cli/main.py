@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 from bot import logs
 from bot.errors import CallRefused, ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
-from bot.version import described_build
+from bot.version import build, describe_build
 from store import StoreError
 
 _Argument = tuple[tuple[str, ...], Mapping[str, Any]]
@@ -194,7 +194,7 @@ class _Version(argparse.Action):
     """Reads the source only if the version is asked for."""
 
     def __call__(self, *_: object) -> None:
-        print(f"Aldis {described_build()}")
+        print(f"Aldis {describe_build(build())}")
         sys.exit(0)
 
 

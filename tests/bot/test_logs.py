@@ -64,7 +64,7 @@ async def test_malformed_requests_do_not_fill_the_log(request_: bytes) -> None:
             async with asyncio.timeout(WAIT_SECONDS):
                 assert b" 400 " in await reader.readline()
             writer.close()
-    assert stream.getvalue().count("Error handling request") == 1
+    assert "Error handling request" not in stream.getvalue()
 
 
 def fail() -> None:

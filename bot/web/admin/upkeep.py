@@ -19,7 +19,7 @@ from bot.doctor.findings import Finding
 from bot.errors import Disconnected
 from bot.logs import escaped_line
 from bot.signal.protocol import Identities
-from bot.version import described_build
+from bot.version import build, describe_build
 from bot.web.admin.forms import AdminPage, Ask, Field, Form, NotDone
 
 _LINES = 200
@@ -80,7 +80,7 @@ class Upkeep:
         return {
             **await self._done_values(ask),
             "release": release.name if release else None,
-            "version": described_build(),
+            "version": describe_build(build()),
             "python": sys.version.partition(" ")[0],
             "backups": [path.name for path in _backups(ask)],
             "key_file": ask.settings.store.key_path.name,
