@@ -9,8 +9,9 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import anthropic
@@ -21,7 +22,6 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
-    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -44,7 +44,7 @@ from bot.models.adapter import (
 from bot.models.base import Request, Stop, ToolOffer, Usage
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
-from bot.models.words import Reader
+from bot.models.words import clean
 
 NAME: Final = "anthropic"
 BASE_URL = "https://api.anthropic.com"
@@ -154,7 +154,7 @@ class Anthropic(Adapter):
         body["messages"] = _conversation(request.messages, media.ALL - quirks, plan.marks)
         # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url, data = f"{self._base_url}/v1/messages", wire.encode_json(body)
-        return Reader(request).read(self._read(await self._client.post(url, content=data, cast_to=bytes)))
+        return clean(self._read(await self._client.post(url, content=data, cast_to=bytes)), request)
 
     def _read(self, data: bytes) -> wire.WireAnswer:
         answer = _Answer.model_validate_json(data)
@@ -230,31 +230,45 @@ def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mappin
 
     `marks` says after which of them the cache should keep everything so far, and for how long.
     """
+    came = {call: block for message in messages for call, block in _came(message)}
     turns: list[tuple[str, list[Block]]] = []
-    ids = {call: own for found in _IDS.each(messages) for call, own in found.items()}
-    for place, (message, blocks) in enumerate(zip(messages, _BLOCKS.each(messages), strict=True)):
-        if ids or (isinstance(message, UserMessage) and message.media):
-            blocks = _blocks(message, takes, ids)  # noqa: PLW2901
+    for place, message in enumerate(messages):
+        blocks = _blocks(message, takes, came)
         if blocks and place in marks:
-            blocks = [*blocks[:-1], blocks[-1] | _kept(marks[place])]  # noqa: PLW2901
+            blocks[-1] |= _kept(marks[place])
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
         if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
-            turns.append((role, [*blocks]))
+            turns.append((role, blocks))
     return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
-def _blocks(message: Message, takes: media.Kinds, ids: Mapping[CallId, str]) -> list[Block]:
+def _came(message: Message) -> Iterator[tuple[CallId, Block]]:
+    """The calls of a message that are sent back as the vendor sent them, each in a block before its own.
+
+    Arguments that were no object are left out: the API takes nothing else.
+    """
+    parts = message.parts if isinstance(message, AssistantMessage) else ()
+    for before, part in pairwise(parts):
+        if isinstance(part, ToolCall) and isinstance(before, Opaque) and _is_call(before):
+            yield part.id, {**before.data, **({} if isinstance(before.data.get("input"), dict) else {"input": {}})}
+
+
+def _is_call(part: Opaque) -> bool:
+    return part.vendor == NAME and part.data.get("type") == "tool_use"
+
+
+def _blocks(message: Message, takes: media.Kinds, came: Mapping[CallId, Block]) -> list[Block]:
     match message:
         case UserMessage():
             # Media come first, as the vendor recommends.
             shown = [_shown(medium) for medium in media.accepted_media(message, takes)]
             return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
         case ToolMessage():
-            return [_result(answer, ids.get(answer.call_id, answer.call_id)) for answer in message.answers]
+            return [_result(one, came.get(one.call_id, {}).get("id", one.call_id)) for one in message.answers]
         case AssistantMessage():
-            return [block for came, part in _followed(message) if (block := _block(part, came)) is not None]
+            return [block for part in message.parts if (block := _block(part, came)) is not None]
 
 
 def _shown(medium: Medium) -> Block:
@@ -265,48 +279,21 @@ def _shown(medium: Medium) -> Block:
     return {"type": "document", "source": source, "title": media.file_name(medium)}
 
 
-def _result(answer: ToolAnswer, call_id: str) -> Block:
+def _result(answer: ToolAnswer, call_id: object) -> Block:
     result: Block = {"type": "tool_result", "tool_use_id": call_id, "content": answer.content}
     return result if answer.ok else result | {"is_error": True}
 
 
-def _followed(message: AssistantMessage) -> Iterable[tuple[AssistantPart | None, AssistantPart]]:
-    """Each part with the one before it."""
-    return zip((None, *message.parts), message.parts, strict=False)
-
-
-def _as_it_came(part: AssistantPart | None) -> Block | None:
-    """The call that follows this part, as the vendor sent it; None if it may be written anew.
-
-    Arguments that were no object are left out: the API takes nothing else.
-    """
-    if isinstance(part, Opaque) and part.vendor == NAME and part.data.get("type") == "tool_use":
-        return dict(part.data) if isinstance(part.data.get("input"), dict) else {**part.data, "input": {}}
-    return None
-
-
-def _vendor_ids(message: Message) -> Mapping[CallId, str]:
-    """The vendor's own ids of calls that are sent back as they came."""
-    followed = _followed(message) if isinstance(message, AssistantMessage) else ()
-    came = ((part.id, _as_it_came(before)) for before, part in followed if isinstance(part, ToolCall))
-    return {call_id: str(block["id"]) for call_id, block in came if block is not None}
-
-
-_IDS = IdentityCache(_vendor_ids)
-_BLOCKS: IdentityCache[Message, list[Block]] = IdentityCache(lambda message: _blocks(message, media.ALL, {}))
-"""The blocks of messages without media where no call is sent back as it came, for the turns that are asked again."""
-
-
-def _block(part: AssistantPart, before: AssistantPart | None) -> Block | None:
+def _block(part: AssistantPart, came: Mapping[CallId, Block]) -> Block | None:
     match part:
         case Text():
             return {"type": "text", "text": part.text}
         case ToolCall():
             name = wire.tool_name(part.name)
             own: Block = {"type": "tool_use", "id": part.id, "name": name, "input": dict(part.arguments)}
-            return _as_it_came(before) or own
+            return dict(came.get(part.id, own))
         case Opaque():
-            return None if part.vendor != NAME or _as_it_came(part) else dict(part.data)
+            return None if part.vendor != NAME or _is_call(part) else dict(part.data)
 
 
 # --- what comes back

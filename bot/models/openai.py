@@ -33,7 +33,6 @@ from bot.models.adapter import (
 from bot.models.base import Request
 from bot.models.capabilities import ModelLessons, chat_models
 from bot.models.prices import Prices
-from bot.models.words import Reader
 
 NAME: Final = "openai"
 BASE_URL = "https://api.openai.com/v1"
@@ -167,19 +166,20 @@ class OpenAI(Adapter):
     async def _answered(self, request: Request, quirks: Quirks) -> wire.WireAnswer:
         effort = None if "effort" in quirks else self._effort
         model, in_words = self._model, "tools" in quirks and "responses" not in quirks
-        reader = Reader(request, in_words=in_words)
         reasons = _REASONING.match(model) is not None
         if "responses" in quirks:
             marks = _CACHE_MARKS.match(model) is not None and "prompt_cache" not in quirks
             body = openai_responses.body(
                 request, model=model, effort=effort, reasons=reasons, marks=marks, quirks=quirks
             )
-            return reader.read(openai_responses.read(await self._post(openai_responses.PATH, body), model=model))
+            answer = openai_responses.read(await self._post(openai_responses.PATH, body), model=model)
+            return words.clean(answer, request)
         asked = words.in_words(request) if in_words else request
         limits = ("max_tokens", "max_completion_tokens")
         limit = limits[(self._official or reasons) != ("limit" in quirks)]
         body = openai_chat.body(asked, model=model, effort=effort, limit=limit, official=self._official, quirks=quirks)
-        return reader.read(openai_chat.read(await self._post(openai_chat.PATH, body)))
+        answer = openai_chat.read(await self._post(openai_chat.PATH, body))
+        return words.clean(answer, request, in_words=in_words)
 
     async def _post(self, path: str, body: dict[str, object]) -> bytes:
         """The body of the answer."""

@@ -18,9 +18,8 @@ Source: the chat templates of DeepSeek-R1, Qwen3, Magistral, Llama 3, Gemma 3 an
 import json
 import logging
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from typing import cast
 
 from bot.messages import (
     AssistantMessage,
@@ -84,20 +83,12 @@ _SIGNS = re.compile(
 """Of the notations in which models call tools where their server has no parser for them."""
 _NAMED = re.compile(r"\"(?:name|tool|tool_name|function|action)\"\s*:\s*\"(?:functions\.)?([\w.-]{1,100})\"")
 _WITH_ARGUMENTS = re.compile(r"\"(?:arguments|parameters|args|input|action_input|tool_input)\"\s*:")
-_WRITTEN = re.compile(
-    r"^[ \t]*(?:Action:[ \t]*([\w.-]{1,100})[ \t]*$"
-    r"|(?:print\()?(?:functions\.|default_api\.)?([a-z]\w{0,99})\((?:\w{1,50}[ \t]?=|\{))",
-    re.MULTILINE,
-)
-"""A call as agents of ReAct write it, or as a line of Python does."""
 
 
 def in_words(request: Request) -> Request:
     """The request for a model that takes only words: without tools, calls and their answers."""
-    offers = {offer.name: offer for offer in request.tools}
-    followed = zip((None, *request.messages), request.messages, strict=False)
-    messages = [_message(message, before, offers) for before, message in followed]
-    if offers and not request.may_call_tools:
+    messages = [_message(message) for message in request.messages]
+    if request.tools and not request.may_call_tools:
         messages.append(UserMessage(text=_NO_MORE))
     return replace(request, system=_system(request), persona="", messages=tuple(messages), tools=())
 
@@ -167,7 +158,7 @@ def _described(offer: ToolOffer) -> str:
     return f"{offer.name}: {_escaped(offer.description)}\nArguments: {_escaped_json(schema)}"
 
 
-def _message(message: Message, before: Message | None, offers: Mapping[str, ToolOffer]) -> Message:
+def _message(message: Message) -> Message:
     match message:
         case UserMessage():
             return replace(message, text=_escaped(message.text), media=tuple(map(_medium, message.media)))
@@ -175,10 +166,7 @@ def _message(message: Message, before: Message | None, offers: Mapping[str, Tool
             written = [_part(part) for part in message.parts if isinstance(part, Text | ToolCall)]
             return AssistantMessage(parts=(Text(text="\n".join(written)),))
         case ToolMessage():
-            asked = before.calls if isinstance(before, AssistantMessage) else ()
-            failed = {call.id for call in asked if call.malformed is not None}
-            results = [_result(answer, offers if answer.call_id in failed else None) for answer in message.answers]
-            return UserMessage(text="\n\n".join(results))
+            return UserMessage(text="\n\n".join(map(_result, message.answers)))
 
 
 def _medium(medium: Medium) -> Medium:
@@ -196,65 +184,44 @@ def _part(part: Text | ToolCall) -> str:
     return f"<<{wire.tool_name(part.name)}: {_escaped_json(arguments)}>>"
 
 
-def _result(answer: ToolAnswer, offers: Mapping[str, ToolOffer] | None) -> str:
-    """A tool's answer under its heading; with the correct form if `offers` are given: the call was malformed."""
-    name = wire.tool_name(answer.name)
-    lines = [f"<<{_RESULT}: {name}>>", _escaped_json(answer.content)]
-    if offers is not None:
-        offer = offers.get(answer.name)
-        required = cast("list[str]", offer.parameters.get("required") or []) if offer is not None else []
-        form = json.dumps(dict.fromkeys(required, "..."), ensure_ascii=False)
-        lines.append(f"Write it like this, with one JSON object: <<{name}: {form}>>")
-    return "\n".join(lines)
+def _result(answer: ToolAnswer) -> str:
+    """A tool's answer under its heading."""
+    return f"<<{_RESULT}: {wire.tool_name(answer.name)}>>\n{_escaped_json(answer.content)}"
 
 
-class Reader:
-    """Reads a model's answers to one request; `in_words`: its tools are offered in words."""
+def clean(answered: wire.WireAnswer, request: Request, *, in_words: bool = False) -> wire.WireAnswer:
+    """A model's answer with its words alone and, if tools are offered `in_words`, with calls in words as calls, after
+    everything else, in order.
 
-    def __init__(self, request: Request, *, in_words: bool = False) -> None:
-        self._request = request
-        self._in_words = in_words
-        self._names = frozenset(offer.name for offer in request.tools)
-
-    def read(self, answered: wire.WireAnswer) -> wire.WireAnswer:
-        """The answer with its words alone, and with calls in words as calls, after everything else, in order.
-
-        Drops calls if the request allows none, and the words around a call that no one can carry out. Returns the
-        answer itself if there is nothing to change.
-        """
-        if answered.message is None:
-            return answered
-        parts: list[AssistantPart] = []
-        calls: list[AssistantPart] = []
-        for part in answered.message.parts:
-            if not isinstance(part, Text):
-                parts.append(part)
-                continue
-            text = _without_end(_without_thoughts(part.text))
-            words, written = read(text, self._names) if self._in_words and self._names else (text, [])
-            parts += [Text(text=words)] if not self._is_call(words) else []
-            if self._request.may_call_tools:
-                calls += [wire.tool_call(f"written_{at}", *one) for at, one in enumerate(written, len(calls))]
-        if not calls and tuple(parts) == answered.message.parts:
-            return answered
-        was_cut = answered.is_cut_in_call
-        return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=was_cut)
-
-    def _is_call(self, text: str) -> bool:
-        """Whether the words are, or hold, a call in a notation that is not read."""
-        if not self._names:
-            return False
-        named = {found[1] for found in _NAMED.finditer(text)} if _WITH_ARGUMENTS.search(text) else set[str]()
-        words = _CODE.sub("", text)
-        named |= {found[1] or found[2] for found in _WRITTEN.finditer(words)}
-        is_call = not named.isdisjoint(self._names) or _SIGNS.search(words) is not None
-        if is_call:
-            _log.warning("the model wrote a call of a tool as words: its server lacks a parser; the doctor says more")
-        return is_call
+    Drops calls if the request allows none, and the words around a call that no one can carry out. Returns the answer
+    itself if there is nothing to change.
+    """
+    if answered.message is None:
+        return answered
+    names = frozenset(offer.name for offer in request.tools)
+    parts: list[AssistantPart] = []
+    calls: list[AssistantPart] = []
+    for part in answered.message.parts:
+        if not isinstance(part, Text):
+            parts.append(part)
+            continue
+        text = _without_end(_THOUGHTS.sub("", _HEADLESS.sub("", part.text) if "</think" in part.text else part.text))
+        words, written = read(text, names) if in_words and names else (text, [])
+        parts += [Text(text=words)] if not _is_call(words, names) else []
+        if request.may_call_tools:
+            calls += [wire.tool_call(f"written_{at}", *one) for at, one in enumerate(written, len(calls))]
+    if not calls and tuple(parts) == answered.message.parts:
+        return answered
+    return wire.wire_answer([*parts, *calls], answered.stop, answered.usage, was_cut_in_call=answered.is_cut_in_call)
 
 
-def _without_thoughts(text: str) -> str:
-    return _THOUGHTS.sub("", _HEADLESS.sub("", text) if "</think" in text else text)
+def _is_call(text: str, names: Collection[str]) -> bool:
+    """Whether the words are, or hold, a call in a notation that is not read."""
+    named = {found[1] for found in _NAMED.finditer(text)} if names and _WITH_ARGUMENTS.search(text) else set[str]()
+    is_call = bool(names) and (not named.isdisjoint(names) or _SIGNS.search(_CODE.sub("", text)) is not None)
+    if is_call:
+        _log.warning("the model wrote a call of a tool as words: its server lacks a parser; the doctor says more")
+    return is_call
 
 
 def _without_end(text: str) -> str:

@@ -57,13 +57,16 @@ async def test_a_restart_ends_one_run_and_begins_another() -> None:
     shutdown.request_restart()
     assert (shutdown.requested.is_set(), shutdown.hurried.is_set(), shutdown.is_restarting) == (True, False, True)
     limit = shutdown._limit
+    assert limit is not None
     assert limit.is_alive()
     assert shutdown.begins_again()
     limit.join()
     assert (shutdown.requested.is_set(), shutdown.is_restarting, left.is_set()) == (False, False, False)
     shutdown.request()
     assert (shutdown.requested.is_set(), shutdown.begins_again()) == (True, False)
-    shutdown._limit.cancel()
+    limit = shutdown._limit
+    assert limit is not None
+    limit.cancel()
 
 
 async def test_what_cannot_be_refreshed_restarts_nothing() -> None:

@@ -14,7 +14,7 @@ from bot.messages import AssistantMessage, CallId, Text
 from bot.models.base import Request, Stop, Usage
 from bot.models.openai import OpenAI
 from bot.models.wire import WireAnswer, tool_call, wire_answer
-from bot.models.words import Reader
+from bot.models.words import clean
 from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
 from tests.bot.models.vendors import NAMES, QUESTION, Vendor, opened, texts
@@ -41,9 +41,6 @@ CALLS = [
     '<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{"place": "Oslo"}<|call|>',
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{"place": "Oslo"}<｜tool▁call▁end｜>',
     '<|tool_call>call:get_weather{place:<|"|>Oslo<|"|>}<tool_call|>',
-    'I have to look.\nAction: get_weather\nAction Input: {"place": "Oslo"}',
-    "get_weather(place='Oslo')",
-    "print(default_api.get_weather(place='Oslo'))",
 ]
 
 
@@ -66,13 +63,8 @@ def vendor(request: pytest.FixtureRequest, open_vendors: dict[str, Vendor]) -> I
     vendor.end()
 
 
-async def _whole(vendor: Vendor) -> list[str]:
-    """The words of an answer that comes in one piece."""
-    return texts(await vendor.provider.complete(QUESTION))
-
-
 def _read(text: str, request: Request = QUESTION, stop: Stop = Stop.END) -> WireAnswer:
-    return Reader(request).read(wire_answer([Text(text=text)], stop, Usage()))
+    return clean(wire_answer([Text(text=text)], stop, Usage()), request)
 
 
 async def test_a_call_that_no_server_has_read_is_no_answer(caplog: pytest.LogCaptureFixture) -> None:
@@ -136,9 +128,8 @@ async def test_code_and_data_stay_text(text: str) -> None:
     ],
 )
 async def test_thoughts_and_the_signs_of_a_turn_are_cut_off(vendor: Vendor, said: str, kept: str) -> None:
-    """On every wire, whole and while it is written."""
-    vendor.server.scripted(say(said), say(said))
-    assert await _whole(vendor) == [kept]
+    """On every wire."""
+    vendor.server.scripted(say(said))
     assert texts(await vendor.provider.complete(QUESTION)) == [kept]
 
 
@@ -204,8 +195,7 @@ async def test_an_answer_made_to_be_slow_is_read_quickly(text: str) -> None:
     """No one else is answered meanwhile."""
     began = time.process_time()
     for in_words in (False, True):
-        reader = Reader(QUESTION, in_words=in_words)
-        reader.read(wire_answer([Text(text=text)], Stop.END, Usage()))
+        clean(wire_answer([Text(text=text)], Stop.END, Usage()), QUESTION, in_words=in_words)
     assert time.process_time() - began < 10
 
 
