@@ -28,7 +28,7 @@ from bot.app.transports import linking_ready, log_waits, signal_transport
 from bot.clock import Clock
 from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
-from bot.doctor.machine import is_contained, words_of_level
+from bot.doctor.machine import is_contained, secret_of, words_of_level
 from bot.doctor.models import ModelTroubles
 from bot.features.evidence import ReportJudge
 from bot.features.feeds.service import FeedService
@@ -79,16 +79,14 @@ def check_settings(settings: Settings) -> None:
     """Refuses at once what would otherwise be refused only once the bridge and the store are there.
 
     Raises:
-        ConfigError: a budget that cannot count, or an unknown tool to approve.
+        ConfigError: a budget that cannot count, an unknown tool to approve, or pages for others without a code.
     """
     models.budgets(settings)
-    _check_approve(settings)
-
-
-def _check_approve(settings: Settings) -> None:
     if settings.tools.approve:
         around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
         equipment.check_approve(settings, equipment.own_tools(settings, around))
+    if settings.web.admin_port:
+        secret_of(settings, is_contained=is_contained())
 
 
 def import_sdks(settings: Settings) -> asyncio.Task[None]:
@@ -251,8 +249,6 @@ def doctor_deps(settings: Settings) -> Deps:
         transport=lambda bridge, account: transports.transport(settings, bridge, account),
         provider=lambda name: models.vendor(settings, name),
         choice=lambda name: models.vendor(settings, *name.split("/", 1)),
-        budgets=lambda: models.budgets(settings),
-        check_approve=lambda: _check_approve(settings),
         tool_deps=alone(Http(user_agent(settings.tools.contact)), Fetcher(user_agent()), idle_features()),
         is_contained=is_contained(),
         sandbox=Sandbox,

@@ -20,9 +20,9 @@ import segno
 from bot import app, logs
 from bot.clock import Clock
 from bot.doctor import checkup
-from bot.doctor.findings import exit_status, format_findings
+from bot.doctor.findings import exit_status, format_findings, problem
 from bot.doctor.servers import fetch_json
-from bot.errors import Disconnected, LinkRefused
+from bot.errors import ConfigError, Disconnected, LinkRefused
 from bot.invocation import command_line, spell_commands
 from bot.settings import Settings
 from bot.signal.directory import UNNAMED, takes_numberless
@@ -40,6 +40,10 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
     """`doctor`: prints every finding on a line; status 1 if one is a problem."""
     logs.set_up("ERROR", given.log.format)
     found = asyncio.run(checkup.examine(given, app.doctor_deps(given), Clock(), asks_models=options.model))
+    try:
+        app.check_settings(given)
+    except ConfigError as error:
+        found = (*found, problem("settings", str(error), "correct it: Aldis does not start with it"))
     print(format_findings(found, is_verbose=options.verbose))
     return exit_status(found)
 

@@ -23,7 +23,6 @@ from typing import Any
 from bot import app, logs, settings
 from bot.access.pairing import Pairing
 from bot.cli import store as upkeep
-from bot.doctor.machine import is_contained, secret_of
 from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
 from bot.service import until
@@ -54,7 +53,7 @@ _REFUSALS = (ConfigError, StoreError, Disconnected)
 def run(given: Settings, _: argparse.Namespace) -> int:
     """`run`: answers until stopped."""
     _set_up_log(given)
-    _check(given)
+    app.check_settings(given)
     asyncio.run(_Runs(given).go())
     return 0
 
@@ -121,24 +120,6 @@ async def _restart(store_path: Path) -> int:
         return 2
     print(f"aldis: it has not restarted yet; see its log, or run: {command_line('health')}", file=sys.stderr)
     return 1
-
-
-def _check(given: Settings) -> None:
-    """Checks what can be checked before anything is built.
-
-    Raises:
-        ConfigError: these settings cannot work.
-    """
-    app.check_settings(given)
-    if given.web.admin_port:
-        secret_of(given, is_contained=is_contained())
-
-
-def _checked_settings() -> Settings:
-    """The settings for the next run."""
-    given = settings.load_settings()
-    _check(given)
-    return given
 
 
 def _set_up_log(given: Settings) -> None:
@@ -245,7 +226,9 @@ class _Runs:
                             self._former = None  # however this run ends, its settings work
 
     async def _refresh(self) -> None:
-        self._next = await asyncio.to_thread(_checked_settings)
+        given = await asyncio.to_thread(settings.load_settings)
+        app.check_settings(given)
+        self._next = given
 
     def _return_to_former(self, failure: Exception) -> bool:
         """Returns whether the failed run was the first with its settings, so that the previous ones apply again."""

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from bot.access.access import EVERYBODY
@@ -15,7 +14,7 @@ from bot.events import Account
 from bot.invocation import command_line
 from bot.settings import Settings
 from bot.signal.bridges import bridge_at, warnings
-from bot.signal.directory import UNNAMED, Choice, choice_of
+from bot.signal.directory import UNNAMED, choice_of
 from bot.signal.json import text_in
 from bot.signal.protocol import Bridge, Contact, Group, Release
 from bot.signal.rest_api.client import check_about
@@ -41,10 +40,21 @@ class BridgeState:
 async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[BridgeState | None, list[Finding]]:
     """Returns what the bridge knows, where it answers and has an account, and what was found."""
     url = settings.signal.url
+    shown = without_password(url)
     try:
         bridge = await bridge_at(url, timeout_seconds=ASK_SECONDS)
-    except (Disconnected, ConfigError) as error:
-        return None, [problem("bridge", str(error), _advice(error, url, is_contained=deps.is_contained))]
+    except ConfigError as error:
+        path = urlsplit(shown).path.rstrip("/")
+        how = f"leave out {path}: the address ends with the port" if path else f"SIGNAL__URL is {shown}"
+        return None, [problem("bridge", str(error), how)]
+    except Disconnected as error:
+        how = f"start the bridge, or say where it is: SIGNAL__URL is {shown}"
+        if deps.is_contained and is_loopback(url):
+            how = advice_on_address(url, "SIGNAL__URL", is_contained=True)
+        elif url.startswith("unix:"):
+            how = f"start signal-cli (first remove what a killed one left at {urlsplit(url).path}), and let user "
+            how += f"{os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
+        return None, [problem("bridge", str(error), how)]
     found = await _check_release(bridge, url, clock)
     if bridge == "rest_api":
         what = "it drops what comes while Aldis is not connected, and some of a burst"
@@ -68,39 +78,20 @@ async def check_bridge(settings: Settings, deps: Deps, clock: Clock) -> tuple[Br
         await transport.aclose()
 
 
-def _advice(error: Disconnected | ConfigError, url: str, *, is_contained: bool) -> str:
-    """What to do where no bridge answers at the address, or something else does."""
-    shown = without_password(url)
-    if isinstance(error, ConfigError):
-        path = urlsplit(shown).path.rstrip("/")
-        return f"leave out {path}: the address ends with the port" if path else f"SIGNAL__URL is {shown}"
-    if is_contained and is_loopback(url):
-        return advice_on_address(url, "SIGNAL__URL", is_contained=True)
-    if url.startswith("unix:"):
-        if _is_refused(error) and Path(path := urlsplit(url).path).is_socket():
-            return f"{path} is left over from a signal-cli that was killed: remove it, then start signal-cli"
-        return f"start the bridge, and let user {os.geteuid()} write to its socket: SIGNAL__URL is {shown}"
-    return f"start the bridge, or say where it is: SIGNAL__URL is {shown}"
-
-
-def _is_refused(error: BaseException | None) -> bool:
-    """Whether no process listens at the socket, going by the error's causes."""
-    return error is not None and (isinstance(error, ConnectionRefusedError) or _is_refused(error.__cause__))
-
-
 async def _check_release(bridge: Bridge, url: str, clock: Clock) -> list[Finding]:
     """Its name and version, and what is known of that version."""
     try:
         if bridge == "rest_api":
             answer = await fetch_json(f"{url}/v1/about")
             check_about(answer)
-            release = Release(bridge=bridge, version=text_in(answer, "version"))
+            version = text_in(answer, "version")
         else:
-            release = Release(bridge=bridge, version=await Rpc(url).version(timeout_seconds=ASK_SECONDS))
+            version = await Rpc(url).version(timeout_seconds=ASK_SECONDS)
     except Disconnected as error:
         return [problem("bridge", f"{bridge} does not report its version ({error})", _BRIDGE_LOG)]
     except ConfigError as error:
         return [problem("bridge", str(error))]
+    release = Release(bridge=bridge, version=version)
     concerns = warnings(release, clock.wall().date())
     found = ok("bridge", f"{release.name} at {without_password(url)}")
     return [found, *((problem if one.is_urgent else warning)("bridge", one.words, one.advice) for one in concerns)]
@@ -116,31 +107,25 @@ async def _account(settings: Settings, deps: Deps, bridge: Bridge) -> tuple[Acco
         return None, [problem("account", str(error))]
     finally:
         await linking.aclose()
+    names, to_link = join_words(one.name or "one that it cannot name" for one in choice.all), command_line("link")
+    if not choice.all:
+        return None, [problem("account", "none is linked", f"link one with: {to_link}")]
+    if not choice.meant:
+        what = f"the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
+        return None, [problem("account", what, f"link it with `{to_link}`, or name the one it has")]
+    if len(choice.meant) > 1:
+        how = "name the one that Aldis answers for in SIGNAL__ACCOUNT"
+        return None, [problem("account", f"the bridge has several: {names}", how)]
     if account is None:
-        return None, [_no_account(choice, wanted)]
+        return None, [problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)]
+    found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
     if account.id is None:
         what = f"{account.name} is linked, but the bridge does not report its id"
         found = [warning("account", what, f"{_BRIDGE_LOG}: people who hide their number cannot mention Aldis")]
-    else:
-        found = [ok("account", f"{account.name} is linked{'' if account.number else ', without a phone number'}")]
     if bridge == "signal_cli" and len(choice.all) > 1:
         what = "signal-cli has several accounts: one that is added while Aldis runs loses messages until it is noticed"
         found.append(warning("account", what, "give each account a daemon of its own"))
     return account, found
-
-
-def _no_account(choice: Choice, wanted: str | None) -> Finding:
-    """Why it is not clear which account is meant."""
-    names = join_words(account.name or "one that it cannot name" for account in choice.all)
-    if not choice.all:
-        return problem("account", "none is linked", f"link one with: {command_line('link')}")
-    if not choice.meant:
-        what = f"the bridge does not have {wanted} (SIGNAL__ACCOUNT), but {names}"
-        return problem("account", what, f"link it with `{command_line('link')}`, or name the one it has")
-    if len(choice.meant) > 1:
-        how = "name the one that Aldis answers for in SIGNAL__ACCOUNT"
-        return problem("account", f"the bridge has several: {names}", how)
-    return problem("account", "SIGNAL__ACCOUNT is missing", UNNAMED)
 
 
 def check_access(settings: Settings, signal: BridgeState | None) -> Iterator[Finding]:

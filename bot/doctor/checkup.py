@@ -10,7 +10,7 @@ they are the operator's own, on their own terminal. Keys never are.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Iterable
 from contextlib import AsyncExitStack, closing
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ from bot.errors import Disconnected
 from bot.invocation import command_line
 from bot.logs import one_line
 from bot.settings import Settings
-from bot.signal.json import Json, as_object, items_in, object_in, text_in
+from bot.signal.json import as_object, items_in, object_in, text_in
 from bot.unanswered import REASONS
 
 CHECK_SECONDS = 60.0
@@ -34,23 +34,15 @@ _COUNTS = {
         "messages of listed numbers with another account than before, which were refused",
         "list the uuid of the person you mean instead",
     ),
-    "undeliverable_unregistered": ("answers to people who have left Signal", ""),
-    "undeliverable_not_in_group": ("answers to groups that Aldis is not in, or may not write to", "add it again"),
-    "undeliverable_no_keys": (
-        "answers to people with a device that has been offline for too long",
-        "they have to unlink it, or switch it on",
-    ),
-    "undeliverable_refused": ("answers that the bridge refused as malformed", _LOG),
-    "undeliverable_too_large": ("answers that the bridge refused as too large", _LOG),
+    "undeliverable": ("answers that could not be delivered", _LOG),
     "files_refused": ("files that Signal did not accept, so only the words went out", _LOG),
     "missed_untrusted": (
         "group members whom a message did not reach, because their safety number has changed",
         f"see who it is: {command_line('trust')}",
     ),
-    "missed_unregistered": ("group members who have left Signal", ""),
     "turns_given_up": ("answers that were given up", _LOG),
 }
-"""The counts of the health page that the operator should know of, in words, and what to do."""
+"""The counts of the health page that the operator should know of, by how they begin: in words, and what to do."""
 
 
 async def examine(
@@ -82,7 +74,7 @@ async def examine(
             _in_time("tools", tools.check_tool_sources(settings)),
         )
     found = [finding for part in parts for finding in part]
-    found += [*models.check_budgets(deps), *tools.check_approve(deps), *tools.check_tools(settings, deps.tool_deps)]
+    found += [*models.check_budgets(settings), *tools.check_tools(settings, deps.tool_deps)]
     seen = {one_line(one.what) for one in found if one.area != "running"}
     return tuple(one for one in found if one.area != "running" or one_line(one.words) not in seen)
 
@@ -105,7 +97,6 @@ async def _check_kept(settings: Settings, deps: Deps, clock: Clock, state: Runni
     )
     return [
         *stored,
-        *await asyncio.to_thread(machine.check_store_folder, settings),
         *machine.check_rights(settings),
         machine.check_disk(machine.free_bytes_of(settings)),
         *machine.check_pages(settings, is_contained=deps.is_contained),
@@ -140,31 +131,25 @@ async def check_running(settings: Settings, *, is_expected: bool, state: Running
             if is_expected:
                 return [warning("running", f"no health page answers at {web.address}", _LOG)]
             return [ok("running", "Aldis is not running, or not here")]
-        state = _read(page)
-    return [
-        *([] if state.problems else [ok("running", "Aldis is well")]),
-        *(problem("running", words) for words in state.problems),
-        *(replace(one, area="running", words=one.what, notice=None) for one in wanting(state.findings)),
-        *_counted(state.counts),
-    ]
-
-
-def _read(page: Json) -> RunningState:
-    """The state as the health page shows it."""
-    found = [
-        (problem if text_in(one, "level") == "problem" else warning)("", text_in(one, "what"), text_in(one, "advice"))
-        for one in map(as_object, items_in(page, "findings"))
-    ]
-    problems = [words for words in items_in(page, "problems") if isinstance(words, str)]
-    return RunningState(problems=problems, findings=found, counts=object_in(page, "counts"))
-
-
-def _counted(counts: Mapping[str, object]) -> Iterator[Finding]:
-    """What has been counted since the start and is worth a look."""
-    for name, (words, advice) in _COUNTS.items():
-        if isinstance(count := counts.get(name), int) and count > 0:
-            yield warning("running", f"{words}: {count} since its start", advice)
+        state = RunningState(
+            problems=[words for words in items_in(page, "problems") if isinstance(words, str)],
+            findings=[
+                Finding(
+                    "problem" if text_in(one, "level") == "problem" else "warning", "", what, text_in(one, "advice")
+                )
+                for one in map(as_object, items_in(page, "findings"))
+                if (what := text_in(one, "what"))
+            ],
+            counts=object_in(page, "counts"),
+        )
+    found = [problem("running", words) for words in state.problems] or [ok("running", "Aldis is well")]
+    found += [replace(one, area="running", words=one.what, notice=None) for one in wanting(state.findings)]
+    counts = {name: count for name, count in state.counts.items() if isinstance(count, int) and count > 0}
+    for begin, (words, advice) in _COUNTS.items():
+        if count := sum(count for name, count in counts.items() if name.startswith(begin)):
+            found.append(warning("running", f"{words}: {count} since its start", advice))
     for name, reason in REASONS.items():
-        if isinstance(count := counts.get(f"unanswered_{name}"), int) and count > 0:
+        if count := counts.get(f"unanswered_{name}"):
             level = warning if reason.level >= logging.WARNING else ok
-            yield level("running", f"{count} not answered since its start: {reason.words}", reason.advice)
+            found.append(level("running", f"{count} not answered since its start: {reason.words}", reason.advice))
+    return found

@@ -13,7 +13,7 @@ from bot.events import Account
 from bot.logs import one_line
 from bot.media.sandbox import Sandbox
 from bot.models.base import Provider
-from bot.settings import BudgetSettings, ProviderName
+from bot.settings import ProviderName
 from bot.signal.protocol import Bridge, Linking, SignalTransport
 from tools import ToolDeps
 
@@ -30,10 +30,6 @@ class Deps:
     """With the model that answers unless another is chosen."""
     choice: Callable[[str], Provider]
     """With a model that people may choose, by its name (`provider/model`)."""
-    budgets: Callable[[], BudgetSettings]
-    """Raises `ConfigError` where they cannot be kept."""
-    check_approve: Callable[[], None] = lambda: None
-    """Raises `ConfigError` where a tool that asks first is none."""
     tool_deps: ToolDeps
     """Of tools that are only looked at."""
     is_contained: bool = False

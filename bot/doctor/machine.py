@@ -3,7 +3,6 @@ who reaches the pages and what guards them.
 """
 
 import base64
-import errno
 import ipaddress
 import os
 import shutil
@@ -39,11 +38,11 @@ async def check_machine(settings: Settings, clock: Clock, sandbox: Sandbox) -> l
     except FileRefused:
         what = "the process that opens strangers' files and pages does not start"
         cells = problem("cells", what, "its output is above; is there memory, and room for more processes?")
+    found = ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {settings.locale.timezone}")
     if clock.wall() < _WRITTEN:
         how = "set the machine's clock; Signal needs it to be right"
-        return [problem("clock", "it is off by months or years", how), cells]
-    zone = settings.locale.timezone
-    return [ok("clock", f"{clock.wall():%Y-%m-%d %H:%M} UTC, people's time zone is {zone}"), cells]
+        found = problem("clock", "it is off by months or years", how)
+    return [found, cells]
 
 
 def words_of_level(level: Level) -> str:
@@ -65,30 +64,34 @@ def check_cell_level(level: Level) -> Finding:
 
 async def check_store(settings: Settings) -> tuple[bool, list[Finding]]:
     """Returns whether another process holds the store, and what was found."""
-    given = settings.store
-    if not any(given.path.with_name(given.path.name + suffix).exists() for suffix in ("", "-keys")):
-        return False, [ok("store", f"{given.path} will be created at the first start")]
-    opening = open_store(given.path, realm="signal", key=given.master_key, old_key=given.old_master_key)
+    given, path = settings.store, settings.store.path
+    files = [path.with_name(path.name + suffix) for suffix in ("", "-wal", "-keys")]
+    if not any(file.exists() for file in files):
+        there = next(place for place in path.absolute().parents if place.exists())
+        try:
+            tempfile.TemporaryFile(dir=there).close()
+        except OSError as error:
+            what = f"user {os.geteuid()} cannot write to {there}: {error.strerror}"
+            how = f"make that user the folder's owner, or set STORE__PATH (it is {path})"
+            return False, [problem("store", what, how)]
+        return False, [ok("store", f"{path} will be created at the first start")]
     try:
-        async with opening as store:
-            inbox, guests, restoration = await store.read(
-                lambda repos: (repos.inbox.backlog(), repos.people.approvals(), repos.restored.restoration())
+        async with open_store(path, realm="signal", key=given.master_key, old_key=given.old_master_key) as store:
+            dead, restoration = await store.read(
+                lambda repos: (repos.inbox.backlog().dead, repos.restored.restoration())
             )
     except StoreInUse:
-        return True, [ok("store", f"{given.path} is in use by a running Aldis")]
+        return True, [ok("store", f"{path} is in use by a running Aldis")]
     except StoreError as error:
         return False, [problem("store", spell_commands(str(error)), "fix this before the next start")]
-    files = [given.path.with_name(given.path.name + suffix) for suffix in ("", "-wal", "-keys")]
     megabytes = sum(file.stat().st_size for file in files if file.exists()) / 1_000_000
-    found = [ok("store", f"{given.path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
+    found = [ok("store", f"{path} opens with its key, is intact, and takes {megabytes:.1f} MB")]
     if restoration is not None:
         how = f"decide with: {command_line('restore --settle')}, or --replay"
         what = "it was restored, and what becomes of the work left open in it is not decided: Aldis does not start"
         found.append(problem("store", what, how))
-    if inbox.dead:
-        found.append(warning("store", f"messages given up in the last weeks: {inbox.dead}", "look in Aldis's log"))
-    if guests:
-        found.append(ok("store", f"let in by a code: {len(guests)}", "an admin sees them with /people"))
+    if dead:
+        found.append(warning("store", f"messages given up in the last weeks: {dead}", "look in Aldis's log"))
     return False, found
 
 
@@ -120,54 +123,20 @@ def free_bytes_of(settings: Settings) -> int:
     return shutil.disk_usage(next(place for place in settings.store.path.absolute().parents if place.exists())).free
 
 
-def check_store_folder(settings: Settings) -> list[Finding]:
-    """Returns that this user cannot write where the store is or will be; nothing where they can."""
-    folder = settings.store.path.absolute().parent
-    there = next(place for place in (folder, *folder.parents) if place.exists())
-    try:
-        with tempfile.TemporaryFile(dir=there):
-            return []
-    except OSError as error:
-        if error.errno == errno.ENOSPC:  # reported where the room is looked at
-            return []
-        what = f"user {os.geteuid()} cannot write to {there}: {error.strerror}"
-        how = f"make that user the folder's owner, or set STORE__PATH (it is {settings.store.path})"
-        return [problem("store", what, how)]
-
-
 def check_rights(settings: Settings) -> Iterator[Finding]:
     """Yields which of the files that hold keys or words others may read; nothing where there are none."""
     path = settings.store.path
-    files = (path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*")))
-    exposed = [file for file in files if _is_exposed(file)]
+    files = [path.with_name(SETTINGS_FILE_NAME), *sorted(path.parent.glob(f"{path.name}*"))]
+    exposed = [file for file in files if file.is_file() and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO)]
     if exposed:
         what = f"others on this machine may read {', '.join(file.name for file in exposed)} in {path.parent}"
         yield warning("files", what, f"`chmod go-rwx {' '.join(map(str, exposed))}` removes that permission")
 
 
-def _is_exposed(file: Path) -> bool:
-    try:
-        mode = file.lstat().st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
-
-
 def check_pages(settings: Settings, *, is_contained: bool) -> Iterator[Finding]:
-    """Whether others than this machine reach the pages, and what they meet there."""
-    web = settings.web
-    if web.admin_port == 0:
-        return
-    if web.admin_port == web.port:
-        how = "set another WEB__ADMIN_PORT, or 0 for none"
-        yield problem("pages", "WEB__ADMIN_PORT and WEB__PORT are the same", how)
-    try:
-        secret_of(settings, is_contained=is_contained)
-    except ConfigError as error:
-        yield problem("pages", str(error))
-        return
-    url = str(web.admin_url or "")
-    if is_published(settings, is_contained=is_contained) and not url.startswith("https:"):
+    """Yields that others than this machine reach the pages without encryption."""
+    is_encrypted = str(settings.web.admin_url or "").startswith("https:")
+    if settings.web.admin_port and is_published(settings, is_contained=is_contained) and not is_encrypted:
         yield warning(
             "pages",
             "other machines reach them without https, so what is typed there can be read on the way",

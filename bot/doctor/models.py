@@ -7,7 +7,7 @@ Left to others: making providers (`bot.app` hands over how).
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 from bot.chat.notices import Notice
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
@@ -20,10 +20,9 @@ from bot.doctor.servers import (
     with_other_name,
     without_password,
 )
-from bot.errors import BadKey, ConfigError, NoSuchModel, ProviderError, Rejected
+from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
 from bot.messages import UserMessage
 from bot.models.base import Completion, Provider, Request, ToolOffer
-from bot.models.capabilities import Capabilities
 from bot.money.budgets import limits_anything
 from bot.settings import Settings
 from tools import ImagesOptions, bearer
@@ -47,60 +46,51 @@ _PARSERS = (
 
 async def check_models(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns whether the servers of the models can be reached, take the key and have the models; for nothing."""
-    unused = list(_unused_vendors(settings))
-    if settings.llm.providers_in_order == ("offline",):
+    llm = settings.llm
+    names = (*llm.providers_in_order, *(choice.partition("/")[0] for choice in llm.choices))
+    vendors = [name for name in dict.fromkeys(names) if name != "offline"]
+    found: list[Finding] = []
+    if not vendors:
         how = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own"
-        return [warning("models", "no key is set, so only the offline model answers", how), *unused]
-    found = await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in _vendors(settings)))
-    return [*(finding for findings in found for finding in findings), *unused]
-
-
-def _vendors(settings: Settings) -> Iterator[str]:
-    names = (*settings.llm.providers_in_order, *(choice.partition("/")[0] for choice in settings.llm.choices))
-    return (name for name in dict.fromkeys(names) if name != "offline")
-
-
-def _unused_vendors(settings: Settings) -> Iterator[Finding]:
-    """What is set for a vendor that is never asked."""
-    asked = set(_vendors(settings))
-    for vendor, given in (("anthropic", settings.llm.anthropic), ("openai", settings.llm.openai)):
+        found.append(warning("models", "no key is set, so only the offline model answers", how))
+    for part in await asyncio.gather(*(_check_vendor(vendor, settings, deps) for vendor in vendors)):
+        found += part
+    for vendor, given in (("anthropic", llm.anthropic), ("openai", llm.openai)):
         # A key alone is what many machines have set for other programs, and serves speech, too.
-        if vendor not in asked and (wanted := given.model_fields_set - {"api_key"}):
-            names = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
+        if vendor not in vendors and (wanted := given.model_fields_set - {"api_key"}):
+            unused = ", ".join(f"LLM__{vendor.upper()}__{name.upper()}" for name in sorted(wanted))
             how = f"set {with_other_name(f'LLM__{vendor.upper()}__API_KEY')}, or LLM__PROVIDERS"
-            yield warning("models", f"{names} has no effect, because {vendor} is not used", how)
+            found.append(warning("models", f"{unused} has no effect, because {vendor} is not used", how))
+    return found
 
 
 async def _check_vendor(vendor: str, settings: Settings, deps: Deps) -> list[Finding]:
-    server, http = checked_server(vendor, settings), deps.tool_deps.http
+    llm, server, http = settings.llm, checked_server(vendor, settings), deps.tool_deps.http
     looked = await look_at(server, http, is_contained=deps.is_contained)
     if looked.names is None:
         return list(looked.findings)
-    models = _models_of(vendor, settings)
+    named = {choice: "LLM__CHOICES" for choice in llm.choices if choice.startswith(f"{vendor}/")}
+    if vendor in llm.providers_in_order:
+        named[llm.model_of("anthropic" if vendor == "anthropic" else "openai")] = f"{server.group}__MODEL"
+    models = {model: variable for name, variable in named.items() if (model := name.partition("/")[2])}
     wanted = [look_for(model, server, variable, looked.names, http) for model, variable in models.items()]
     found = list(await asyncio.gather(*wanted))
     if not models:
         is_empty = problem("models", f"{vendor} lists no model at all", f"set {server.group}__MODEL")
         found.append(ok("models", f"{vendor} is asked for its first model") if looked.names else is_empty)
-    known = [] if any(finding.level == "problem" for finding in found) else list(models) or [""]
-    told = await asyncio.gather(*(ask_capabilities(server, model, http) for model in known))
-    figures = [finding for name, one in told for finding in _figures(server, name, one)]
-    return [*looked.findings, *found, *figures]
-
-
-def _figures(server: CheckedServer, model: str, told: Capabilities) -> Iterator[Finding]:
-    """What a server says of a model that will not do; nothing where it says nothing."""
-    if told.window_tokens and told.window_tokens < _SMALL_WINDOW:
-        what = f"{server.name} gives {model} a window of only {told.window_tokens:,} tokens, so it soon forgets"
-        how = (
-            f"give it {_SMALL_WINDOW * 2:,} or more: OLLAMA_CONTEXT_LENGTH with Ollama, -c with llama.cpp, "
-            "--max-model-len with vLLM, Context Length in LM Studio"
-        )
-        yield warning("models", what, how)
-    if told.is_deprecated:
-        when = f"on {told.retires_on}" if told.retires_on else "soon (no day is given yet)"
-        what = f"{server.name}: {model} is deprecated; it stops answering {when}"
-        yield warning("models", what, f"set {server.group}__MODEL (or LLM__CHOICES) to another model before")
+    if all(finding.level != "problem" for finding in found):
+        told = await asyncio.gather(*(ask_capabilities(server, model, http) for model in models or [""]))
+        for model, figures in told:
+            if figures.window_tokens and figures.window_tokens < _SMALL_WINDOW:
+                what = f"{vendor} gives {model} a window of only {figures.window_tokens:,} tokens, so it soon forgets"
+                how = f"give it {_SMALL_WINDOW * 2:,} or more in the settings of the server, such as "
+                found.append(warning("models", what, f"{how}OLLAMA_CONTEXT_LENGTH, or -c with llama.cpp"))
+            if figures.is_deprecated:
+                when = f"on {figures.retires_on}" if figures.retires_on else "soon (no day is given yet)"
+                what = f"{vendor}: {model} is deprecated; it stops answering {when}"
+                how = f"set {server.group}__MODEL (or LLM__CHOICES) to another model before"
+                found.append(warning("models", what, how))
+    return [*looked.findings, *found]
 
 
 async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProbe:
@@ -108,38 +98,26 @@ async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProb
     return await look_at(checked_server(vendor, settings), deps.tool_deps.http, is_contained=deps.is_contained)
 
 
-def _models_of(vendor: str, settings: Settings) -> Mapping[str, str]:
-    """The models that a vendor is or may be asked for, each with the variable that names it."""
-    llm = settings.llm
-    names = {choice: "LLM__CHOICES" for choice in llm.choices if choice.startswith(f"{vendor}/")}
-    first = llm.model_of("anthropic" if vendor == "anthropic" else "openai")
-    names |= {first: f"LLM__{vendor.upper()}__MODEL"} if vendor in llm.providers_in_order else {}
-    return {model: variable for name, variable in names.items() if (model := name.partition("/")[2])}
-
-
 def checked_server(vendor: str, settings: Settings) -> CheckedServer:
     """Returns a vendor's server as things are set."""
+    anthropic, openai = settings.llm.anthropic, settings.llm.openai
     if vendor == "anthropic":
-        given = settings.llm.anthropic
-        key = given.api_key.get_secret_value() if given.api_key else ""
+        key = {"x-api-key": anthropic.api_key.get_secret_value()} if anthropic.api_key else {}
         return CheckedServer(
             area="models",
-            name="anthropic",
             group="LLM__ANTHROPIC",
-            base_url=given.base_url or ANTHROPIC_URL,
-            path="/v1",
-            headers={"anthropic-version": _ANTHROPIC_VERSION},
-            key_headers={"x-api-key": key} if key else {},
-            is_vendor=given.base_url in {None, ANTHROPIC_URL},
+            base_url=anthropic.base_url or ANTHROPIC_URL,
+            headers={"anthropic-version": _ANTHROPIC_VERSION, **key},
+            has_key=bool(key),
+            is_anthropic=True,
         )
-    given = settings.llm.openai
     return CheckedServer(
         area="models",
-        name="openai",
         group="LLM__OPENAI",
-        base_url=given.base_url or OPENAI_URL,
-        key_headers=bearer(given.api_key),
-        is_vendor=given.is_openai_itself,
+        base_url=openai.base_url or OPENAI_URL,
+        headers=bearer(openai.api_key),
+        has_key=openai.api_key is not None,
+        is_vendor=openai.is_openai_itself,
     )
 
 
@@ -178,13 +156,10 @@ async def _answered(provider: Provider) -> Finding:
     return ok("models", f"{what}, for {answer.cost_usd} USD")
 
 
-def check_budgets(deps: Deps) -> list[Finding]:
-    """Returns whether what is spent can be counted; nothing where nothing is limited."""
-    try:
-        budgets = deps.budgets()
-    except ConfigError as error:
-        return [problem("budgets", str(error))]
-    return [ok("budgets", "the price of each model is known")] if limits_anything(budgets, in_group=True) else []
+def check_budgets(settings: Settings) -> list[Finding]:
+    """Returns that what is spent is counted, where it is limited: Aldis does not start otherwise."""
+    is_limited = limits_anything(settings.budget, in_group=True)
+    return [ok("budgets", "the price of each model is known")] if is_limited else []
 
 
 async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
@@ -199,10 +174,10 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
         return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
     server = CheckedServer(
         area="audio",
-        name="audio",
         group="AUDIO",
         base_url=audio.base_url,
-        key_headers=bearer(settings.audio_key),
+        headers=bearer(settings.audio_key),
+        has_key=settings.audio_key is not None,
         is_vendor=audio.is_openai_itself,
     )
     models = {"AUDIO__MODEL": audio.listening_model}
@@ -222,10 +197,10 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
         return []
     server = CheckedServer(
         area="images",
-        name="images",
         group="TOOLS__IMAGES",
         base_url=options.base_url or OPENAI_URL,
-        key_headers=bearer(options.api_key),
+        headers=bearer(options.api_key),
+        has_key=options.api_key is not None,
         is_vendor=options.base_url is None,
     )
     return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
@@ -233,12 +208,11 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
 
 async def _check_server(server: CheckedServer, models: Mapping[str, str], deps: Deps) -> list[Finding]:
     """A server beside the models that answer: what it does not list is worth a word."""
-    http = deps.tool_deps.http
-    looked = await look_at(server, http, is_contained=deps.is_contained)
-    names = looked.names or ()
-    wanted = models.items() if names else ()
-    found = [await look_for(model, server, variable, names, http) for variable, model in wanted]
-    return [*looked.findings, *(finding for finding in found if finding.level != "ok")]
+    looked = await look_at(server, deps.tool_deps.http, is_contained=deps.is_contained)
+    found = list(looked.findings)
+    for variable, model in models.items() if looked.names else ():
+        found.append(await look_for(model, server, variable, looked.names or (), deps.tool_deps.http))
+    return [finding for finding in found if finding in looked.findings or finding.level != "ok"]
 
 
 class ModelTroubles:
@@ -256,38 +230,28 @@ class ModelTroubles:
         """Notes that a try has failed."""
         name, model = error.provider, error.model or "unknown"
         group = f"LLM__{name.upper()}"
+        how = f"look at {group}__MODEL and {group}__BASE_URL"
         if isinstance(error, BadKey):
             what, notice = f"{name} refuses the key or the account ({error})", Notice(kind="key", subject=name)
             how = f"look at {group}__API_KEY, and at the account's credit"
         elif isinstance(error, NoSuchModel):
             what, notice = f"{name} does not have the model {model} ({error})", Notice(kind="model", subject=model)
-            how = f"look at {group}__MODEL and {group}__BASE_URL"
         elif isinstance(error, Rejected) and error.is_setup:
-            what = f"{name} refuses every request to the model {model} ({error})"
-            how = (
-                f"look at {group}__MODEL and {group}__BASE_URL; TOOLS__ENABLED=false shows whether a tool is the cause"
-            )
-            notice = Notice(kind="refusal", subject=model)
+            what, notice = f"{name} refuses every request to the model {model} ({error})", _refusal(model)
+            how += "; TOOLS__ENABLED=false shows whether a tool is the cause"
         else:
             return
         self._note(name, model, (problem("models", what, how, notice),))
 
     def on_answer(self, completion: Completion) -> None:
         """Notes that a model has answered, also under the name (an alias, a dated one) with which it failed before."""
-        provider = completion.provider
-        answered = completion.model
-        aliases = {
-            model
-            for name, model in self._found
-            if name == provider and (answered.startswith(f"{model}-") or answered == f"{model}:latest")
-        }
+        provider, answered = completion.provider, completion.model
+        failed = {model for name, model in self._found if name == provider}
+        aliases = {model for model in failed if answered.startswith(f"{model}-") or answered == f"{model}:latest"}
         for model in {answered} | aliases:
-            notices = (
-                Notice(kind="key", subject=provider),
-                Notice(kind="model", subject=model),
-                Notice(kind="refusal", subject=model),
-            )
-            self._note(provider, model, tuple(ok("models", f"{model} answers", notice=notice) for notice in notices))
+            key, name = Notice(kind="key", subject=provider), Notice(kind="model", subject=model)
+            found = tuple(ok("models", f"{model} answers", notice=notice) for notice in (key, name, _refusal(model)))
+            self._note(provider, model, found)
 
     def findings(self) -> tuple[Finding, ...]:
         """Returns the last word on each model."""
@@ -300,3 +264,7 @@ class ModelTroubles:
         self._found[provider, model] = found
         if [(one.level, one.notice) for one in before] != [(one.level, one.notice) for one in found]:
             self.on_change()
+
+
+def _refusal(model: str) -> Notice:
+    return Notice(kind="refusal", subject=model)

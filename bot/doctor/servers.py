@@ -18,8 +18,9 @@ import difflib
 import ipaddress
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, cast
 from urllib.parse import quote, urlsplit
 
@@ -52,29 +53,31 @@ class CheckedServer:
 
     area: str
     """What it serves."""
-    name: str
-    """By which it is told from others: `openai`, `audio`."""
     group: str
     """The settings that name it: `LLM__OPENAI`, with `__BASE_URL`, `__API_KEY` and `__MODEL` behind it."""
     base_url: str
-    path: str = ""
-    """What stands between the address and `/models`: `/v1` with Anthropic."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Those that go with every request, the key aside."""
-    key_headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Empty: there is no key."""
+    """Those that go with every request."""
+    has_key: bool = False
+    """Whether the key is among them."""
+    is_anthropic: bool = False
     is_vendor: bool = False
     """Whether it is the vendor itself, which lists all that it has, and shows it to no one without a key."""
 
     @property
-    def called(self) -> str:
-        """What a finding calls it: one of several by its name."""
-        return self.name if self.area == "models" else "the server"
+    def name(self) -> str:
+        """What a finding calls it: one of several models by its vendor."""
+        return self.group.rpartition("__")[2].lower() if self.area == "models" else "the server"
+
+    @property
+    def subject(self) -> str:
+        """Whose key it is, for the admins."""
+        return self.name if self.area == "models" else self.area
 
     @property
     def models_url(self) -> str:
         """Where its list is."""
-        return f"{self.base_url}{self.path}/models"
+        return f"{self.base_url}{'/v1' if self.is_anthropic else ''}/models"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,41 +93,35 @@ class ServerProbe:
 
 async def look_at(server: CheckedServer, http: Http, *, is_contained: bool) -> ServerProbe:
     """Returns whether the address and the key of a server are right; `is_contained`: Aldis runs in a container."""
-    answer = await _ask(http, server, server.models_url)
-    if isinstance(answer, JsonAnswer) and (names := _names(answer)) is not None:
-        return ServerProbe(findings=(_listed(server),), names=names, told=_told(answer, names, server))
-    return ServerProbe(findings=(await _not_listed(server, answer, http, is_contained=is_contained),))
-
-
-def _listed(server: CheckedServer) -> Finding:
-    """That a server listed its models, and whether that proves the key."""
-    what = f"{server.called} at {without_password(server.base_url)} answers"
-    if not server.key_headers:
-        return ok(server.area, f"{what} and requires no key")
-    if not (server.is_vendor or server.path):
-        return ok(server.area, f"{what}; the key was not tried: that would cost money", _ask_models())
-    return ok(server.area, f"{what} and accepts the key", notice=Notice(kind="key", subject=server.name))
-
-
-async def _not_listed(
-    server: CheckedServer, answer: JsonAnswer | ToolError, http: Http, *, is_contained: bool
-) -> Finding:
-    """Why a server gives no list of models."""
-    at = f"{server.called} at {without_password(server.base_url)}"
+    answer, area = await _ask(http, server, server.models_url), server.area
+    at, key = f"{server.name} at {without_password(server.base_url)}", with_other_name(f"{server.group}__API_KEY")
+    of_key = Notice(kind="key", subject=server.subject)
+    if (told := _told(answer, server)) is not None:
+        if not server.has_key:
+            found = ok(area, f"{at} answers and requires no key")
+        elif server.is_vendor or server.is_anthropic:
+            found = ok(area, f"{at} answers and accepts the key", notice=of_key)
+        else:
+            found = ok(area, f"{at} answers; the key was not tried: that would cost money", _ask_models())
+        return ServerProbe(findings=(found,), names=tuple(told), told=told)
     if isinstance(answer, JsonAnswer) and answer.status in REFUSED:
-        key = with_other_name(f"{server.group}__API_KEY")
-        if not server.key_headers:
-            return problem(server.area, f"{server.called} requires a key", f"set {key}")
-        notice = Notice(kind="key", subject=server.name)
-        return problem(server.area, f"{server.called} refuses the key", f"correct {key}", notice)
-    if why := _why_away(answer):
+        refuses = problem(area, f"{server.name} refuses the key", f"correct {key}", of_key)
+        found = refuses if server.has_key else problem(area, f"{server.name} requires a key", f"set {key}")
+    elif why := _why_away(answer):
         advice = advice_on_address(server.base_url, f"{server.group}__BASE_URL", is_contained=is_contained)
-        return problem(server.area, f"{at} does not answer: {why}", advice)
-    base = server.base_url
-    other = base.removesuffix("/v1") if server.path or base.endswith("/v1") else f"{base}/v1"
-    second = await _ask(http, server, f"{other}{server.path}/models")
-    if isinstance(second, JsonAnswer) and _names(second) is not None:
-        shown, own = without_password(other), f"{server.group}__BASE_URL"
+        found = problem(area, f"{at} does not answer: {why}", advice)
+    else:
+        found = await _misplaced(server, at, http)
+    return ServerProbe(findings=(found,))
+
+
+async def _misplaced(server: CheckedServer, at: str, http: Http) -> Finding:
+    """Why an address that answers lists no models: /v1 is missing or too much, or the server has no list."""
+    base, own = server.base_url, f"{server.group}__BASE_URL"
+    other = base.removesuffix("/v1") if server.is_anthropic or base.endswith("/v1") else f"{base}/v1"
+    moved = replace(server, base_url=other)
+    if _told(await _ask(http, moved, moved.models_url), moved) is not None:
+        shown = without_password(other)
         what = f"{at}: there is nothing there, but it answers at {shown}"
         return problem(server.area, what, f"set {own}={shown}" + (f" (or {ALSO[own]})" if own in ALSO else ""))
     # Whatever answers on the web has no list, but some servers for speech have none either.
@@ -144,27 +141,19 @@ def _why_away(answer: JsonAnswer | ToolError) -> str:
 
 async def look_for(model: str, server: CheckedServer, variable: str, names: tuple[str, ...], http: Http) -> Finding:
     """Returns whether a server that lists these models has this one, which a variable names."""
-    notice = Notice(kind="model", subject=model)
-    is_known, is_denied = model in names or f"{model}:latest" in names, server.is_vendor
+    notice, is_denied = Notice(kind="model", subject=model), server.is_vendor or server.is_anthropic
+    is_known = model in names or f"{model}:latest" in names
     if not is_known:  # it may be an alias
         answer = await _ask(http, server, f"{server.models_url}/{quote(model, safe='')}")
-        body = str(answer.body) if isinstance(answer, JsonAnswer) else ""
-        is_known = isinstance(answer, JsonAnswer) and answer.ok and "'id'" in body
-        is_denied |= model.lower() in body.lower() and "/models" not in body  # the model, not the page, is missing
+        is_known = isinstance(answer, JsonAnswer) and answer.ok and "'id'" in str(answer.body)
     if is_known:
-        return ok(server.area, f"{server.called} has the model {model}", notice=notice)
-    near = nearest(model, names)
-    meant, how = f"; did you mean {near}?" if near else "", f"correct {variable}"
-    if is_denied:
-        return problem(server.area, f"{server.called} has no model {model}{meant}", how, notice)
-    return warning(server.area, f"{server.called} does not list the model {model}{meant}", how)
-
-
-def nearest(name: str, names: tuple[str, ...]) -> str | None:
-    """Returns the name that is most like this one; None where no name is close."""
+        return ok(server.area, f"{server.name} has the model {model}", notice=notice)
     by_lower = {one.lower(): one for one in names}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1, cutoff=_LIKENESS)
-    return by_lower[found[0]] if found else None
+    near = difflib.get_close_matches(model.lower(), by_lower, n=1, cutoff=_LIKENESS)
+    meant, how = f"; did you mean {by_lower[near[0]]}?" if near else "", f"correct {variable}"
+    if is_denied:
+        return problem(server.area, f"{server.name} has no model {model}{meant}", how, notice)
+    return warning(server.area, f"{server.name} does not list the model {model}{meant}", how)
 
 
 def advice_on_address(address: str, variable: str, *, is_contained: bool) -> str:
@@ -214,30 +203,26 @@ async def _ask(
     http: Http, server: CheckedServer, url: str, *, body: Mapping[str, Any] | None = None
 ) -> JsonAnswer | ToolError:
     bounds: Mapping[str, Any] = {"service": "the server", "timeout_seconds": TIMEOUT_SECONDS}
-    headers = {**server.headers, **server.key_headers}
     try:
         if body is not None:
-            return await http.ask_json(url, body=body, headers=headers, **bounds)
-        params = {"limit": "1000"} if server.path and url.endswith("/models") else {}
-        return await http.get_json(url, params=params, headers=headers, **bounds)
+            return await http.ask_json(url, body=body, headers=server.headers, **bounds)
+        params = {"limit": "1000"} if server.is_anthropic and url.endswith("/models") else {}
+        return await http.get_json(url, params=params, headers=server.headers, **bounds)
     except ToolError as error:
         return error
 
 
-def _names(answer: JsonAnswer) -> tuple[str, ...] | None:
-    """The names in a list of models; None where the answer is no such list."""
-    body = cast("dict[str, Any]", answer.body) if answer.ok and isinstance(answer.body, dict) else {}
+def _told(answer: JsonAnswer | ToolError, server: CheckedServer) -> Mapping[str, Capabilities] | None:
+    """What a list says of each model; None where the answer is no such list."""
+    if not (isinstance(answer, JsonAnswer) and answer.ok and isinstance(answer.body, dict)):
+        return None
+    body = cast("dict[str, Any]", answer.body)
     if not isinstance(body.get("data"), list):
         return None
-    names = [entry.get("id") for entry in capabilities.entries(body)][:_MAX_NAMES]
-    return tuple(name for name in names if isinstance(name, str) and len(name) <= _MAX_NAME_CHARS)
-
-
-def _told(answer: JsonAnswer, names: tuple[str, ...], server: CheckedServer) -> Mapping[str, Capabilities]:
-    """What the list says of these models."""
-    read = capabilities.of_anthropic if server.path else capabilities.of_listed
-    entries = {entry.get("id"): entry for entry in capabilities.entries(answer.body)}
-    return {name: read(entries[name]) for name in names}
+    read = capabilities.of_anthropic if server.is_anthropic else capabilities.of_listed
+    entries = islice(capabilities.entries(body), _MAX_NAMES)
+    named = {name: entry for entry in entries if isinstance(name := entry.get("id"), str)}
+    return {name: read(entry) for name, entry in named.items() if len(name) <= _MAX_NAME_CHARS}
 
 
 async def ask_capabilities(
@@ -246,7 +231,7 @@ async def ask_capabilities(
     """Returns the name of the model and what the server says of it; `model` empty means the first of its list."""
     try:
         async with asyncio.timeout(timeout_seconds):
-            if server.path:  # Anthropic's
+            if server.is_anthropic:
                 url = f"{server.models_url}/{quote(model, safe='')}"
                 return model, capabilities.of_anthropic(await _answer(server, http, url))
             return (model, NOTHING) if server.is_vendor else await _ask_compatible(server, model, http)

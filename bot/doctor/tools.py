@@ -13,15 +13,16 @@ Tools are made for it and never called; servers that give some while Aldis runs 
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal
+
+from pydantic import SecretStr
 
 from bot.chat.notices import Notice
 from bot.doctor.findings import Deps, Finding, hint, join_words, ok, problem, warning
 from bot.doctor.servers import REFUSED, TIMEOUT_SECONDS, advice_on_address, why_silent, with_other_name
-from bot.errors import ConfigError
 from bot.settings import Settings
 from tools import (
     CATALOG,
@@ -31,7 +32,6 @@ from tools import (
     ToolDeps,
     ToolError,
     TwitterOptions,
-    bearer,
     build_tools,
     sources,
 )
@@ -40,9 +40,18 @@ State = Literal["on", "off", "missing"]
 """Offered to models; switched off; without something that it needs."""
 
 _GROUP = "TOOLS__WEB_SEARCH__"
-_NO_QUERY = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}
-"""What SearXNG and Brave answer to a search without a query."""
 _FIELD = re.compile(r"\b[A-Z][A-Z0-9_]*\b")
+_Along = tuple[Mapping[str, str], Mapping[str, str]]
+"""Parameters and headers of a request."""
+_TRIALS: Mapping[str, tuple[str, str, str, Callable[[str], _Along]]] = {
+    "Brave Search": ("api_key", "base_url", "/web/search", lambda key: ({}, {"X-Subscription-Token": key})),
+    "Tavily": ("tavily_api_key", "tavily_base_url", "/usage", lambda key: ({}, {"Authorization": f"Bearer {key}"})),
+    "SerpApi": ("serpapi_api_key", "serpapi_base_url", "/account.json", lambda key: ({"api_key": key}, {})),
+    "SearXNG": ("", "searxng_base_url", "/search", lambda _: ({"format": "json"}, {})),
+}
+"""What tells for nothing whether a service takes its key: the fields of key and address, the path, what goes along."""
+_ANSWERS = {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.TOO_MANY_REQUESTS}
+"""What says that all is well, besides an answer: SearXNG and Brave miss the query."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,13 +81,26 @@ def inventory(settings: Settings, around: ToolDeps) -> tuple[ToolGroup, ...]:
     )
 
 
-def check_approve(deps: Deps) -> list[Finding]:
-    """Whether what has to ask first is a tool; Aldis does not start otherwise."""
-    try:
-        deps.check_approve()
-    except ConfigError as error:
-        return [problem("tools", str(error))]
-    return []
+def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool) -> ToolGroup:
+    switches = ["TOOLS__ENABLED=true"] if not all_on else []
+    switches += [f"{_variable(name, 'ENABLED')}=true"] if not options.enabled else []
+    fields, lacks, missing = type(options).model_fields, options.missing_settings(), ""
+    if not tools and lacks is not None:
+        missing = _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], lacks)
+        missing = join_words(missing.split(" or "), last="or")
+    elif not tools and not CATALOG[name].source:
+        missing = "what other tools need, too"
+    idle = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
+    state: State = "off" if switches else "missing" if missing else "on"
+    advice = f"it would also ask {join_words(idle)}" if idle else ""
+    if state != "on":
+        wanted = join_words([*switches, *([missing] if missing else [])])
+        advice = f"{wanted} switches it on" if switches else f"it needs {wanted}"
+    return ToolGroup(name=name, state=state, tools=tuple(tools), seen_by=options.seen_by(), advice=advice)
+
+
+def _variable(group: str, field: str) -> str:
+    return f"TOOLS__{group}__{field}".upper()
 
 
 def check_tools(settings: Settings, around: ToolDeps) -> Iterator[Finding]:
@@ -119,103 +141,48 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
     return found
 
 
-def _group(name: str, options: Options, tools: Sequence[Tool], *, all_on: bool) -> ToolGroup:
-    missing = None if tools else _missing(name, options)
-    switches = ["TOOLS__ENABLED=true"] if not all_on else []
-    switches += [f"{_variable(name, 'ENABLED')}=true"] if not options.enabled else []
-    wanted = join_words([*switches, *([missing] if missing else [])])
-    idle = [f"{service} with {_variable(name, variable)}" for service, variable in options.idle_services().items()]
-    state: State = "off" if switches else "missing" if missing else "on"
-    besides = f"it would also ask {join_words(idle)}" if idle else ""
-    advice = {"off": f"{wanted} switches it on", "missing": f"it needs {wanted}"}.get(state, besides)
-    return ToolGroup(name=name, state=state, tools=tuple(tools), seen_by=options.seen_by(), advice=advice)
-
-
-def _missing(name: str, options: Options) -> str | None:
-    """What a group without tools lacks; None where it gets them later."""
-    missing = options.missing_settings()
-    if missing is None:
-        return None if CATALOG[name].source else "what other tools need, too"
-    fields = type(options).model_fields
-    wanted = [
-        _FIELD.sub(lambda word: _variable(name, word[0]) if word[0].lower() in fields else word[0], one)
-        for one in missing.split(" or ")
-    ]
-    return join_words(wanted, last="or")
-
-
-def _variable(group: str, field: str) -> str:
-    return f"TOOLS__{group}__{field}".upper()
-
-
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """A request that costs nothing and tells whether a service takes its key."""
-
-    service: str
-    key: str
-    """The field of the key; empty where there is none."""
-    address: str
-    path: str
-    base_url: str
-    params: Mapping[str, str] = field(default_factory=dict[str, str])
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
 async def check_search(settings: Settings, deps: Deps) -> list[Finding]:
     """Returns which services take their keys; of those that nothing is free with, that they were not tried."""
     if not settings.tools.enabled:
         return []
     found: list[Finding] = []
-    options = settings.tools.options_by_name.get("web_search")
+    untried: list[tuple[str, str]] = []
+    options, twitter = map(settings.tools.options_by_name.get, ("web_search", "twitter"))
     if isinstance(options, SearchOptions):
-        found += await asyncio.gather(*(_try(trial, deps) for trial in _trials(options)))
+        wanted = [name for name, (key, address, *_) in _TRIALS.items() if getattr(options, key or address) is not None]
+        found += await asyncio.gather(*(_try(service, options, deps) for service in wanted))
         for service, variable in options.idle_services().items() if options.providers else ():
             how = f"set {with_other_name(_GROUP + variable)}, or take it out"
             found.append(warning("search", f"{service} is named in {_GROUP}PROVIDERS, but skipped", how))
-        if options.perplexity_api_key is not None:
-            found.append(_untried("Perplexity", f"{_GROUP}PERPLEXITY_API_KEY"))
-    twitter = settings.tools.options_by_name.get("twitter")
+        untried += [("Perplexity", f"{_GROUP}PERPLEXITY_API_KEY")] if options.perplexity_api_key is not None else []
     if isinstance(twitter, TwitterOptions) and twitter.enabled and twitter.bearer_token is not None:
-        found.append(_untried("X", "TOOLS__TWITTER__BEARER_TOKEN"))
+        untried.append(("X", "TOOLS__TWITTER__BEARER_TOKEN"))
+    for service, variable in untried:
+        what = f"{service} has a key ({with_other_name(variable)}), which was not tried: that would cost money"
+        found.append(ok("search", what))
     return found
 
 
-def _untried(service: str, variable: str) -> Finding:
-    what = f"{service} has a key ({with_other_name(variable)}), which was not tried: that would cost money"
-    return ok("search", what)
-
-
-def _trials(options: SearchOptions) -> Iterator[_Trial]:
-    if key := options.api_key:
-        token = {"X-Subscription-Token": key.get_secret_value()}
-        yield _Trial("Brave Search", "API_KEY", "BASE_URL", "/web/search", options.base_url, headers=token)
-    if key := options.tavily_api_key:
-        base_url = options.tavily_base_url
-        yield _Trial("Tavily", "TAVILY_API_KEY", "TAVILY_BASE_URL", "/usage", base_url, headers=bearer(key))
-    if key := options.serpapi_api_key:
-        base_url, given = options.serpapi_base_url, {"api_key": key.get_secret_value()}
-        yield _Trial("SerpApi", "SERPAPI_API_KEY", "SERPAPI_BASE_URL", "/account.json", base_url, params=given)
-    if (base_url := options.searxng_base_url) is not None:
-        yield _Trial("SearXNG", "", "SEARXNG_BASE_URL", "/search", base_url, params={"format": "json"})
-
-
-async def _try(trial: _Trial, deps: Deps) -> Finding:
-    service, address, url = trial.service, _GROUP + trial.address, trial.base_url + trial.path
+async def _try(service: str, options: SearchOptions, deps: Deps) -> Finding:
+    key, field, path, along = _TRIALS[service]
+    given: SecretStr | None = getattr(options, key) if key else None
+    params, headers = along(given.get_secret_value() if given else "")
+    address, url = _GROUP + field.upper(), f"{getattr(options, field)}{path}"
     try:
         answer = await deps.tool_deps.http.get_json(
-            url, service=service, params=trial.params, headers=trial.headers, timeout_seconds=TIMEOUT_SECONDS
+            url, service=service, params=params, headers=headers, timeout_seconds=TIMEOUT_SECONDS
         )
     except ToolError as error:
         advice = advice_on_address(url, address, is_contained=deps.is_contained)
         return problem("search", f"{service} does not answer: {why_silent(error)}", advice)
     notice = Notice(kind="key", subject=service)
     is_refused = answer.status in REFUSED or "SUBSCRIPTION_" in str(answer.body)  # Brave refuses with 422
-    if is_refused and trial.key:
-        return problem("search", f"{service} refuses the key", f"correct {with_other_name(_GROUP + trial.key)}", notice)
+    if is_refused and key:
+        advice = f"correct {with_other_name(_GROUP + key.upper())}"
+        return problem("search", f"{service} refuses the key", advice, notice)
     if is_refused:
         what = f"{service} does not answer in JSON: add `json` to `search.formats` in its settings"
         return warning("search", what, f"is {address} its address?")
-    if answer.ok or answer.status in _NO_QUERY | {HTTPStatus.TOO_MANY_REQUESTS}:
+    if answer.ok or answer.status in _ANSWERS:
         return ok("search", f"{service} answers", notice=notice)
     return warning("search", f"{service} answers {answer.status}", f"is {address} its address?")

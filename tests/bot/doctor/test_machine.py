@@ -1,12 +1,11 @@
 """Folders, ports, feeds and extras: what a start would trip over is found before it."""
 
+import asyncio
 import socket
 from pathlib import Path
 
-from bot.doctor.machine import check_rights, check_store_folder, is_contained
+from bot.doctor.machine import check_rights, check_store
 from bot.settings import Settings, load_settings
-
-SECRET = "0123456789abcdef"
 
 
 def given(**values: str) -> Settings:
@@ -16,10 +15,10 @@ def given(**values: str) -> Settings:
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """Whatever is in its place; one that has still to be made is looked at where it would be."""
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
-    assert check_store_folder(given(STORE__PATH=str(tmp_path / "new" / "deeper" / "aldis.db"))) == []
-    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+    _, [well] = asyncio.run(check_store(given(STORE__PATH=str(tmp_path / "new" / "deeper" / "aldis.db"))))
+    assert (well.level, list(tmp_path.iterdir())) == ("ok", [tmp_path / "file"])
     for path in (tmp_path / "file" / "aldis.db", Path("/proc/1/aldis.db")):
-        [found] = check_store_folder(given(STORE__PATH=str(path)))
+        _, [found] = asyncio.run(check_store(given(STORE__PATH=str(path))))
         assert (found.level, "cannot write to" in found.what) == ("problem", True)
         assert "STORE__PATH" in found.advice
 
@@ -40,9 +39,3 @@ def test_keys_that_others_may_read_are_named(tmp_path: Path) -> None:
     assert (found.level, "settings.env, aldis.db-master-key in" in found.what) == ("warning", True)
     files = f"{tmp_path}/settings.env {tmp_path}/aldis.db-master-key"
     assert found.advice == f"`chmod go-rwx {files}` removes that permission"
-
-
-def test_a_container_is_known_by_its_marks() -> None:
-    """Here there is none, or there is one: it says what the files say."""
-    marks = ("/.dockerenv", "/run/.containerenv")
-    assert is_contained() == any(Path(mark).exists() for mark in marks)

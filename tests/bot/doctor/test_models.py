@@ -71,7 +71,7 @@ async def test_an_unknown_model_is_told_with_the_one_that_was_meant(tmp_path: Pa
         found = wrong(await examined(tmp_path, given))
     assert found == [
         f"models: anthropic has no model {slip}; did you mean claude-haiku-5-5? -> correct LLM__ANTHROPIC__MODEL",
-        "models: openai has no model gpt-6-lunar; did you mean gpt-6-luna? -> correct LLM__CHOICES",
+        "models: openai does not list the model gpt-6-lunar; did you mean gpt-6-luna? -> correct LLM__CHOICES",
     ]
 
 
