@@ -46,17 +46,11 @@ PRAGMA foreign_keys = ON;
 PRAGMA temp_store = MEMORY;
 """
 
-BUSY_SECONDS = 5.0
+_BUSY_SECONDS = 5.0
 
 _RESTORE = "restore a backup with `aldis restore FILE`"
 
 _NO_ROOM = "no room is left on the disk: what was kept is safe, nothing new is taken in until there is room"
-
-CHECKED_BYTES = 64 * 2**20
-"""Files up to this size have their structure checked at every opening; larger ones only after an unclean stop.
-
-The check takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured). Damage
-that it does not see is reported when the data is read, and every backup is checked completely."""
 
 _NO_TEXT = "Could not decode to UTF-8 column"
 """Start of Python's message when a text column is not UTF-8. Source: CPython 3.11, Modules/_sqlite/cursor.c (2026)."""
@@ -170,27 +164,25 @@ def check_structure(connection: sqlite3.Connection, schema: str, path: Path) -> 
         raise Damaged(f"{path} is damaged: {_RESTORE}")
 
 
-def connect(path: Path, keys_path: Path, busy_seconds: float, checked_bytes: int) -> sqlite3.Connection:
-    """Opens or creates the database, with the key file attached as `keys`; checks both.
+def connect(path: Path, keys_path: Path) -> sqlite3.Connection:
+    """Opens or creates the database, with the key file attached as `keys`; checks the structure of both.
 
-    A large database is checked only if it was not closed in order.
+    The check takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured).
+    Damage that it does not see is reported when the data is read or copied.
 
     Raises:
         Damaged: one of them is not sound.
         sqlite3.Error: one of them cannot be opened or read at all.
         OSError: one of them cannot be created.
     """
-    log = beside(path, "-wal")
-    was_clean = not log.exists() or log.stat().st_size == 0
     for file in (path, keys_path):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_seconds)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=_BUSY_SECONDS)
     try:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_path),))
         connection.executescript(_PRAGMAS)
         connection.create_function("add_decimals", 2, _add_decimals)  # SQLite has no decimal numbers
-        if not was_clean or path.stat().st_size <= checked_bytes:
-            check_structure(connection, "main", path)
+        check_structure(connection, "main", path)
         check_structure(connection, "keys", keys_path)
     except BaseException:
         connection.close()
@@ -202,34 +194,14 @@ def _add_decimals(one: str, other: str) -> str:
     return str(Decimal(one) + Decimal(other))
 
 
-_FOLDED_PAGES = 1000
-"""How many pages the log may reach before SQLite checkpoints it with the next commit; SQLite's default."""
-
-
-_FOLDING_PAUSES = (0.1, 0.4, 0.0)
-"""The seconds after each try to empty the log while another program reads it. The store's thread does not wait."""
-
-
 @dataclass(eq=False, kw_only=True)
 class _Unit:
-    """A unit of work, its caller, and its result or error."""
+    """A unit of work, what its caller waits for, and its result or error."""
 
     work: Callable[[sqlite3.Connection], Any]
     done: asyncio.Future[Any]
-    kept: Callable[[Any], None] | None
     result: Any = None
     error: BaseException | None = None
-
-    def settle(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Tells the caller, who may have been cancelled. What `kept` raises is the loop's to report."""
-        if self.error is None and self.kept is not None:
-            loop.call_soon(self.kept, self.result)  # runs before the caller goes on
-        if self.done.done():
-            return
-        if self.error is None:
-            self.done.set_result(self.result)
-        else:
-            self.done.set_exception(self.error)
 
 
 class _Thread(aiosqlite.Connection):
@@ -238,22 +210,14 @@ class _Thread(aiosqlite.Connection):
     A transaction of ten statements would cross between the threads ten times; as one function it crosses once.
     """
 
-    _ending: asyncio.Future[Any] | None = None
-
     async def begin(self) -> None:
         """Starts the thread and opens the connection. If that fails, the thread has ended when this raises."""
         try:
             await self
         except BaseException:
             # aiosqlite does not wait for its thread, which fails if it reports its end after the event loop is gone.
-            if self._ending is not None:
-                await self._ending
+            self._thread.join()
             raise
-
-    def stop(self) -> asyncio.Future[Any] | None:
-        """Like the original, but remembers the future for `begin`."""
-        self._ending = super().stop()  # pyright: ignore[reportUnknownMemberType] (untyped there)
-        return self._ending
 
     def submit(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
         """Runs `work` on the thread, after everything submitted before.
@@ -268,32 +232,20 @@ class _Thread(aiosqlite.Connection):
 class Database:
     """An open database. Belongs to one event loop."""
 
-    def __init__(self, thread: _Thread, lock: int, path: Path) -> None:
-        self.path = path
+    def __init__(self, thread: _Thread, lock: int) -> None:
         self._thread = thread
         self._lock = lock
         self._waiting: list[_Unit] = []
         self._is_idle = asyncio.Event()
         """Set while no commit is under way, or about to be."""
         self._is_idle.set()
-        self._folding = asyncio.Lock()
-        """Held during a checkpoint, and while there must be none."""
         self._is_closed = False
 
     @classmethod
-    async def open(
-        cls,
-        path: Path,
-        keys_path: Path,
-        *,
-        prepare: Callable[[], None] = lambda: None,
-        busy_seconds: float = BUSY_SECONDS,
-        checked_bytes: int = CHECKED_BYTES,
-    ) -> "Database":
+    async def open(cls, path: Path, keys_path: Path, *, prepare: Callable[[], None] = lambda: None) -> "Database":
         """Opens or creates the database for this process alone, and attaches the key file as `keys`.
 
-        `prepare` runs first, once no other process can open the files. A statement fails if another program locks the
-        file for longer than `busy_seconds`. Files of up to `checked_bytes` are checked after a clean stop, too.
+        `prepare` runs first, once no other process can open the files.
 
         Raises:
             StoreInUse: another process has it open.
@@ -301,30 +253,19 @@ class Database:
             StoreError: it cannot be opened.
         """
         lock = lock_file(path)
+        thread = _Thread(lambda: connect(path, keys_path), iter_chunk_size=64)
         try:
             prepare()
+            await thread.begin()
         except BaseException as error:
-            os.close(lock)
-            if isinstance(error, OSError):
-                raise translate_error(error) from error
-            raise
-        thread = _Thread(lambda: connect(path, keys_path, busy_seconds, checked_bytes), iter_chunk_size=64)
-        opening = asyncio.ensure_future(thread.begin())
-        try:
-            await asyncio.shield(opening)
-        except BaseException as error:
-            # When the caller is cancelled, the thread is still opening the connection.
-            await asyncio.wait([opening])
-            if opening.exception() is None:
-                await thread.close()
             os.close(lock)
             if isinstance(error, FOREIGN_ERRORS):
                 raise translate_error(error) from error
             raise
-        return cls(thread, lock, path)
+        return cls(thread, lock)
 
     async def transaction(
-        self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] | None = None
+        self, work: Callable[[sqlite3.Connection], T], *, kept: Callable[[T], None] = lambda _: None
     ) -> T:
         """Runs `work` on the store's thread, all or nothing; returns its result once it is on the disk.
 
@@ -336,13 +277,14 @@ class Database:
         """
         self._refuse_if_closed()
         loop = asyncio.get_running_loop()
-        unit = _Unit(work=work, done=loop.create_future(), kept=kept)
+        unit = _Unit(work=work, done=loop.create_future())
+        unit.done.add_done_callback(lambda done: None if done.exception() else kept(done.result()))
         self._waiting.append(unit)
         if self._is_idle.is_set():
             self._is_idle.clear()
             # Not right now: units that are added in this iteration of the loop share the commit.
             loop.call_soon(self._flush)
-        return await unit.done
+        return await asyncio.shield(unit.done)
 
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` by itself on the store's thread, without waiting for a commit.
@@ -363,42 +305,14 @@ class Database:
         """Moves the write-ahead log into the database file and empties it.
 
         Raises:
-            StoreInUse: another program reads the log and was still at it after some tries; nothing is lost.
+            StoreInUse: another program reads the log; nothing is lost.
             StoreError: it could not be written; nothing is lost.
         """
-        async with self._folding:
-            for pause in _FOLDING_PAUSES:
-                if await self.alone(_is_emptied):
-                    return
-                await asyncio.sleep(pause)
-        raise StoreInUse(
-            "another program reads the database, so its log cannot be emptied: what was deleted stays on the disk "
-            "until that program ends"
-        )
-
-    async def copy_files(self, begin: Callable[[sqlite3.Connection], None], go_on: Callable[[], object]) -> None:
-        """Copies the files; only `begin` holds up other work.
-
-        `begin` runs on the store's thread and sees the file and its log at one moment. `go_on` then runs beside other
-        work; until it ends there is no checkpoint, so the file does not change and the log grows.
-
-        Raises:
-            StoreError: SQLite or a file failed.
-        """
-
-        def held(connection: sqlite3.Connection) -> None:
-            connection.execute("PRAGMA main.wal_autocheckpoint = 0")
-            begin(connection)
-
-        async with self._folding:
-            try:
-                await self.alone(held)
-                await asyncio.to_thread(go_on)
-            except FOREIGN_ERRORS as error:
-                raise translate_error(error) from error
-            finally:
-                again = f"PRAGMA main.wal_autocheckpoint = {_FOLDED_PAGES}"
-                await self._thread.submit(lambda connection: connection.execute(again).fetchall())
+        if not await self.alone(_is_emptied):
+            raise StoreInUse(
+                "another program reads the database, so its log cannot be emptied: what was deleted stays on the disk "
+                "until that program ends"
+            )
 
     async def aclose(self) -> None:
         """Finishes all waiting work and closes, which checkpoints the log. Closing again does nothing."""
@@ -407,9 +321,8 @@ class Database:
         # First: nobody must start to wait for a thread that no longer answers.
         self._is_closed = True
         await self._is_idle.wait()
-        async with self._folding:  # closing checkpoints, which must not happen during a copy
-            await self._thread.close()
-            os.close(self._lock)
+        await self._thread.close()
+        os.close(self._lock)
 
     def _refuse_if_closed(self) -> None:
         if self._is_closed:
@@ -422,12 +335,13 @@ class Database:
         done.add_done_callback(lambda done: self._after_flush(done, units))
 
     def _after_flush(self, done: asyncio.Future[None], units: Sequence[_Unit]) -> None:
-        loop = done.get_loop()
         for unit in units:
-            unit.error = unit.error or done.exception()
-            unit.settle(loop)
+            if error := unit.error or done.exception():
+                unit.done.set_exception(error)
+            else:
+                unit.done.set_result(unit.result)
         if self._waiting:
-            loop.call_soon(self._flush)
+            done.get_loop().call_soon(self._flush)
         else:
             self._is_idle.set()
 
@@ -437,16 +351,11 @@ def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
     try:
         # Not IMMEDIATE, which would lock the key file each time; no other process writes anyway.
         connection.execute("BEGIN")
-        if len(units) == 1:
-            # Most units come alone and need no savepoint: two statements less.
-            _attempt(connection, units[0], undo="ROLLBACK")
-        else:
-            for unit in units:
-                connection.execute("SAVEPOINT unit")
-                _attempt(connection, unit, undo="ROLLBACK TO unit")
-                connection.execute("RELEASE unit")
-        if connection.in_transaction:
-            connection.execute("COMMIT")
+        for unit in units:
+            connection.execute("SAVEPOINT unit")
+            _attempt(connection, unit)
+            connection.execute("RELEASE unit")
+        connection.execute("COMMIT")
     except sqlite3.Error as error:
         with suppress(sqlite3.Error):
             connection.execute("ROLLBACK")
@@ -454,7 +363,7 @@ def _commit(connection: sqlite3.Connection, units: Sequence[_Unit]) -> None:
             unit.error = unit.error or translate_error(error)
 
 
-def _attempt(connection: sqlite3.Connection, unit: _Unit, *, undo: str) -> None:
+def _attempt(connection: sqlite3.Connection, unit: _Unit) -> None:
     try:
         unit.result = unit.work(connection)
     except BaseException as error:
@@ -462,7 +371,7 @@ def _attempt(connection: sqlite3.Connection, unit: _Unit, *, undo: str) -> None:
         if isinstance(error, sqlite3.Error) and not connection.in_transaction:
             # SQLite rolled everything back (a full disk), the units before this one included.
             raise
-        connection.execute(undo)
+        connection.execute("ROLLBACK TO unit")
 
 
 def _is_emptied(connection: sqlite3.Connection) -> bool:

@@ -204,11 +204,12 @@ class Store:
         """
         night = now.astimezone(ZoneInfo(timezone)).replace(hour=3, minute=0, second=0, microsecond=0)
         night -= timedelta(days=night > now)
-        copies = await asyncio.to_thread(backup.copies_in, folder)
+        copies = backup.copies_in(folder)
         if all(made_at < night for made_at in copies.values()):
-            await backup.write_backup(self._database, folder, now=now)
-        old = [path for path, made_at in copies.items() if made_at < now - kept]
-        await asyncio.to_thread(backup.delete_copies, old)
+            await self.backup(folder, now=now)
+        for copy, made_at in copies.items():
+            if made_at < now - kept:
+                backup.delete_copy(copy)
 
     async def backup(self, folder: Path, *, now: datetime) -> Path:
         """Copies the store into the folder while it is in use; returns the path of the copy.
@@ -219,7 +220,7 @@ class Store:
             StoreFull: the disk is full; nothing is left behind.
             StoreError: the folder cannot be written; nothing is left behind.
         """
-        return await backup.write_backup(self._database, folder, now=now)
+        return await self._database.alone(lambda connection: backup.write_backup(connection, folder, now))
 
     async def checkpoint(self) -> None:
         """Removes what was deleted from the files: checkpoints the write-ahead log and destroys keys no longer needed.

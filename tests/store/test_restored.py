@@ -107,19 +107,6 @@ class TestTheMark:
         restore(copy, path, now=NOON + HOUR)
         assert await restoration(path) == Restoration(copied_at=NOON, restored_at=NOON + HOUR)
 
-    async def test_looking_for_it_changes_nothing(self, path: Path, tmp_path: Path) -> None:
-        """Not even the log that a kill has left, by which the next opening knows that it has to look closer."""
-        restore(await copied(path, tmp_path / "copies"), path, now=NOON)
-        log = path.with_name(path.name + "-wal")
-        async with open_store(path, realm="signal") as store:
-            await store.transaction(lambda repos: repos.restored.decide())
-            killed = tmp_path / "killed" / path.name
-            copy_all(path, killed)
-        left = killed.with_name(log.name).read_bytes()
-        assert left
-        assert not is_undecided(killed)
-        assert killed.with_name(log.name).read_bytes() == left
-
     async def test_there_is_none_where_there_is_no_store(self, path: Path) -> None:
         """A new one has nothing to decide; what is no database is told by whoever opens it; one in use is told."""
         assert not is_undecided(path)
@@ -130,12 +117,6 @@ class TestTheMark:
         async with open_store(path, realm="signal"):
             with pytest.raises(StoreInUse):
                 is_undecided(path)
-
-
-def copy_all(path: Path, target: Path) -> None:
-    target.parent.mkdir()
-    for file in path.parent.glob(f"{path.name}*"):
-        target.with_name(file.name).write_bytes(file.read_bytes())
 
 
 class TestWhatIsOpen:
