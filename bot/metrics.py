@@ -23,7 +23,7 @@ _OTHER = "other"
 _NO_NAME = re.compile(r"[^a-z0-9_]")
 
 COUNTS = (
-    *("captchas_solved", "codes_given", "copies_removed", "envelopes_delete", "envelopes_edit"),
+    *("captchas_solved", "codes_given", "envelopes_delete", "envelopes_edit"),
     *("envelopes_message", "envelopes_other", "envelopes_reaction", "envelopes_receipt", "envelopes_reminder"),
     *("envelopes_timer", "envelopes_undecryptable", "feed_articles", "feeds_failed", "feeds_read"),
     *("feeds_unchanged", "files_refused", "members_unknown", "missed_network", "missed_no_keys"),

@@ -7,41 +7,96 @@ but it proves none of those if its author may be a stranger.
 
 An attempt can get its name from its start until its item is settled, however slow the bridge is: until the bridge
 answers, a receipt proves the item, or a repetition succeeds. An attempt given up in doubt stays open as long as it
-would have waited to be repeated. A receipt proves an item if it can mean no other (`store.proofs`); until then it is
-kept. Phones confirm a reaction like a message, so reactions take part in this, too (`begin_reaction`).
+would have waited to be repeated. Each attempt that went out has one name, so a receipt proves an item if it can mean
+attempts of no other; until then it is kept. Phones confirm a reaction like a message, so reactions take part in this,
+too (`begin_reaction`).
 
 An answer that arrives twice is a nuisance; one that counts as sent but never went out is lost.
-
-What such names say about copies of a repeated item belongs to `store.sent`. If nothing has replaced a status yet that
-was given up in doubt and arrived after all, the replacement still edits it.
 """
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import astuple
-from datetime import datetime
+from dataclasses import astuple, dataclass
+from datetime import datetime, timedelta
 
-from store.proofs import BEHIND_MS, KeptReceipt, Proofs, UnnamedAttempt, prove_receipts
 from store.records import Confirmation, ConversationId, OutboxId
 from store.repository import AT_ONCE, Repository, millis
-from store.sealing import Keyring
-from store.sent import Copies
 
+_BEHIND_MS = 1000
+"""How far the clock of the bridge, which names the messages, may be behind ours."""
 _AHEAD_MS = 60_000
-"""How far the clock of the bridge may be ahead of ours; a receipt for a later name confirms nothing that went out."""
+"""How far it may be ahead; a receipt for a later name confirms nothing that went out."""
 _UNANSWERED = 2**62
 """The `open_until` of an attempt that the bridge has not answered yet."""
-_MAX_RECEIPTS = 512
-_MAX_RECEIPTS_OF_ONE = 32
-"""How many receipts that prove nothing yet are kept, in all and per person: no more sends than that are in doubt."""
+_MAX_RECEIPTS = 32
+"""How many receipts that prove nothing yet are kept per person: no more sends than that are in doubt."""
+_REACTIONS_KEPT = timedelta(hours=1)
+"""Longer than any send waits for its receipt."""
+
+_LeftAt = Mapping[tuple[int, bytes], int | None]
+"""When people left their groups, by conversation and person; None: they are in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Receipt:
+    """One message that somebody has received."""
+
+    name: int
+    person: bytes
+    """The handle of their direct chat."""
+    ahead_ms: int
+    """How far own time was ahead of the machine's clock when it came."""
+    came_at: int
+    """In own time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Send:
+    """An attempt whose name is unknown, with what a receipt of it would look like."""
+
+    id: int
+    """Grows with time; negative for a reaction."""
+    item: int
+    """The item that was sent; several attempts can send the same one."""
+    is_pending: bool
+    """Whether its name may still become known, after which it cannot be mistaken for another."""
+    conversation: int
+    handle: bytes
+    in_group: bool
+    begun_at: int
+    until: int | None
+    """When it can have got its name at the latest; None: it still can."""
+    listed_at: int | None
+    """When the bridge last listed the members of its group; None: never."""
+    ahead_ms: int
+    """How far own time was ahead of the machine's clock when it began."""
+
+    def may_be(self, receipt: _Receipt, *, latest_at: int | None = None) -> bool:
+        """Whether it can have got the name of the receipt, by `latest_at` if set."""
+        earliest, latest = self._span(receipt)
+        began_before = self.begun_at <= receipt.came_at and self.begun_at - _BEHIND_MS <= latest
+        is_in_time = latest_at is None or earliest <= latest_at
+        return began_before and is_in_time and (self.until is None or earliest <= self.until)
+
+    def reaches(self, receipt: _Receipt, left_at: _LeftAt) -> bool | None:
+        """Whether the author of the receipt received it, if the receipt means it; None: unknown."""
+        if not self.in_group:
+            return self.handle == receipt.person
+        earliest, latest = self._span(receipt)
+        here = self.conversation, receipt.person
+        if here in left_at and ((left := left_at[here]) is None or left >= earliest):
+            return True
+        # Somebody missing from an earlier list may have joined since.
+        return None if self.listed_at is None or self.listed_at < latest else False
+
+    def _span(self, receipt: _Receipt) -> tuple[int, int]:
+        """Returns when the message was named if this is it: earliest and latest, as the clock may have been set."""
+        by = self.ahead_ms, receipt.ahead_ms
+        return receipt.name + min(by), receipt.name + max(by)
 
 
 class Attempts(Repository):
     """The repository of sends and receipts. All methods run inside a transaction."""
-
-    def __init__(self, keyring: Keyring, notified: set[str], realm: str) -> None:
-        super().__init__(keyring, notified, realm)
-        self._copies = Copies(keyring, notified, realm)
 
     def begin(self, item: int, *, now: datetime, stamped_at: datetime) -> int:
         """Notes that an item is about to be sent; returns how many earlier attempts may have gone out.
@@ -111,14 +166,11 @@ class Attempts(Repository):
         self.notify("members")
 
     def name_last(self, item: int, sent_at: int) -> None:
-        """Names the last attempt. Another name that a receipt gave it moves to an attempt before it."""
-        last = "(SELECT max(id) FROM attempts WHERE outbox_id = ?2)"
+        """Names the last attempt as the bridge says, whatever a receipt took its name for."""
         self.execute(
-            f"UPDATE attempts SET sent_at = (SELECT sent_at FROM attempts WHERE id = {last} AND sent_at <> ?1) "  # noqa: S608
-            f"WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2 AND sent_at IS NULL AND id <> {last})",
+            "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2)",
             (sent_at, item),
         )
-        self.execute(f"UPDATE attempts SET sent_at = ?1 WHERE id = {last}", (sent_at, item))  # noqa: S608
         self.execute(
             "UPDATE attempts SET open_until = NULL WHERE outbox_id = ? AND sent_at IS NULL AND open_until = ?",
             (item, _UNANSWERED),
@@ -137,17 +189,16 @@ class Attempts(Repository):
         """Deletes the words of the messages that these turns have answered, where nothing of the answers is left to
         send.
         """
-        for turn in turns:
-            self.execute(
-                "UPDATE inbox SET envelope = NULL WHERE turn_id = ?1 AND state = 'done' AND envelope IS NOT NULL "
-                "AND NOT EXISTS (SELECT 1 FROM outbox WHERE turn_id = ?1 "
-                "AND state IN ('waiting', 'sending', 'unknown'))",
-                (turn,),
-            )
+        self.execute(
+            "UPDATE inbox SET envelope = NULL WHERE turn_id IN (SELECT value FROM json_each(?)) AND state = 'done' "
+            "AND envelope IS NOT NULL AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.turn_id = inbox.turn_id "
+            "AND outbox.state IN ('waiting', 'sending', 'unknown'))",
+            (_as_json(turns),),
+        )
 
     def provable(self, confirmations: Iterable[Confirmation], *, now: datetime) -> list[Confirmation]:
         """Returns the confirmations that can mean some attempt. Writes nothing, so that others cost nothing."""
-        unnamed = self._unnamed_attempts(now)
+        unnamed = self._unnamed(now)
         return [one for one in confirmations if self._fitting(one, unnamed)]
 
     def prove_all(self, confirmations: Iterable[Confirmation], *, now: datetime) -> int:
@@ -155,18 +206,21 @@ class Attempts(Repository):
 
         Receipts that are not clear yet are kept until they are.
         """
-        unnamed = self._unnamed_attempts(now)
+        unnamed = self._unnamed(now)
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
-        count = 0
-        for start in range(0, len(fitting), _MAX_RECEIPTS_OF_ONE):
-            self.execute_many(
-                "INSERT INTO receipts (target, person, ahead_ms, came_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                [astuple(receipt) for receipt in fitting[start : start + _MAX_RECEIPTS_OF_ONE]],
-            )
-            count += self.reconcile(now=now)
-            self._bound_receipts()
-        if fitting:
-            self.notify("members")
+        if not fitting:
+            return 0
+        self.execute_many(
+            "INSERT INTO receipts (target, person, ahead_ms, came_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [astuple(receipt) for receipt in fitting],
+        )
+        count = self.reconcile(now=now)
+        self.execute(
+            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM (SELECT target, person, "
+            "row_number() OVER (PARTITION BY person ORDER BY target DESC) AS place FROM receipts) WHERE place > ?)",
+            (_MAX_RECEIPTS,),
+        )
+        self.notify("members")
         return count
 
     def recognize(self, item: OutboxId, name: int, *, now: datetime) -> None:
@@ -178,75 +232,50 @@ class Attempts(Repository):
         named = self.execute(
             "UPDATE attempts SET sent_at = ?1 WHERE id = (SELECT max(id) FROM attempts "
             "WHERE outbox_id = ?2 AND sent_at IS NULL AND begun_at - ahead_ms - ?3 <= ?1)",
-            (name, item, BEHIND_MS),
+            (name, item, _BEHIND_MS),
         )
-        if not named.rowcount:
-            return
-        self._keep_open(item)
-        self.settle(item, "sent", name, now)
-        self.reconcile(now=now)
-        self.notify("outbox")
+        if named.rowcount:
+            self._prove(item, name, now)
+            self.reconcile(now=now)
 
     def reconcile(self, *, now: datetime) -> int:
         """Lets the kept receipts prove what they can by now; returns how many items that were."""
         self.execute(
-            "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target)"
+            "DELETE FROM receipts WHERE EXISTS (SELECT 1 FROM attempts WHERE attempts.sent_at = receipts.target) "
+            "OR target IN (SELECT name FROM reactions WHERE name IS NOT NULL)"
         )
-        self.execute("DELETE FROM receipts WHERE target IN (SELECT name FROM reactions WHERE name IS NOT NULL)")
-        receipts = self._receipts()
-        if not receipts:
+        rows = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts")
+        if not rows:
             return 0
-        found = self._proofs(receipts, now)
-        self.execute_many(
-            "UPDATE attempts SET sent_at = ? WHERE id = ?", [(name, attempt) for name, attempt in found.names.items()]
-        )
-        self.execute_many(
-            "UPDATE reactions SET name = ? WHERE -id = ?", [(name, attempt) for name, attempt in found.names.items()]
-        )
-        names: dict[int, int] = dict(
-            self.rows(
-                "SELECT outbox_id, max(sent_at) FROM attempts WHERE id IN (SELECT value FROM json_each(?)) "
-                "GROUP BY outbox_id",
-                (_as_json(found.names.values()),),
-            )
-        )
-        for item in found.items:
-            self._keep_open(item)
-            self.settle(item, "sent", names.get(item), now)
-        self.execute_many(
-            "UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL",
-            [(name, item) for item, name in names.items()],
-        )
-        self._revive_statuses(names)
-        for item in self._copies.sent_again({*names, *found.items}.union(*found.open_names.values())):
-            self.note_copies(item, self._copies.names_of(item, found.open_names))
-        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_as_json(found.spent),))
-        if found.items:
-            self.notify("outbox")
-        return len(found.items)
+        receipts, unnamed = [_Receipt(*row) for row in rows], self._unnamed(now)
+        meanings = _meanings(receipts, unnamed, self._left_at({one.person for one in receipts}))
+        count = 0
+        for name, send in _named(meanings).items():
+            if send.id < 0:
+                self.execute("UPDATE reactions SET name = ? WHERE id = ?", (name, -send.id))
+                continue
+            self.execute("UPDATE attempts SET sent_at = ? WHERE id = ?", (name, send.id))
+            count += self._prove(send.item, name, now)
+        pending = {one.id for one in unnamed if one.is_pending}
+        spent = [name for name, (_, heard) in meanings.items() if heard.isdisjoint(pending)]
+        self.execute("DELETE FROM receipts WHERE target IN (SELECT value FROM json_each(?))", (_as_json(spent),))
+        return count
 
-    def _revive_statuses(self, names: Mapping[int, int]) -> None:
-        """Revives given-up statuses that did arrive, so that their replacements can still edit them."""
-        self.execute_many(
-            "UPDATE outbox SET state = 'sent', sent_at = ? WHERE id = ? AND position < 0 AND state = 'dead' "
-            "AND NOT EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id "
-            "AND later.state IN ('sending', 'unknown', 'sent')) "
-            "AND (EXISTS (SELECT 1 FROM turns WHERE turns.id = turn_id AND turns.state = 'running') "
-            "OR EXISTS (SELECT 1 FROM outbox AS later WHERE later.replaces = outbox.id AND later.state = 'waiting'))",
-            [(name, item) for item, name in names.items()],
-        )
-
-    def _keep_open(self, item: int) -> None:
-        """Keeps an attempt of a proved item open if the item is being sent again, as that may still go out.
-
-        If the receipt named the very attempt that is under way, another one takes its place.
-        """
+    def _prove(self, item: int, name: int, now: datetime) -> bool:
+        """Settles an item that went out under this name; returns whether that was in doubt."""
+        # If it is being sent again, that may still go out: an attempt stays open for its name.
         self.execute(
             "UPDATE attempts SET open_until = ?1 "
             "WHERE id = (SELECT max(id) FROM attempts WHERE outbox_id = ?2 AND sent_at IS NULL) "
             "AND EXISTS (SELECT 1 FROM outbox WHERE id = ?2 AND state = 'sending')",
             (_UNANSWERED, item),
         )
+        was_open = self.exists("SELECT 1 FROM outbox WHERE id = ? AND settled_at IS NULL", (item,))
+        self.settle(OutboxId(item), "sent", name, now)
+        self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent' AND sent_at IS NULL", (name, item))
+        if was_open:
+            self.notify("outbox")
+        return was_open
 
     def begin_reaction(self, address: str, *, in_group: bool, now: datetime, stamped_at: datetime) -> int | None:
         """Notes that a reaction is about to be sent; returns its number. `stamped_at` as in `begin`.
@@ -261,15 +290,7 @@ class Attempts(Repository):
             (chat,),
         ):
             return None
-        # Reactions that no unnamed send can be mistaken for are over. Settled sends count, too: with one name too many
-        # among them, one of theirs would go to a send in doubt.
-        self.execute(
-            "DELETE FROM reactions WHERE ended_at < ?1 - 2 * ?2 AND NOT EXISTS "
-            "(SELECT 1 FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
-            "WHERE attempts.sent_at IS NULL AND attempts.begun_at - 2 * ?2 <= ended_at "
-            "AND (settled_at IS NULL OR max(settled_at, coalesce(open_until, 0)) + ?3 >= reactions.begun_at))",
-            (millis(now), BEHIND_MS, _AHEAD_MS),
-        )
+        self.execute("DELETE FROM reactions WHERE ended_at < ?", (millis(now - _REACTIONS_KEPT),))
         return self.value(
             "INSERT INTO reactions (chat, in_group, begun_at, ahead_ms) VALUES (?, ?, ?, ?) RETURNING id",
             (chat, in_group, millis(now), millis(now) - millis(stamped_at)),
@@ -283,91 +304,65 @@ class Attempts(Repository):
         self.execute("UPDATE reactions SET ended_at = ?, name = ? WHERE id = ?", (millis(until or now), name, number))
         self.reconcile(now=now)
 
-    def possible_copies(self, item: int, now: datetime) -> frozenset[int] | None:
-        """Returns the received names that may be a copy of this item, or belong to another chat.
-
-        None: it can have no copies.
-        """
-        if not self._copies.sent_again((item,)):
-            return None
-        receipts = self._receipts()
-        return self._copies.names_of(item, self._proofs(receipts, now).open_names) if receipts else frozenset()
-
-    def note_copies(self, item: int, possible: Collection[int]) -> None:
-        """Notes the copies of a repeated item for removal, of which the `possible` names may be some."""
-        self._copies.note(item, self._unclear(possible))
-
-    def _receipts(self) -> list[KeptReceipt]:
-        """Returns the kept receipts."""
-        rows = self.rows("SELECT target, person, ahead_ms, came_at FROM receipts ORDER BY target")
-        return [KeptReceipt(*row) for row in rows]
-
-    def _proofs(self, receipts: Collection[KeptReceipt], now: datetime) -> Proofs:
-        """Works out what the receipts prove."""
-        return prove_receipts(self._unnamed_attempts(now), receipts, self._left_at({one.person for one in receipts}))
-
-    def _left_at(self, people: Collection[bytes]) -> dict[tuple[int, bytes], int | None]:
-        """Returns when these people left their groups, by conversation and person; None: they are in it."""
+    def _left_at(self, people: Collection[bytes]) -> _LeftAt:
         rows = self.rows(
             f"SELECT conversation_id, person, left_at FROM members WHERE person IN ({', '.join('?' * len(people))})",  # noqa: S608
             tuple(people),
         )
         return {(conversation, person): left for conversation, person, left in rows}
 
-    def _unnamed_attempts(self, now: datetime) -> list[UnnamedAttempt]:
-        """Returns the unnamed attempts, oldest first, and then the reactions, which have negative ids.
+    def _unnamed(self, now: datetime) -> list[_Send]:
+        """Returns the unnamed attempts and reactions.
 
         If one of an item's attempts went out and it is unknown which, naming the others will tell, so all are pending.
         A reaction ends with the answer of the bridge, whose clock may be a little ahead.
         """
-        attempts = self.records(
-            UnnamedAttempt,
-            "SELECT attempts.id AS id, outbox.id AS item, state IN ('waiting', 'sending', 'unknown') AS is_open, "
-            "coalesce(max(settled_at, coalesce(open_until, 0)) > ?, TRUE) "
-            "OR (state = 'sent' AND outbox.sent_at IS NULL) AS is_pending, "
-            "outbox.conversation_id AS conversation, handle, in_group, begun_at, "
-            "max(settled_at, coalesce(open_until, 0)) AS until, listed_at, ahead_ms "
-            "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
-            "JOIN conversations ON conversations.id = outbox.conversation_id "
-            "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
-            "WHERE attempts.sent_at IS NULL",
-            (millis(now),),
-        )
-        reactions = self.records(
-            UnnamedAttempt,
-            "SELECT -reactions.id AS id, -reactions.id AS item, FALSE AS is_open, "
-            "coalesce(ended_at > ?, TRUE) AS is_pending, conversations.id AS conversation, chat AS handle, in_group, "
-            "begun_at, ended_at + ? AS until, listed_at, ahead_ms FROM reactions JOIN conversations ON handle = chat "
-            "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL",
-            (millis(now), BEHIND_MS),
-        )
-        return [*sorted(attempts, key=lambda attempt: attempt.id), *reactions]
+        return [
+            *self.records(
+                _Send,
+                "SELECT attempts.id AS id, outbox.id AS item, "
+                "coalesce(max(settled_at, coalesce(open_until, 0)) > ?, TRUE) "
+                "OR (state = 'sent' AND outbox.sent_at IS NULL) AS is_pending, "
+                "outbox.conversation_id AS conversation, handle, in_group, begun_at, "
+                "max(settled_at, coalesce(open_until, 0)) AS until, listed_at, ahead_ms "
+                "FROM attempts INDEXED BY attempts_open JOIN outbox ON outbox.id = outbox_id "
+                "JOIN conversations ON conversations.id = outbox.conversation_id "
+                "LEFT JOIN rosters ON rosters.conversation_id = outbox.conversation_id "
+                "WHERE attempts.sent_at IS NULL",
+                (millis(now),),
+            ),
+            *self.records(
+                _Send,
+                "SELECT -reactions.id AS id, -reactions.id AS item, coalesce(ended_at > ?, TRUE) AS is_pending, "
+                "conversations.id AS conversation, chat AS handle, in_group, begun_at, ended_at + ? AS until, "
+                "listed_at, ahead_ms FROM reactions JOIN conversations ON handle = chat "
+                "LEFT JOIN rosters ON rosters.conversation_id = conversations.id WHERE name IS NULL",
+                (millis(now), _BEHIND_MS),
+            ),
+        ]
 
-    def _fitting(self, confirmation: Confirmation, unnamed: Collection[UnnamedAttempt]) -> list[KeptReceipt]:
+    def _fitting(self, confirmation: Confirmation, unnamed: Collection[_Send]) -> list[_Receipt]:
         """Returns receipts for those names that an attempt can have got which went to this person, or may have."""
         if not unnamed or not confirmation.names:
             return []
         person, came_at = self.chat_handle(confirmation.address), millis(confirmation.came_at)
         ahead_ms = came_at - millis(confirmation.stamped_at or confirmation.came_at)
-        left_at, latest = self._left_at((person,)), came_at + _AHEAD_MS
-        fitting = {
-            receipt.name: receipt
-            for receipt in (KeptReceipt(name, person, ahead_ms, came_at) for name in confirmation.names)
-            if any(
-                one.may_be(receipt) and one.span(receipt)[0] <= latest and one.reaches(receipt, left_at) is not False
-                for one in unnamed
-            )
-        }
-        return [fitting[name] for name in self._unclear(fitting)[-_MAX_RECEIPTS_OF_ONE:]]
-
-    def _unclear(self, names: Collection[int]) -> list[int]:
-        """Returns those of these names that no known send has, oldest first."""
+        left_at = self._left_at((person,))
         known = self.column(
             "SELECT sent_at FROM attempts WHERE sent_at IN (SELECT value FROM json_each(?1)) "
             "UNION SELECT name FROM reactions WHERE name IN (SELECT value FROM json_each(?1))",
-            (_as_json(names),),
+            (_as_json(confirmation.names),),
         )
-        return sorted(set(names).difference(known))
+        new = sorted(set(confirmation.names).difference(known))[-_MAX_RECEIPTS:]
+        receipts = [_Receipt(name, person, ahead_ms, came_at) for name in new]
+        return [
+            receipt
+            for receipt in receipts
+            if any(
+                one.may_be(receipt, latest_at=came_at + _AHEAD_MS) and one.reaches(receipt, left_at) is not False
+                for one in unnamed
+            )
+        ]
 
     def prune(self, *, before: datetime) -> int:
         """Deletes a batch of receipts from before `before`; returns how many."""
@@ -377,19 +372,44 @@ class Attempts(Repository):
             (millis(before), AT_ONCE),
         ).rowcount
 
-    def _bound_receipts(self) -> None:
-        """Bounds the receipts per person and in all; those of possible strangers go first."""
-        self.execute(
-            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, person FROM (SELECT target, person, "
-            "row_number() OVER (PARTITION BY person ORDER BY target DESC) AS place FROM receipts) WHERE place > ?)",
-            (_MAX_RECEIPTS_OF_ONE,),
-        )
-        self.execute(
-            "DELETE FROM receipts WHERE (target, person) IN (SELECT target, receipts.person FROM receipts "
-            "ORDER BY EXISTS (SELECT 1 FROM conversations WHERE handle = receipts.person) "
-            "OR EXISTS (SELECT 1 FROM members WHERE person = receipts.person) DESC, target DESC LIMIT -1 OFFSET ?)",
-            (_MAX_RECEIPTS,),
-        )
+
+_Meanings = dict[int, tuple[dict[int, _Send], set[int]]]
+"""By name: the sends that it can mean, and the ids of those that anybody who confirmed it may have received."""
+
+
+def _meanings(receipts: Iterable[_Receipt], unnamed: Collection[_Send], left_at: _LeftAt) -> _Meanings:
+    """Returns what each name can mean: what all who confirmed it could receive, leaving out possible strangers."""
+    found: _Meanings = {}
+    for receipt in receipts:
+        reached = [(one, one.reaches(receipt, left_at)) for one in unnamed if one.may_be(receipt)]
+        possible = {one.id: one for one, is_for in reached if is_for is not False}
+        common, heard = found.setdefault(receipt.name, ({}, set()))
+        heard.update(possible)
+        if any(is_for for _, is_for in reached):
+            common = {id_: one for id_, one in possible.items() if not common or id_ in common}
+            found[receipt.name] = common, heard
+    return found
+
+
+def _named(meanings: _Meanings) -> dict[int, _Send]:
+    """Returns the send of each name that can mean one item only, whichever of its attempts.
+
+    Each goes to the latest attempt: a name that can mean that one could mean the earlier ones as well. What it takes
+    from other names may make those clear.
+    """
+    names: dict[int, _Send] = {}
+    while True:
+        taken = {send.id for send in names.values()}
+        left = {name: [one for id_, one in sends.items() if id_ not in taken] for name, (sends, _) in meanings.items()}
+        clear = [(len(sends), name) for name, sends in left.items() if name not in names and len(_items(sends)) == 1]
+        if not clear:
+            return names
+        _, name = min(clear)
+        names[name] = max(left[name], key=lambda one: one.id)
+
+
+def _items(sends: Iterable[_Send]) -> set[int]:
+    return {one.item for one in sends}
 
 
 def _as_json(values: Iterable[int]) -> str:

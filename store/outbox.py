@@ -181,29 +181,20 @@ class Outbox(Repository):
 
         Returns whether it has to be removed, being a status that was taken back while it was sent.
         """
-        copies = self._attempts.possible_copies(item, now)
-        self._attempts.name_last(item, sent_at)
-        rows = self.rows(
-            "SELECT position < 0 AND state = 'sending' AND reply IS NULL, state = 'sent' AND sent_at IN "
-            "(SELECT sent_at FROM attempts WHERE outbox_id = ?1 ORDER BY id DESC LIMIT -1 OFFSET 1) "
-            "FROM outbox WHERE id = ?1",
-            (item,),
+        is_taken_back = self.exists(
+            "SELECT 1 FROM outbox WHERE id = ? AND position < 0 AND state = 'sending' AND reply IS NULL", (item,)
         )
-        [(is_taken_back, is_there_already)] = rows or [(0, 0)]
+        self._attempts.name_last(item, sent_at)
         if edited is not None:
             self.execute(
                 "UPDATE outbox SET revision = ?, original_at = ? WHERE id = ?",
                 (edited.revision + 1, edited.original_at, item),
             )
         self._attempts.settle(item, "sent", sent_at, now)
-        if edited is not None or not is_there_already:
-            # A receipt may have proved it before, but the bridge knows its name better.
-            self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
-        if copies is not None:
-            self._attempts.note_copies(item, copies - {sent_at})
-        if self.exists("SELECT 1 FROM receipts LIMIT 1"):
-            self._attempts.reconcile(now=now)
-        return bool(is_taken_back)
+        # A receipt may have proved it before, but the bridge knows its name better.
+        self.execute("UPDATE outbox SET sent_at = ? WHERE id = ? AND state = 'sent'", (sent_at, item))
+        self._attempts.reconcile(now=now)
+        return is_taken_back
 
     def postpone(self, item: OutboxId, *, due_at: datetime, now: datetime, is_in_doubt: bool = False) -> None:
         """Schedules another attempt for an item that certainly did not go out, unless it was taken back meanwhile.

@@ -161,18 +161,6 @@ class Confirmation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Copy:
-    """A second send of an item that is in the chat as well."""
-
-    name: int
-    """Its timestamp, by which Signal names it."""
-    conversation: ConversationId
-    turn: TurnId
-    removal: bytes
-    """How to remove it, as `Attempts.keep_removal` kept it."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SaidSince:
     """What Aldis said between one of its messages and a message that came in."""
 

@@ -34,7 +34,7 @@ from store.outbox import Outbox
 from store.people import Accounts, Grants, Holds, Members, Notices, People
 from store.records import ConversationId, InboxId
 from store.sealing import Keyring, MasterKey, has_keys
-from store.sent import Copies, SentMessages, Statuses
+from store.sent import SentMessages, Statuses
 
 T = TypeVar("T")
 
@@ -59,7 +59,6 @@ class Repositories:
         self.sent_messages = SentMessages(keyring, notified, realm)
         self.statuses = Statuses(keyring, notified, realm)
         self.attempts = Attempts(keyring, notified, realm)
-        self.copies = Copies(keyring, notified, realm)
         self.members = Members(keyring, notified, realm)
         self.ledger = Ledger(keyring, notified, realm)
         self.accounts = Accounts(keyring, notified, realm)

@@ -20,7 +20,6 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -166,10 +165,6 @@ class Sender:
         Also returns the seconds until something is due; None if nothing waits for a time.
         """
         now = self._clock.now()
-        for copy in repos.copies.take():  # what has turned out to be in its chat twice
-            removal = Removal(chat=load_outgoing(copy.removal).chat, target=SentId(copy.name))
-            add_message(repos, copy.conversation, copy.turn, removal, now)
-            self._counts.add("copies_removed")
         if not repos.outbox.has_open():
             return (), None
         # While the stream is closed no receipt can arrive, so that time does not count.
@@ -177,11 +172,6 @@ class Sender:
         room = MAX_SENDING - len(self._sending)
         items = repos.outbox.begin(now=now, limit=room, stamped_at=self._clock.wall(), unheard=unheard)
         for item in items:
-            if item.is_status or (item.attempts and item.edits is None):
-                # If it turns out to be a copy, its words may be gone by the time it is to be removed.
-                with suppress(UnreadableJson):
-                    if isinstance(outgoing := load_outgoing(item.reply), Reply):
-                        repos.copies.keep_removal(item.id, dump_value(Removal(chat=outgoing.chat, target=SentId(0))))
             if item.was_unknown:
                 resent = LedgerEntry(kind="send", name="message", outcome="resent", latency_seconds=0)
                 repos.ledger.add(item.conversation, item.turn, None, (resent,), now=now)

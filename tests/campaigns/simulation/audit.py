@@ -228,7 +228,7 @@ def _doubt_at(audit: _Audit, first: Attempt, again: Attempt | None) -> float | N
 
 
 def _nothing_seen_twice(audit: _Audit) -> None:
-    """Where a phone has confirmed a message before it was said again, people see it once in the end."""
+    """Where a phone has clearly confirmed a message, it is not said again."""
     for said, copies in audit.copies.items():
         standing = sorted((copy for copy in copies if not copy.is_gone), key=lambda copy: copy.at_seconds)
         audit.findings.figures["messages seen twice in the end"] += len(standing) > 1
@@ -236,30 +236,13 @@ def _nothing_seen_twice(audit: _Audit) -> None:
             [attempt] = [one for one in audit.record.attempts if one.visible is again]
             if attempt.edits is not None:
                 continue  # phones drop an edit of what was edited before: nobody sees the same one twice
-            if not _is_sure(audit, attempt):
-                continue  # what may be a copy goes when the bridge says that the other one is there
             begun_at = attempt.began_at_seconds
             told = [
                 one.read_at_seconds
                 for one in first.confirmations
-                if one.read_at_seconds is not None and one.read_at_seconds < begun_at - _MARGIN_SECONDS
+                if one.is_clear and one.read_at_seconds is not None and one.read_at_seconds < begun_at - _MARGIN_SECONDS
             ]
-            if told and _is_mixed_up(audit, said, first):
-                audit.findings.figures["messages seen twice, for several of their chat were in doubt at once"] += 1
-                continue
             audit.check("nothing is seen twice that a phone has confirmed in time", not told, (said, told, begun_at))
-
-
-def _is_mixed_up(audit: _Audit, said: Utterance, copy: Visible) -> bool:
-    """Whether nobody can tell if it is this or something else in the same chat: then neither may be removed.
-
-    That takes a send that is proved by another try while nobody has told what became of it itself, and people who are
-    in all chats that are in doubt.
-    """
-    return not any(one.is_clear for one in copy.confirmations) and any(
-        other.said != said and other.said.chat == said.chat and other.fate.startswith("unknown")
-        for other in audit.record.attempts
-    )
 
 
 def _repetitions_noted(audit: _Audit) -> None:
