@@ -354,7 +354,7 @@ class Forgetting(Repository):
             (new, old, millis(now)),
         )
         self.execute(
-            "UPDATE outbox SET conversation_id = ?, reply = NULL, removal = NULL WHERE conversation_id = ? "
+            "UPDATE outbox SET conversation_id = ?, reply = NULL WHERE conversation_id = ? "
             "AND EXISTS (SELECT 1 FROM attempts WHERE outbox_id = outbox.id)",
             (new, old),
         )

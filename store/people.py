@@ -200,7 +200,7 @@ class Accounts(Repository):
         self.execute(
             "INSERT INTO accounts (realm, id, number, name) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (realm, id) DO UPDATE SET number = excluded.number",
-            (self.realm, id_, called, self.keyring.seal_own(account_place(id_), name.encode())),
+            (self.realm, id_, called, self.keyring.seal(None, account_place(id_), name.encode())),
         )
 
     def _was_called(self, number: str) -> bool:

@@ -54,7 +54,7 @@ class Repository:
         """Returns the name kept for the account with this handle; None if it is unknown or cannot be read."""
         rows = self.rows("SELECT name FROM accounts WHERE realm = ? AND id = ?", (self.realm, id_))
         try:
-            return next((self.keyring.open_own(account_place(id_), name).decode() for (name,) in rows), None)
+            return next((self.keyring.open(None, account_place(id_), name).decode() for (name,) in rows), None)
         except Damaged as error:
             _log.error("the name of an account was lost: %s", error)
             return None

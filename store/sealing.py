@@ -28,7 +28,7 @@ import secrets
 import sqlite3
 import zlib
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +44,9 @@ KEY_BYTES = 32
 _NONCE_BYTES = 12
 _PUT_BACK = "put back the one that the store was sealed with"
 _INDEX_KEY = b"index"
-_GUARDED_INDEX_KEY = b"index|guarded"
-"""The name to which the index key is bound. Bound to its plain name, it is from before rows that decide access proved
-themselves (`store.migrations`)."""
+_FORMER_INDEX_KEY = b"index|guarded"
+"""The name to which an earlier Aldis bound the index key."""
 
-
-_MAX_PACKED_BYTES = 64_000
-_WINDOW_BITS = -12  # raw deflate, 4 KB
 _KNOWN = (
     b'{"step":"completed","completion":{"message":null,"stop":"end","usage":{"input_tokens":0,"cached_'
     b'input_tokens":0,"cache_write_tokens":0,"output_tokens":0},"provider":"anthropic","model":"","lat'
@@ -97,15 +93,18 @@ class MasterKey:
             WrongKey: no available master key opens them, or there are conversations but no keys.
             OSError: a key file cannot be read or written.
         """
-        connection.execute(KEYS_TABLE)
-        if _INDEX_KEY not in _names(connection):
-            return self._begin(connection)
-        keyring = self._find_key(connection)
-        if keyring is None:
-            keyring = _try_master(connection, self._former)
-            if keyring is None:
-                raise WrongKey(self._refusal())
-            keyring.wrap_again(self._given or _read_key(self.path) or _new(self.path))
+        if not has_keys(connection):
+            if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
+                raise WrongKey(
+                    "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore "
+                    "a backup with `aldis restore FILE`"
+                )
+            return Keyring(connection, self._given or _read_key(self.path) or _new(self.path))
+        if (keyring := self._find_key(connection)) is not None:
+            return keyring
+        if (keyring := _try_master(connection, self._former)) is None:
+            raise WrongKey(self._refusal())
+        keyring.wrap_again(self._given or _read_key(self.path) or _new(self.path))
         return keyring
 
     def rotate(self, keyring: "Keyring") -> int:
@@ -113,7 +112,7 @@ class MasterKey:
 
         Raises:
             KeyGiven: the master key comes from the settings; nothing has changed.
-            WrongKey: the keys are not wrapped under the key in use: restart, so that the right file is found.
+            WrongKey: the keys are not wrapped under the key in use; restart, so that the right file is found.
             OSError, sqlite3.Error: a file could not be written; the old key is still the valid one.
         """
         if self._given is not None:
@@ -123,7 +122,6 @@ class MasterKey:
             )
         # If an earlier attempt failed after its commit, the draft is the key and must not be overwritten.
         self._find_key(keyring.connection)
-        keyring.unlock()
         new = secrets.token_bytes(KEY_BYTES)
         _write(self._next_path, new)
         count = keyring.wrap_again(new)
@@ -133,19 +131,7 @@ class MasterKey:
     def opens(self, connection: sqlite3.Connection) -> bool:
         """Whether one of the available master keys opens the key file; writes nothing."""
         masters = (self._given,) if self._given is not None else (_read_key(self.path), _draft(self._next_path))
-        return _INDEX_KEY in _names(connection) and any(
-            _try_master(connection, key) for key in (*masters, self._former)
-        )
-
-    def _begin(self, connection: sqlite3.Connection) -> "Keyring":
-        if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
-            raise WrongKey(
-                "the key file of this store (its name ends in -keys) is missing or empty: put it back, or restore a "
-                "backup with `aldis restore FILE`"
-            )
-        keyring = Keyring(connection, self._given or _read_key(self.path) or _new(self.path))
-        keyring.unlock()
-        return keyring
+        return has_keys(connection) and any(_try_master(connection, key) for key in (*masters, self._former))
 
     def _find_key(self, connection: sqlite3.Connection) -> "Keyring | None":
         """Opens the keys with the given key, or with whichever of the two files fits, and deletes the other file.
@@ -231,9 +217,6 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-KEYS_TABLE = "CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT"
-
-
 def has_keys(connection: sqlite3.Connection) -> bool:
     """Whether the attached key file holds any; writes nothing."""
     made = "SELECT 1 FROM keys.sqlite_master WHERE name = 'wrapped'"
@@ -248,34 +231,25 @@ def key_name(conversation_handle: bytes, generation: int) -> bytes:
 class Keyring:
     """The keys of an open store. All methods run on the store's thread.
 
-    The key file has to be attached as `keys`. Call `unlock` first.
+    The key file has to be attached as `keys`.
     """
 
     def __init__(self, connection: sqlite3.Connection, master: bytes) -> None:
-        self.connection = connection
-        self._master = AESGCM(master)
-        self._index = b""
-        self.has_macs = True
-        """Whether rows that decide access have to prove themselves, whatever the database says."""
-        self._ciphers: dict[ConversationId, AESGCM] = {}
-
-    def unlock(self) -> None:
         """Loads the index key from the key file; creates it in a new file.
 
         Raises:
             WrongKey: the master key did not wrap these keys.
         """
-        self.connection.execute(KEYS_TABLE)
+        self.connection = connection
+        self._master = AESGCM(master)
+        connection.execute("CREATE TABLE IF NOT EXISTS keys.wrapped (name BLOB PRIMARY KEY, key BLOB NOT NULL) STRICT")
         self._index = self._key(_INDEX_KEY) or self._make(_INDEX_KEY)
+        # Under None the cipher of what belongs to no conversation and is never forgotten.
+        self._ciphers: dict[ConversationId | None, AESGCM] = {None: AESGCM(hmac.digest(self._index, b"seal", "sha256"))}
 
     def handle(self, word: str) -> bytes:
         """Returns a keyed hash of 16 bytes: equal for equal words, meaningless without the key."""
         return hmac.digest(self._index, word.encode(), "sha256")[:16]
-
-    @property
-    def index_key(self) -> bytes:
-        """The key of the handles, from which other keys of the store were derived."""
-        return self._index
 
     def make(self, name: bytes) -> None:
         """Creates the data key of that name (`key_name`) unless it exists."""
@@ -311,7 +285,7 @@ class Keyring:
             keys = {name: self._key(name) for name in _names(self.connection)}
             self.connection.executemany(
                 "UPDATE keys.wrapped SET key = ? WHERE name = ?",
-                [(_wrap(new, _bound_to(name), key), name) for name, key in keys.items() if key is not None],
+                [(_wrap(new, name, key), name) for name, key in keys.items() if key is not None],
             )
         self._master = new
         return len(keys)
@@ -323,15 +297,15 @@ class Keyring:
         """
         self._ciphers.pop(conversation, None)
 
-    def seal(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
-        """Seals a value for its place: `table.column` and the row's natural key.
+    def seal(self, conversation: ConversationId | None, place: str, value: bytes) -> bytes:
+        """Seals a value for its place: `table.column` and the row's natural key. None: it belongs to no conversation.
 
         Raises:
             Damaged: the conversation has no data key.
         """
         return _encrypt(self._cipher(conversation), _associated_data(conversation, place), value)
 
-    def open(self, conversation: ConversationId, place: str, value: bytes) -> bytes:
+    def open(self, conversation: ConversationId | None, place: str, value: bytes) -> bytes:
         """Opens a value that was sealed for this place.
 
         Raises:
@@ -342,42 +316,24 @@ class Keyring:
             try:
                 return _decrypt(cipher, _associated_data(conversation, place), value)
             except InvalidTag:
-                return _unpack(_decrypt(cipher, _associated_data(conversation, place, is_packed=True), value))
-        except (InvalidTag, ValueError) as error:  # a truncated value may lack part of its nonce
-            raise Damaged(f"a sealed value at {place} is not what was written there") from error
-
-    def seal_own(self, place: str, value: bytes) -> bytes:
-        """Like `seal`, for a value that belongs to no conversation and is never forgotten."""
-        return _encrypt(self._own_cipher, place.encode(), value)
-
-    def open_own(self, place: str, value: bytes) -> bytes:
-        """Opens a value that `seal_own` sealed for this place.
-
-        Raises:
-            Damaged: it was altered or moved from another place.
-        """
-        try:
-            return _decrypt(self._own_cipher, place.encode(), value)
-        except (InvalidTag, ValueError) as error:
+                packed = _decrypt(cipher, _associated_data(conversation, place, is_packed=True), value)
+                return zlib.decompressobj(-12, _KNOWN).decompress(packed)  # raw deflate, 4 KB
+        except (InvalidTag, ValueError, zlib.error) as error:  # a truncated value may lack part of its nonce
             raise Damaged(f"a sealed value at {place} is not what was written there") from error
 
     def seal_row(self, table: str, key: Sequence[object], values: Sequence[object]) -> bytes:
         """Seals the values of a row that decides something, bound to its table and its key columns."""
-        return self.seal_own(_row_place(table, key), json.dumps(values).encode())
+        return self.seal(None, _row_place(table, key), json.dumps(values).encode())
 
     def open_row(self, table: str, key: Sequence[object], sealed: bytes) -> list[Any]:
         """Returns the values of a row; empty if it was altered or moved, which the log says."""
         try:
-            return json.loads(self.open_own(_row_place(table, key), sealed))
+            return json.loads(self.open(None, _row_place(table, key), sealed))
         except Damaged:
             _log.error("a row of %s is not what Aldis wrote there: it counts for nothing", table)
             return []
 
-    @property
-    def _own_cipher(self) -> AESGCM:
-        return AESGCM(hmac.digest(self._index, b"seal", "sha256"))
-
-    def _cipher(self, conversation: ConversationId) -> AESGCM:
+    def _cipher(self, conversation: ConversationId | None) -> AESGCM:
         cipher = self._ciphers.get(conversation)
         if cipher is None:
             row = self.connection.execute(
@@ -393,17 +349,14 @@ class Keyring:
         row = self.connection.execute("SELECT key FROM keys.wrapped WHERE name = ?", (name,)).fetchone()
         if row is None:
             return None
-        key = _unwrap(self._master, _bound_to(name), row[0])
-        if key is None and name == _INDEX_KEY:
-            key = _unwrap(self._master, name, row[0])
-            self.has_macs = key is None
-        if key is None:
-            raise WrongKey("the master key does not open this store: give the one that it was sealed with")
-        return key
+        for bound in (name, _FORMER_INDEX_KEY) if name == _INDEX_KEY else (name,):
+            with suppress(InvalidTag, ValueError):
+                return _decrypt(self._master, b"key|" + bound, row[0])
+        raise WrongKey("the master key does not open this store: give the one that it was sealed with")
 
     def _make(self, name: bytes) -> bytes:
         key = secrets.token_bytes(KEY_BYTES)
-        wrapped = _wrap(self._master, _bound_to(name), key)
+        wrapped = _wrap(self._master, name, key)
         self.connection.execute("INSERT INTO keys.wrapped (name, key) VALUES (?, ?)", (name, wrapped))
         return key
 
@@ -425,32 +378,18 @@ def _try_master(connection: sqlite3.Connection, master: bytes | None) -> Keyring
     """Returns the keys under this master key; None if there is none or it does not open them."""
     if master is None:
         return None
-    keyring = Keyring(connection, master)
     try:
-        keyring.unlock()
+        return Keyring(connection, master)
     except WrongKey:
         return None
-    return keyring
 
 
 def _names(connection: sqlite3.Connection) -> set[bytes]:
     return {name for (name,) in connection.execute("SELECT name FROM keys.wrapped")}
 
 
-def _bound_to(name: bytes) -> bytes:
-    return _GUARDED_INDEX_KEY if name == _INDEX_KEY else name
-
-
 def _wrap(master: AESGCM, name: bytes, key: bytes) -> bytes:
     return _encrypt(master, b"key|" + name, key)
-
-
-def _unwrap(master: AESGCM, name: bytes, wrapped: bytes) -> bytes | None:
-    """Returns the key; None if it was altered, or wrapped under another master key or for another name."""
-    try:
-        return _decrypt(master, b"key|" + name, wrapped)
-    except (InvalidTag, ValueError):
-        return None
 
 
 def _encrypt(cipher: AESGCM, place: bytes, value: bytes) -> bytes:
@@ -466,21 +405,5 @@ def _row_place(table: str, key: Sequence[object]) -> str:
     return "|".join((table, *(part.hex() if isinstance(part, bytes) else str(part) for part in key)))
 
 
-def _associated_data(conversation: ConversationId, place: str, *, is_packed: bool = False) -> bytes:
-    return b"%d|%d|%s" % (2 if is_packed else 1, conversation, place.encode())
-
-
-def _unpack(small: bytes) -> bytes:
-    """Returns the value that was compressed.
-
-    Raises:
-        ValueError: it was not compressed by an Aldis.
-    """
-    reader = zlib.decompressobj(_WINDOW_BITS, _KNOWN)
-    try:
-        value = reader.decompress(small, _MAX_PACKED_BYTES + 1)
-    except zlib.error as error:
-        raise ValueError("this was not packed here") from error
-    if not reader.eof or len(value) > _MAX_PACKED_BYTES:
-        raise ValueError("this was not packed here")
-    return value
+def _associated_data(conversation: ConversationId | None, place: str, *, is_packed: bool = False) -> bytes:
+    return place.encode() if conversation is None else b"%d|%d|%s" % (1 + is_packed, conversation, place.encode())

@@ -266,7 +266,7 @@ class TestImage:
         copied = [path for line in lines for path in line.split()]
         locks = {"requirements.lock", "docker/build.lock", "docker/mcp.lock", "docker/postgres.lock"}
         assert set(copied) == {*locks, "pyproject.toml", "README.md", "LICENSE", "bot", "store", "tools"}
-        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/037_base.sql"])
+        assert all(self.is_sent(path) for path in [*copied, "bot/settings/__init__.py", "store/schema/038_base.sql"])
 
     @pytest.mark.parametrize(
         "path",

@@ -3,7 +3,6 @@
 The attacker is bare SQLite on the file, while Aldis is stopped.
 """
 
-import hmac
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -12,11 +11,8 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from store import Repositories, open_store
-from store.migrations import newest
 from store.sealing import MasterKey, _encrypt
 from tests.conftest import NOON
 from tests.store.earlier import GONE_SINCE_36, NEWEST_EARLIER, build_earlier
@@ -119,65 +115,50 @@ async def test_an_admins_word_writes_a_row_anew(kept: Path) -> None:
     assert (now["allowed"], now["number"], now["verified"]) == ([ALICE], [ALICE], [ALICE])
 
 
-def former(path: Path, *, has_macs: bool) -> None:
-    """A store of the last schema with MACs, made as Aldis made it then; only Alice's rows have them."""
+def former(path: Path) -> None:
+    """A store of the last schema whose rows are not sealed, made as Aldis made it then."""
     path.parent.mkdir(exist_ok=True)
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("ATTACH DATABASE ? AS keys", (str(keys_of(path)),))
         build_earlier(connection, NEWEST_EARLIER)
         keyring = MasterKey(master_of(path)).unlock(connection)
-        if not has_macs:
-            plain = _encrypt(keyring._master, b"key|index", keyring.index_key)
-            connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (plain, b"index"))
-        key = HKDF(hashes.SHA256(), 32, salt=None, info=b"aldis rows").derive(keyring.index_key)
+        bound = _encrypt(keyring._master, b"key|index|guarded", keyring._index)
+        connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (bound, b"index"))
 
-        def put(table: str, *values: int | str | bytes | None, is_true: bool = True) -> None:
-            parts = (table, *values)
-            pairs = [(type(part).__name__, part if isinstance(part, bytes) else str(part).encode()) for part in parts]
-            said = b"".join(b"%b%d:%b" % (kind.encode(), len(body), body) for kind, body in pairs)
-            mac = hmac.digest(key, said, "sha256") if has_macs and is_true else None
-            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))}, ?)", (*values, mac))
+        def put(table: str, *values: int | str | bytes | None) -> None:
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(values))}, NULL)", values)
 
         def guest(person: str) -> bytes:
             return keyring.handle(f"signal|{ACCOUNT}|{person}")
 
         noon = int(NOON.timestamp() * 1000)
-        alice, mallory = keyring.handle(ALICE), keyring.handle(MALLORY)
+        alice = keyring.handle(ALICE)
         handle = keyring.handle("signal|direct:alice")
         keyring.make(handle)
         connection.execute(
             "INSERT INTO conversations (id, realm, handle, created_at) VALUES (1, 'signal', ?, 0)", (handle,)
         )
         put("people", guest(ALICE), noon, guest(ADMIN))
-        put("people", guest(MALLORY), noon, guest(ADMIN), is_true=False)
         put("pins", keyring.handle(NUMBER), alice, noon, None)
         put("identities", guest(MALLORY), keyring.handle("new key"), noon, 1, 0, None)
         put("identities", guest(ALICE), keyring.handle("key"), 0, 0, 1, None)
         put("grants", 1, alice, "post", "s", noon)
-        put("grants", 1, mallory, "post", "s", noon, is_true=False)
         for period in ("2026-11-21", "2026-11"):  # a month is the sum of its days now, and counts once
             row = f"VALUES (CAST('all' AS BLOB), '{period}', '7', 1, 0, 2, 3, 0, NULL)"
             connection.execute(f"INSERT INTO spent {row}")
-        connection.execute("INSERT INTO quotas VALUES ('search', '2026-11', 3, NULL)")
 
 
-@pytest.mark.parametrize("has_macs", [True, False])
-async def test_what_an_earlier_aldis_has_written_is_carried_over(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_macs: bool
-) -> None:
-    """All of it; where rows had MACs, only those that hold. The second opening finds the same."""
+async def test_what_an_earlier_aldis_has_written_is_carried_over(kept: Path, tmp_path: Path) -> None:
+    """All of it; the second opening finds the same."""
     path = tmp_path / "former" / "aldis.db"
-    former(path, has_macs=has_macs)
+    former(path)
     wanted = await on(kept, seen)
-    if not has_macs:
-        wanted["allowed"] = [ALICE, MALLORY]
     for _ in range(2):
         now = await on(path, seen)
         assert all(now[key] == wanted[key] for key in ("allowed", "number", "verified"))
-        assert [len(now[key]) for key in ("approvals", "untrusted")] == [1 + (not has_macs), 1]  # type: ignore[arg-type]
+        assert [len(now[key]) for key in ("approvals", "untrusted")] == [1, 1]  # type: ignore[arg-type]
         totals = await on(path, lambda repos: repos.ledger.totals(None, None, ("2026-11",)))
         assert [str(total.spending.cost_usd) for total in totals] == ["7"]
-        assert not await on(path, lambda repos: repos.quotas.take("search", "2026-11", amount=1, limit=3))
 
 
 async def test_what_schema_36_has_sealed_is_carried_over(kept: Path) -> None:
@@ -185,24 +166,3 @@ async def test_what_schema_36_has_sealed_is_carried_over(kept: Path) -> None:
     before = await on(kept, seen)
     attack(kept, *GONE_SINCE_36.split(";"), "PRAGMA user_version = 36")
     assert await on(kept, seen) == before
-
-
-async def test_who_pretends_that_rows_are_older_gains_nothing(kept: Path) -> None:
-    """The key file knows that rows prove themselves, and only the master key can change that."""
-    mallory = await on(kept, lambda repos: repos.people._guest(ACCOUNT, MALLORY).hex())
-    names = ("people", "pins", "identities", "grants", "guard")
-    definition = "SELECT sql FROM sqlite_master WHERE name = ?"
-    with closing(sqlite3.connect(":memory:")) as model:
-        build_earlier(model, NEWEST_EARLIER)
-        tables = [sql for name in names for (sql,) in model.execute(definition, (name,))]
-    attack(
-        kept,
-        *(f"DROP TABLE {table}" for table in names[:-1]),
-        *tables,
-        *(f"ALTER TABLE {table} ADD COLUMN mac BLOB" for table in ("spent", "quotas")),
-        f"INSERT INTO people VALUES (x'{mallory}', 0, x'00', NULL)",
-        f"PRAGMA user_version = {NEWEST_EARLIER}",
-    )
-    assert (await on(kept, seen))["allowed"] == []
-    with closing(sqlite3.connect(kept)) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (newest(),)

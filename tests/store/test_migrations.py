@@ -3,19 +3,15 @@
 import sqlite3
 from collections.abc import Generator
 from contextlib import closing
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from store import SchemaTooNew, StoreError, open_store
-from store.migrations import _BASE, migrate, newest
+from store.migrations import migrate, newest
 from store.sealing import MasterKey
 from tests.store.earlier import build_earlier
 from tests.store.places import keys_of, master_of
-
-ATTEMPTS_KEPT = 5
-"""From this schema on each attempt at a send has a row, which earlier stores get from what they sent."""
 
 EARLIER_ROWS = """
     INSERT INTO conversations (id, realm, handle, created_at) VALUES (3, 'signal', x'01', 1);
@@ -60,7 +56,7 @@ def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> No
         *("spent", "people", "pins", "attempts", "receipts", "listening", "chats", "unanswered", "rosters", "members"),
         *("reminders", "zones", "facts", "summaries", "predictions", "quotas"),
         *("feeds", "articles", "restored", "own_time", "accounts", "identities", "holds"),
-        *("notices", "grants", "copies", "reactions", "lessons"),
+        *("notices", "grants", "reactions", "lessons"),
     }
 
 
@@ -69,7 +65,7 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
     with closing(sqlite3.connect(":memory:")) as model:
         migrate(model)
         wanted = definitions(model)
-    for number in (*range(1, _BASE, 4), 4, 14, 28, 35, 36):
+    for number in (*range(1, newest(), 4), 4, 14, 28, 35, 36):
         path = tmp_path / f"{number}" / "aldis.db"
         path.parent.mkdir()
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -82,30 +78,12 @@ async def test_every_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> Non
                 lambda repos: (
                     repos.ledger.rows("SELECT name, cost_usd, turn_id FROM ledger"),
                     repos.turns.rows("SELECT id, state FROM turns"),
-                    repos.attempts.rows("SELECT outbox_id, begun_at, sent_at FROM attempts"),
                     repos.turns.value("SELECT seq FROM sqlite_sequence WHERE name = 'turns'"),
                     definitions(repos.turns._connection),
                     repos.turns.rows("PRAGMA foreign_key_check"),
                 )
             )
-        attempts = [(1, 5, 6)] if number < ATTEMPTS_KEPT else []
-        assert kept == ([("x", "2", 8)], [(8, "kept")], attempts, 9, wanted, []), number
-
-
-def test_a_schema_that_is_up_to_date_is_left_alone(connection: sqlite3.Connection) -> None:
-    """The second time nothing is written."""
-    migrate(connection)
-    statements: list[str] = []
-    connection.set_trace_callback(statements.append)
-    migrate(connection)
-    assert statements == ["PRAGMA main.user_version"]
-
-
-def test_the_scripts_are_numbered_without_a_gap() -> None:
-    """037, 038 ... one file each, none left out and none twice."""
-    names = sorted(file.name for file in files("store").joinpath("schema").iterdir())
-    assert [int(name.partition("_")[0]) for name in names] == list(range(_BASE, newest() + 1))
-    assert all(name.endswith(".sql") and name[3] == "_" for name in names)
+        assert kept == ([("x", "2", 8)], [(8, "kept")], 9, wanted, []), number
 
 
 def test_every_table_is_strict(connection: sqlite3.Connection) -> None:

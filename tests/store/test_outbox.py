@@ -177,37 +177,6 @@ async def test_a_reaction_is_remembered_as_long_as_its_receipt_can_be_mistaken(s
     assert await states(store) == [("sent", millis(at(90.1))), ("unknown", None)]
 
 
-async def test_a_copy_that_may_have_been_a_reaction_is_removed(store: Store) -> None:
-    """After kills with both in doubt the receipt proves neither, and still tells of a copy when it is sent again."""
-    react = {"in_group": False, "now": at(0), "stamped_at": at(0)}
-    await store.transaction(lambda repos: repos.attempts.begin_reaction("direct:a", **react))
-    await say(store, "direct:a", b"answer")
-    [item] = await begin(store, at(0.1))
-    await store.transaction(lambda repos: repos.attempts.interrupt(until=at(6)))
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + GRACE, open_until=at(6)))
-    assert await prove(store, "direct:a", at(0.5)) == 0
-    await store.transaction(lambda repos: repos.attempts.reconcile(now=at(20)))
-    await begin(store, NOON + GRACE)
-    await store.transaction(lambda repos: repos.copies.keep_removal(item.id, b"removal"))
-    await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, millis(at(90.1)), now=at(90.2)))
-    assert [copy.name for copy in await store.transaction(lambda repos: repos.copies.take())] == [millis(at(0.5))]
-
-
-async def test_a_reaction_that_nothing_can_be_mistaken_for_is_forgotten(store: Store) -> None:
-    """However many there are, and whatever went out at other times."""
-    for second in range(0, 3600, 300):
-        now = at(second)
-
-        def react(repos: Repositories, now: datetime = now) -> None:
-            number = repos.attempts.begin_reaction("direct:a", in_group=False, now=now, stamped_at=now)
-            assert number is not None
-            repos.attempts.end_reaction(number, None, now=now)
-
-        await store.transaction(react)
-    [(count,)] = await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM reactions"))
-    assert count == 1
-
-
 async def test_a_strangers_receipt_proves_nothing_and_is_not_kept(store: Store) -> None:
     """Who is in no group of which somebody is in doubt, and has no chat in doubt, can have received nothing."""
     await doubted(store, "group:G")
@@ -241,15 +210,13 @@ async def test_who_left_a_group_may_have_received_what_went_out_before(store: St
 
 
 async def test_receipts_that_prove_nothing_are_bounded(store: Store) -> None:
-    """However many somebody sends, those of others are kept; a stranger's are the first to go."""
+    """However many somebody sends, those of others are kept."""
     await doubted(store, "group:G")
     await doubted(store, "group:H")
-    for person in range(40):
-        await prove(store, f"direct:stranger-{person}", *(at(1 + number / 100) for number in range(100)))
-    assert await receipts(store) == 512
-    await conversation_at(store, "direct:known")
     await prove(store, "direct:known", at(1))
-    assert await receipts(store) == 512
+    await prove(store, "direct:stranger", *(at(1 + number / 100) for number in range(100)))
+    await prove(store, "direct:stranger", *(at(3 + number / 100) for number in range(100)))
+    assert await receipts(store) == 33
     await listed(store, "group:G", "direct:known", now=at(9))
     await listed(store, "group:H", "direct:other", now=at(9))
     assert await states(store) == [("sent", millis(at(1))), ("unknown", None)]

@@ -113,7 +113,10 @@ def answered_once(evidence: Evidence) -> Finding:
         if row is None:
             broken.append(f"a message went out to {copy.chat} that no turn has written: {evidence.labels(copy)}")
             continue
-        reason = receipts.reason(copy, row, [one.begun_at for one in evidence.store.attempts if one.item == row.id])
+        own = [one.begun_at for one in evidence.store.attempts if one.item == row.id]
+        others = [one.begun_at for one in evidence.store.attempts if one.item != row.id]
+        others += [one.begun_at for one in evidence.store.reactions]
+        reason = receipts.reason(copy, row, own, others)
         reasons[reason] += 1
         unmarked += not evidence.store.resent[row.turn]
         if reason not in _ALLOWED:
@@ -132,7 +135,8 @@ LATE = "its receipt came after the grace period"
 LOST = "its receipt was lost with a life or was not read yet"
 _GIVEN_UP = "nothing proved any of its copies"
 _STATUS = "a status that was in doubt, beside the answer"
-_ALLOWED = {NEVER, LATE, LOST, _GIVEN_UP, _STATUS}
+UNCLEAR = "its receipt may have meant another send of that time"
+_ALLOWED = {NEVER, LATE, LOST, UNCLEAR, _GIVEN_UP, _STATUS}
 
 _ROUNDING_MS = 5
 
@@ -202,8 +206,10 @@ class Receipts:
                     read.setdefault(target, once[frame.sent_at].received_at)
         return cls(handed_at=handed, read_at=read)
 
-    def reason(self, copy: Sent, row: OutboxRow, attempts: Sequence[int]) -> str:
-        """Why this message went out beside the one that its row names; `attempts` are the times when they began."""
+    def reason(self, copy: Sent, row: OutboxRow, attempts: Sequence[int], others: Sequence[int] = ()) -> str:
+        """Why this message went out beside the one that its row names; `attempts` and `others` are the times when its
+        own sends began, and those of everything else.
+        """
         assert row.sent_at is not None
         first = min(copy.timestamp, row.sent_at)
         begun_at = row.attempted_at or 0
@@ -219,4 +225,6 @@ class Receipts:
         read_at = self.read_at.get(first)
         if read_at is None or read_at >= begun_at:
             return LOST
+        if any(abs(at - first) < 1000 * GRACE_SECONDS for at in others):
+            return UNCLEAR
         return f"its receipt was read {begun_at - read_at} ms before it was sent again"

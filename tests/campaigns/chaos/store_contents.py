@@ -65,21 +65,11 @@ class ReactionRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CopyRow:
-    """What is known to stand in its chat beside the message of a row of the outbox."""
-
-    item: int
-    name: int
-    is_taken: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class StoreContents:
     inbox: tuple[InboxRow, ...]
     outbox: tuple[OutboxRow, ...]
     attempts: tuple[AttemptRow, ...]
     reactions: tuple[ReactionRow, ...]
-    copies: tuple[CopyRow, ...]
     turns: dict[int, str]
     """How each turn ended."""
     completions: dict[int, int]
@@ -169,10 +159,6 @@ def _remains(
                 "SELECT reactions.id, conversations.id, begun_at, ended_at, name FROM reactions "
                 "JOIN conversations ON handle = chat ORDER BY reactions.id"
             )
-        ),
-        copies=tuple(
-            CopyRow(item=row[0], name=row[1], is_taken=bool(row[2]))
-            for row in bare.execute("SELECT outbox_id, name, is_taken FROM copies ORDER BY name")
         ),
         turns=dict(bare.execute("SELECT id, state FROM turns")),
         completions=defaultdict(int, bare.execute(counted, ("model", "ok"))),

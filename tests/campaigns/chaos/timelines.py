@@ -23,7 +23,7 @@ def timeline(evidence: Evidence, row: OutboxRow) -> str:
     lines = [*_lives(evidence), *_told(evidence, row), *_attempts(evidence, chats), *_reactions(evidence, chats)]
     own = [at for at, _ in [*_told(evidence, row), *_attempts(evidence, {row.chat: 0}, item=row.id)]]
     first, last = min(own, default=row.attempted_at or 0), max([*own, row.attempted_at or 0, row.sent_at or 0])
-    lines += [*_copies(evidence, row), *_went_out(evidence, chats), *_receipts(evidence, row.chat)]
+    lines += [*_went_out(evidence, chats), *_receipts(evidence, row.chat)]
     shown = sorted(line for line in lines if first - _BEFORE_MS <= line[0] <= last + _AFTER_MS)
     head = f"{_kind(row)} {row.id} to chat {chats[row.chat]}, {row.state} after {row.attempts} sends"
     head += "" if row.sent_at is None else f" as {_short(row.sent_at)}"
@@ -78,13 +78,6 @@ def _reactions(evidence: Evidence, chats: dict[str, int]) -> Iterator[_Line]:
             name = "without a name" if reaction.name is None else f"known as {_short(reaction.name)}"
             until = "" if reaction.ended_at is None else f", until {_short(reaction.ended_at)}"
             yield reaction.begun_at, f"reaction {reaction.id} to chat {chats[reaction.chat]}, {name}{until}"
-
-
-def _copies(evidence: Evidence, row: OutboxRow) -> Iterator[_Line]:
-    for copy in evidence.store.copies:
-        if copy.item == row.id:
-            removal = "has been asked for" if copy.is_taken else "has not been asked for"
-            yield copy.name, f"{_short(copy.name)} is known to be a copy; its removal {removal}"
 
 
 def _went_out(evidence: Evidence, chats: dict[str, int]) -> Iterator[_Line]:

@@ -98,7 +98,6 @@ CREATE TABLE outbox (
     revision INTEGER NOT NULL DEFAULT 0,    -- how many edits lead to it
     original_at INTEGER,                    -- Signal's name for the first revision; null: it is the first
     removes INTEGER NOT NULL DEFAULT 0,     -- 1: it removes an earlier message
-    removal BLOB,                           -- sealed: how a copy is removed; null: it was sent once, or is forgotten
     unsent TEXT,                            -- of a dead item: 'told', people know; 'owed', they have to be told;
                                             -- null: neither
     UNIQUE (turn_id, position)
@@ -148,16 +147,6 @@ CREATE TABLE reactions (
     ahead_ms INTEGER NOT NULL,              -- as in attempts
     name INTEGER                            -- Signal's name for it; null: not known (signal-cli-rest-api tells none)
 ) STRICT;
-
--- Copies of messages that had to be sent again: each further one in the chat is removed once it is known.
-CREATE TABLE copies (
-    outbox_id INTEGER NOT NULL REFERENCES outbox (id) ON DELETE CASCADE,
-    name INTEGER NOT NULL,                  -- Signal's name for what may be a copy of this, and is nothing else in
-                                            -- its chat
-    is_taken INTEGER NOT NULL DEFAULT 0,    -- 1: its removal is in the outbox
-    PRIMARY KEY (outbox_id, name)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX copies_open ON copies (outbox_id) WHERE NOT is_taken;
 
 -- Until when receipts were received. A send in doubt waits for its receipt, and time without reception must not
 -- count.
