@@ -97,9 +97,9 @@ def _write(connection: sqlite3.Connection, copy: Path, draft: Path, now: datetim
 @contextmanager
 def _opened(path: Path, *, mode: str = "rw") -> Generator[sqlite3.Connection]:
     """Opens a store that no process has open, or a copy of one, with its keys; neither is created or migrated."""
-    address = f"file:{quote(str(path))}{{}}?mode={mode}"
-    with closing(sqlite3.connect(address.format(""), uri=True, isolation_level=None)) as connection:
-        connection.execute("ATTACH DATABASE ? AS keys", (address.format("-keys"),))
+    file = f"file:{quote(str(path))}"
+    with closing(sqlite3.connect(f"{file}?mode={mode}", uri=True, isolation_level=None)) as connection:
+        connection.execute("ATTACH DATABASE ? AS keys", (f"{file}-keys?mode=rw",))
         yield connection
 
 
@@ -127,7 +127,7 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
     lock = lock_file(path)
     try:
         finish_restore(path)
-        with _opened(path) as connection:
+        with _opened(path, mode="ro") as connection:
             return write_backup(connection, folder, now)
     except FOREIGN_ERRORS as error:
         raise translate_error(error) from error
