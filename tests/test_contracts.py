@@ -66,7 +66,7 @@ HOMES = {
     "signalbot": ["bot.signal.rest_api.transport"],
     "simpleeval": ["tools.calculator"],
     "tzdata": ["bot.clock"],
-    "wcwidth": ["bot.formatting.graphemes", "tools.text"],
+    "wcwidth": ["bot.formatting.spans", "tools.text"],
     "websockets": ["bot.signal.rest_api.transport"],
 }
 """The modules that import a library, or the folder with them: swapping the library is a change there and nowhere else.

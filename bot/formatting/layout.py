@@ -44,7 +44,7 @@ _FLUSH = frozenset({"fence", "table_open"})
 
 
 def style_beginning(markdown: str, limit_chars: int) -> StyledText:
-    """The first `limit_chars` of a Markdown text, cleaned by `graphemes.sendable_text`, as Signal can show them.
+    """The first `limit_chars` of a Markdown text, cleaned by `spans.sendable_text`, as Signal can show them.
 
     Empty if there are only markers; if the page grows beyond the limit (as with tables), it ends there, slightly late.
     """

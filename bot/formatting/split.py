@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from bot.events import Incoming, QuoteTarget, Styled
-from bot.formatting.graphemes import borders, fitting, sendable_text
 from bot.formatting.layout import style_beginning
-from bot.formatting.spans import StyledText
+from bot.formatting.spans import StyledText, borders, fitting, sendable_text
 
 LIMIT_BYTES = 2000
 """The limit of a part: what fits inside a message."""

@@ -6,11 +6,10 @@ code.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from gettext import GNUTranslations, NullTranslations
-from io import BytesIO
+from gettext import c2py
 from pathlib import Path
 
 from bot.i18n.language import Language, current_language
@@ -39,36 +38,27 @@ def say(sentence: Sentence, /, **values: object) -> str:
 
     If it has two forms, the value `count` chooses between them by the rules of the language.
     """
-    translations = _translations(current_language())
-    if sentence.plural is None:
-        words = translations.pgettext(sentence.name, sentence.text)
-    else:
-        words = translations.npgettext(sentence.name, sentence.text, sentence.plural, _count(values))
+    language, count = current_language(), 1
+    if sentence.plural is not None:
+        if not isinstance(given := values.get("count"), int):
+            raise TypeError("a sentence with two forms needs its `count`")
+        count = given
+    words = sentence.text if sentence.plural is None or count == 1 else sentence.plural
+    if language != "en":
+        sentences, form_of = _catalogue(language)
+        if forms := sentences.get(sentence.name):
+            words = forms if isinstance(forms, str) else forms[form_of(count)]
+        if language == "fr":
+            words = _FRENCH_SPACE.sub("\u00a0", words)
     return words.format(**values) if values else words
 
 
 @cache
-def _translations(language: Language) -> NullTranslations:
-    if language == "en":
-        return NullTranslations()
-    from babel.messages.mofile import write_mo
+def _catalogue(language: Language) -> tuple[Mapping[str, Sequence[str]], Callable[[int], int]]:
+    """The sentences of a language by name, and which of two forms belongs to a number."""
     from babel.messages.pofile import read_po
 
-    compiled = BytesIO()
     with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as file:
         catalogue = read_po(file, locale=language)
-    if language == "fr":
-        for message in catalogue:
-            forms = [message.string or ""] if isinstance(message.string, str) else message.string or ()
-            bound = tuple(_FRENCH_SPACE.sub("\u00a0", form) for form in forms)
-            message.string = bound[0] if isinstance(message.string, str) else bound
-    write_mo(compiled, catalogue)
-    compiled.seek(0)
-    return GNUTranslations(compiled)
-
-
-def _count(values: Mapping[str, object]) -> int:
-    count = values.get("count")
-    if not isinstance(count, int):
-        raise TypeError("a sentence with two forms needs its `count`")
-    return count
+    sentences = {str(message.context): message.string for message in catalogue if message.string}
+    return sentences, c2py(catalogue.plural_expr)

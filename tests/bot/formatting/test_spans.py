@@ -1,9 +1,12 @@
-"""A text put together from pieces and cut into parts keeps its styles where they belong."""
+"""A text put together from pieces and cut into parts keeps its styles where they belong, and its characters whole."""
+
+from itertools import accumulate
 
 import pytest
+from wcwidth import iter_graphemes
 
 from bot.events import Style, Styled, StyleRange
-from bot.formatting.spans import PLAIN, Span, StyledText, join_pieces
+from bot.formatting.spans import MAX_CODE_POINTS, PLAIN, Span, StyledText, borders, fitting, join_pieces, sendable_text
 
 BOLD = frozenset({Style.BOLD})
 BOTH = frozenset({Style.BOLD, Style.ITALIC})
@@ -64,3 +67,55 @@ def test_styled_counts_in_utf16() -> None:
 def test_followed_by() -> None:
     """A line behind a text has no style and a blank line before it."""
     assert join_pieces([("a", BOLD)]).followed_by("b") == StyledText(text="a\n\nb", spans=(bold(0, 1),))
+
+
+CHARACTERS = (  # accents, emoji, flags, variants, kana, jamo, Indic conjuncts, Thai, Arabic, Hebrew
+    *("a", "e\u0301", "a\u0308\u0304", "🎉", "❤\ufe0f", "1\ufe0f\u20e3", "👍🏽", "👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇩🇪"),
+    *("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "葛\U000e0100", "ｶ\uff9e", "か\u3099"),
+    *("\u1112\u1161\u11ab", "가\u11ab", "क्षि", "क्\u093cष", "\u0d4eക", "กำ", "\u0600١", "שׁ"),
+)
+
+
+def test_no_character_is_cut() -> None:
+    """It has borders at its two ends only, also beside others of its kind; nothing joins a line end, and a space joins
+    nothing before it; accents stacked without end do not make one character of a whole message.
+    """
+    for character in CHARACTERS:
+        text, whole = f"x{character}{character} y", len(character)
+        found = [index for index, mark in enumerate(borders(text)) if mark]
+        assert found == [0, 1, 1 + whole, 1 + 2 * whole, *range(2 + 2 * whole, len(text) + 1)], ascii(character)
+    for text, marks in (("\n\u0301", [1, 1, 1]), ("\u200d ", [1, 1, 1]), (" \u0301", [1, 0, 1])):
+        assert list(borders(text)) == marks
+    endless = [index for index, mark in enumerate(borders("a" + "\u0301" * 100)) if mark]
+    assert endless == [0, *range(MAX_CODE_POINTS, 101, MAX_CODE_POINTS), 101]
+
+
+def test_signs_that_are_not_looked_up_join_nothing() -> None:
+    """Each sign of the first 12,288 has the borders that the library gives it, beside itself, a letter and a bullet:
+    those that are taken for characters of their own are.
+    """
+    signs = [chr(point) for point in range(0x3000) if chr(point) != "\r"]
+    for text in (side for sign in signs for side in (sign + sign, f"a{sign}é", f"•{sign}→")):
+        ends = set(accumulate(map(len, iter_graphemes(text)), initial=0))
+        assert list(borders(text)) == [int(place in ends) for place in range(len(text) + 1)], ascii(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("a\r\nb\rc\x0bd\x0ce\x85f\u2028g\u2029h", "a\nb\nc\nd\ne\nf\ng\nh"),
+        ("a\x00b\x07c\x1bd\x7fe\x9bf", "abcdef"),
+        ("\ud83d\ude00\ud83d!\ude00", "😀\ufffd!\ufffd"),
+        ("a\u200d\u200fb\ufeff", "a\u200d\u200fb\ufeff"),
+    ],
+)
+def test_cleaned(text: str, wanted: str) -> None:
+    """Line ends become one, controls go, halves of surrogate pairs are joined or replaced, all else stays."""
+    assert sendable_text(text) == wanted
+
+
+@pytest.mark.parametrize(("limit_bytes", "end"), [(0, 1), (1, 2), (2, 2), (3, 3), (6, 3), (7, 4), (9, 4)])
+def test_fitting(limit_bytes: int, end: int) -> None:
+    """As many code points as fit in so many bytes, never half of one."""
+    assert fitting("xaé😀", 1, limit_bytes) == end

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.events import Style, Styled, utf16_offsets
-from bot.formatting.graphemes import borders
+from bot.formatting.spans import borders
 from bot.formatting.split import LIMIT_BYTES, MAX_MESSAGE_BYTES, one_message, parts, split, visible
 from tests.bot.formatting.test_markdown import ANYTHING, ranges
 
@@ -41,16 +41,13 @@ def seen(part: Styled) -> list[tuple[str, frozenset[Style]]]:
     return [(char, frozenset(style)) for char, style in pairs if not char.isspace() and char != ">"]
 
 
-@pytest.mark.parametrize("answer", ["", " \n\t ", "\x00\x1b", "\u00a0\u3000\n"])
-def test_blank_answer_has_no_parts(answer: str) -> None:
-    """Nothing visible is nothing to send."""
-    assert parts(answer) == ()
-
-
-@pytest.mark.parametrize("answer", ["**", "[]()", "```\n```", "\x00[]()"])
-def test_answer_of_markers_alone_is_sent_as_it_stands(answer: str) -> None:
-    """Something visible is never answered with silence."""
-    assert parts(answer) == (Styled(text=answer.strip("\x00")),)
+def test_an_answer_without_words_is_sent_as_it_stands_or_not_at_all() -> None:
+    """Nothing visible is nothing to send; something visible is never answered with silence."""
+    for answer in ("", " \n\t ", "\x00\x1b", "\u00a0\u3000\n"):
+        assert parts(answer) == ()
+    for answer in ("**", "[]()", "```\n```", "\x00[]()"):
+        assert parts(answer) == (Styled(text=answer.strip("\x00")),)
+    assert one_message(" \n", cut_mark=MARK) == (None, True)
 
 
 def test_short_answer_is_one_part() -> None:
@@ -89,10 +86,10 @@ CUTS = [
 ]
 
 
-@pytest.mark.parametrize(("glue", "wanted"), [row[1:] for row in CUTS], ids=[row[0] for row in CUTS])
-def test_cut(glue: str, wanted: tuple[str, ...]) -> None:
-    """A part ends at a paragraph, else a line, else a sentence, else a word, else between two characters."""
-    assert texts(glue.join(wanted).replace("•", "-")) == wanted
+def test_parts_end_where_a_reader_would_pause() -> None:
+    """At a paragraph, else a line, else a sentence, else a word, else between two characters."""
+    for name, glue, wanted in CUTS:
+        assert texts(glue.join(wanted).replace("•", "-")) == wanted, name
 
 
 def test_style_goes_on_in_the_next_part() -> None:
@@ -110,11 +107,6 @@ def test_long_answer_ends_with_a_mark() -> None:
     assert all(size_bytes(part) <= 200 for part in found)
 
 
-def test_mark_in_the_only_part() -> None:
-    """One part alone has room for the mark as well."""
-    assert texts(words(41), max_parts=1) == (words(33) + "\n\n" + MARK,)
-
-
 def test_unread_end_is_marked() -> None:
     """An answer is read up to twice its room; one that shrinks below the room still tells that it was cut."""
     found = texts("a " + " " * 3000 + "b", limit_bytes=200, max_parts=2)
@@ -129,54 +121,20 @@ def test_white_space_makes_no_part() -> None:
 
 
 HOSTILE = [
-    *(
-        "*",
-        "_",
-        "**a",
-        "*a **b ",
-        "[",
-        "[a](",
-        "![",
-        "](",
-        "`",
-        "`a``",
-        "~~a ",
-        "||a ",
-        "<",
-        "<a:",
-        ">",
-        "> >\n",
-        "- ",
-        "1. ",
-    ),
-    *(
-        "#\n",
-        "\\",
-        "\\(",
-        "\\[",
-        "$",
-        "$$a",
-        "http://",
-        "|a|\n|-|\n",
-        "|",
-        "a|b\n",
-        "a\n",
-        "```\n",
-        "**a**\u0301",
-        "🇩",
-        "\u0301",
-    ),
-    *("\u200d", "**中", '[a](b "', "[a](<", "[![a](b)](c)", "&amp;", "\ud800", "\t- ", "***a ", "*_~~||a "),
+    *"*_[`<>\\$|🇩\u0301\u200d\ud800",
+    *("**a", "[a](", "![", "](", "`a``", "<a:", "\\(", "\\[", "$$a", "http://", "**a**\u0301", "**中", "[a](<", "a\n"),
+    *("*a **b ", "~~a ", "||a ", "> >\n", "- ", "1. ", "#\n", "|a|\n|-|\n", "a|b\n", "```\n", '[a](b "', "&amp;"),
+    *("[![a](b)](c)", "\t- ", "***a ", "*_~~||a "),
 ]
 
 
-@pytest.mark.parametrize("atom", HOSTILE)
-def test_hostile_answer(atom: str) -> None:
+def test_hostile_answers_end_with_the_mark() -> None:
     """Markers without end are read up to a bound, in a time that grows with it, and fit into the parts."""
-    found = cut(atom * (1_000_000 // len(atom)), limit_bytes=500, max_parts=3)
-    assert 1 <= len(found) <= 3
-    assert found[-1].text.endswith(MARK)
-    assert all(size_bytes(part) <= 500 for part in found)
+    for atom in HOSTILE:
+        found = cut(atom * (1_000_000 // len(atom)), limit_bytes=500, max_parts=3)
+        assert 1 <= len(found) <= 3, atom
+        assert found[-1].text.endswith(MARK), atom
+        assert all(size_bytes(part) <= 500 for part in found), atom
 
 
 @pytest.mark.parametrize("text", ["|a|b|\n|-|-|\n|c|d|\n\n", "```\n" + "a\n" * 500 + "```\n"])
@@ -220,15 +178,10 @@ def test_one_message_holds_what_signal_carries(size: int, is_whole: bool) -> Non
     assert content.text.endswith(MARK) is not is_whole
 
 
-@pytest.mark.parametrize("markdown", ["---\nFoo\n---\nBar\n---\nBaz", "> > > foo\nBaz", "***\nBaz", "- a\n\n---\nBaz"])
-def test_a_page_that_grows_is_seen_to_its_end(markdown: str) -> None:
+def test_a_page_that_grows_is_seen_to_its_end() -> None:
     """As some of CommonMark's examples: a rule and the bars of a quote are longer than their signs."""
-    assert visible(markdown).text.endswith("Baz")
-
-
-def test_nothing_visible_is_no_message() -> None:
-    """There is nothing to send, and nothing is missing."""
-    assert one_message(" \n", cut_mark=MARK) == (None, True)
+    for markdown in ("---\nFoo\n---\nBar\n---\nBaz", "> > > foo\nBaz", "***\nBaz", "- a\n\n---\nBaz"):
+        assert visible(markdown).text.endswith("Baz")
 
 
 @given(ANYTHING)

@@ -7,58 +7,34 @@ from hypothesis import strategies as st
 from bot.i18n.detect import detect_language, guess_language
 from bot.i18n.language import LANGUAGES, Language
 
-SURE: list[tuple[Language, str]] = [
-    ("en", "What's the weather like today?"),
-    ("en", "Can you remind me to call my sister tomorrow?"),
-    ("en", "How much is 20 euros in dollars?"),
-    ("en", "Please make it shorter and send it to me"),
-    ("en", "who won the match yesterday"),
-    ("en", "tell me about the history of Rome"),
-    ("en", "convert 5 miles to km"),
-    ("en", "list my reminders"),
-    ("en", "wake me at 7"),
-    ("de", "zeichne eine Katze"),
-    ("fr", "raconte-moi une histoire"),
-    ("es", "cuéntame un chiste"),
-    ("de", "rechne 5 Meilen in km um"),
-    ("de", "zeige meine Erinnerungen"),
-    ("fr", "convertis 5 miles en km"),
-    ("es", "convierte 5 millas a km"),
-    ("de", "Wie wird das Wetter morgen in Berlin?"),
-    ("de", "Kannst du mir bitte ein Rezept für Kürbissuppe geben?"),
-    ("de", "was ist die Hauptstadt von Peru"),
-    ("de", "Erinner mich heute Abend an den Müll"),
-    ("de", "Ich habe keine Ahnung, was das ist"),
-    ("de", "Und wann fährt der nächste Zug?"),
-    ("de", "Was kannst du?"),
-    ("en", "Remind me in 10 minutes to drink"),
-    ("fr", "Que sais-tu faire ?"),
-    ("fr", "Quel temps fait-il demain à Lyon ?"),
-    ("fr", "Peux-tu me donner une recette de tarte aux pommes ?"),
-    ("fr", "c'est quoi la capitale du Pérou"),
-    ("fr", "Rappelle-moi d'appeler ma sœur demain"),
-    ("fr", "je ne sais pas où est la gare"),
-    ("es", "¿Qué tiempo hace mañana en Madrid?"),
-    ("es", "Puedes darme una receta de tortilla por favor"),
-    ("es", "cuál es la capital del Perú"),
-    ("es", "no sé dónde está la estación"),
-    ("es", "Recuérdame llamar a mi hermana mañana"),
-    ("en", "Help!"),
-    ("en", "what can you do?"),
-    ("de", "hilfe"),
-    ("de", "Was kannst du?"),
-    ("de", "wie lösche ich meine Daten?"),
-    ("fr", "aide"),
-    ("fr", "que peux-tu faire ?"),
-    ("es", "Ayuda"),
-    ("es", "¿qué puedes hacer?"),
-    ("es", "como borro mis datos"),
-    ("de", "Was ist 7/0?"),
-    ("de", "Weck mich um 7"),
-    ("fr", "Combien font 2+2 ?"),
-    ("es", "¿Cuánto es 2+2?"),
-    ("en", "What is 17*23?"),
-]
+SURE: dict[Language, tuple[str, ...]] = {
+    "en": (
+        *("What's the weather like today?", "Can you remind me to call my sister tomorrow?"),
+        *("How much is 20 euros in dollars?", "Please make it shorter and send it to me"),
+        *("who won the match yesterday", "tell me about the history of Rome", "convert 5 miles to km"),
+        *("list my reminders", "wake me at 7", "Remind me in 10 minutes to drink", "Help!", "what can you do?"),
+        *("What is 17*23?",),
+    ),
+    "de": (
+        *("zeichne eine Katze", "rechne 5 Meilen in km um", "zeige meine Erinnerungen"),
+        *("Wie wird das Wetter morgen in Berlin?", "Kannst du mir bitte ein Rezept für Kürbissuppe geben?"),
+        *("was ist die Hauptstadt von Peru", "Erinner mich heute Abend an den Müll"),
+        *("Ich habe keine Ahnung, was das ist", "Und wann fährt der nächste Zug?", "Was kannst du?", "hilfe"),
+        *("wie lösche ich meine Daten?", "Was ist 7/0?", "Weck mich um 7"),
+    ),
+    "fr": (
+        *("raconte-moi une histoire", "convertis 5 miles en km", "Que sais-tu faire ?"),
+        *("Quel temps fait-il demain à Lyon ?", "Peux-tu me donner une recette de tarte aux pommes ?"),
+        *("c'est quoi la capitale du Pérou", "Rappelle-moi d'appeler ma sœur demain"),
+        *("je ne sais pas où est la gare", "aide", "que peux-tu faire ?", "Combien font 2+2 ?"),
+    ),
+    "es": (
+        *("cuéntame un chiste", "convierte 5 millas a km", "¿Qué tiempo hace mañana en Madrid?"),
+        *("Puedes darme una receta de tortilla por favor", "cuál es la capital del Perú"),
+        *("no sé dónde está la estación", "Recuérdame llamar a mi hermana mañana", "Ayuda", "¿qué puedes hacer?"),
+        *("como borro mis datos", "¿Cuánto es 2+2?"),
+    ),
+}
 
 UNSURE = [
     "",
@@ -81,16 +57,17 @@ UNSURE = [
 ]
 
 
-@pytest.mark.parametrize(("language", "text"), SURE)
-def test_a_plain_sentence_is_told(language: Language, text: str) -> None:
+def test_a_plain_sentence_is_told() -> None:
     """Short, with or without capitals and accents, as people write in a chat."""
-    assert detect_language(text) == language
+    found = {
+        language: tuple(text for text in texts if detect_language(text) == language) for language, texts in SURE.items()
+    }
+    assert found == SURE
 
 
-@pytest.mark.parametrize("text", UNSURE)
-def test_nothing_is_claimed_where_it_is_not_sure(text: str) -> None:
+def test_nothing_is_claimed_where_it_is_not_sure() -> None:
     """Too little, no words at all, code and addresses, or a language that is none of the four."""
-    assert detect_language(text) is None
+    assert [text for text in UNSURE if detect_language(text) is not None] == []
 
 
 @pytest.mark.parametrize(
