@@ -133,8 +133,7 @@ int mil
 """Hosts and endings that are not ordinary sites; the tables are short and our own."""
 
 
-_MAX_SITES = 30
-Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=_MAX_SITES)]
+Sites = Annotated[tuple[Site, ...], CommaList, Field(max_length=30)]
 
 
 class VerifyNewsOptions(Options):
@@ -207,27 +206,37 @@ class EvidenceSource:
         return None if self.judgement is None else self.judgement.stance
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """The sources' statements together."""
+    """The sources' statements together. Platforms and encyclopaedias are no witnesses."""
 
-    reports: Counter[Stance | None]
-    """Independent reports about the claim by what they say; None: not read."""
-    says: frozenset[tuple[Stance | None, Kind]]
-    """What sites of each kind say, platforms and encyclopaedias left out."""
-    cites: frozenset[Stance | None]
-    """What reports say that cite an authority for it."""
-    tones: Counter[Tone]
-    """The tones of the pages."""
-    days: tuple[date, ...]
-    """The known dates of pages that do not contradict, in order."""
-    kinds: frozenset[Kind]
-    """The kinds of the pages, whatever they say."""
+    def __init__(self, found: Sequence[EvidenceSource]) -> None:
+        """`found` as `sources` returns it."""
+        self._witnesses = [source for source in found if source.kind in _WITNESSES]
+        stances: dict[int, Stance | None] = {}
+        for source in sorted(self._witnesses, key=lambda one: _STANCES.index(one.stance)):
+            stances.setdefault(source.report, source.stance)
+        self.reports = Counter(stances.values())
+        """Independent reports about the claim by what they say; None: not read."""
+        self.kinds = {source.kind for source in found}
+        """The kinds of the pages, whatever they say."""
 
-    @property
-    def independent(self) -> int:
-        """The number of independent reports about the claim, whatever they say."""
-        return self.reports.total()
+    def says(self, stance: Stance, *kinds: Kind) -> bool:
+        """Whether a site of one of these kinds says this."""
+        return any(source.stance == stance and source.kind in kinds for source in self._witnesses)
+
+    def cites(self, stance: Stance) -> bool:
+        """Whether a report that says this cites an authority for it."""
+        return any(one.judgement and one.stance == stance and one.judgement.cites_official for one in self._witnesses)
+
+    def confidence(self, *, needed: int, is_incomplete: bool) -> float:
+        """Returns how well the findings support the claim, 0 to 1, by the formula at the head of this module."""
+        support = self._weight("agrees", needed, "official")
+        carried = support * (1 - self._weight("contradicts", needed, "official", "fact_check"))
+        return round(min(carried, MAX_INCOMPLETE) if is_incomplete else carried, 2)
+
+    def _weight(self, stance: Stance, needed: int, *authorities: Kind) -> float:
+        official = BY_OFFICIALS if self.says(stance, *authorities) else BY_HEARSAY if self.cites(stance) else 0
+        return BY_REPORTS * min(self.reports[stance] / needed, 1) + official
 
 
 def sources(
@@ -258,39 +267,6 @@ def sources(
     return tuple(
         sorted(found, key=lambda one: (_STANCES.index(one.stance), not one.is_preferred, _KINDS.index(one.kind)))
     )
-
-
-def weigh(found: Sequence[EvidenceSource]) -> Evidence:
-    """Sums up the sources by independent reports."""
-    witnesses = sorted(
-        (source for source in found if source.kind in _WITNESSES), key=lambda one: _STANCES.index(one.stance)
-    )
-    stance_by_report: dict[int, Stance | None] = {}
-    for source in witnesses:
-        stance_by_report.setdefault(source.report, source.stance)
-    return Evidence(
-        reports=Counter(stance_by_report.values()),
-        says=frozenset((source.stance, source.kind) for source in witnesses),
-        cites=frozenset(one.stance for one in witnesses if one.judgement is not None and one.judgement.cites_official),
-        tones=Counter(source.judgement.tone for source in found if source.judgement is not None),
-        days=tuple(sorted(s.day for s in found if s.day is not None and s.stance != "contradicts")),
-        kinds=frozenset(source.kind for source in found),
-    )
-
-
-def confidence(evidence: Evidence, *, needed: int, is_incomplete: bool) -> float:
-    """Returns how well the findings support the claim, 0 to 1, by the formula at the head of this module."""
-    reports, says, cites = evidence.reports, evidence.says, evidence.cites
-    is_denied = ("contradicts", "official") in says or ("contradicts", "fact_check") in says
-    support = _weight(reports["agrees"], needed, itself=("agrees", "official") in says, cited="agrees" in cites)
-    opposition = _weight(reports["contradicts"], needed, itself=is_denied, cited="contradicts" in cites)
-    carried = support * (1 - opposition)
-    return round(min(carried, MAX_INCOMPLETE) if is_incomplete else carried, 2)
-
-
-def _weight(independent: int, needed: int, *, itself: bool, cited: bool) -> float:
-    official = BY_OFFICIALS if itself else BY_HEARSAY if cited else 0
-    return BY_REPORTS * min(independent / needed, 1) + official
 
 
 def words(text: str) -> tuple[str, ...]:

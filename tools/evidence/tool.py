@@ -13,6 +13,7 @@ search does not affect the others; the answer then says that the data are incomp
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,11 +31,9 @@ from tools.evidence.sources import (
     Judge,
     Judgement,
     VerifyNewsOptions,
-    confidence,
     is_about,
     significant,
     sources,
-    weigh,
 )
 from tools.search.base import Hit, Query, trim_query
 from tools.search.service import CachedHits, SearchService, clean_query, row
@@ -127,12 +126,12 @@ def plan(
     said = set(significant(wordings[0]))
     key = " ".join([word for word in wordings[0].split() if said & set(significant(word))][:_MAX_KEY_WORDS])
     wanted = [step("denials", f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}")]
-    evidence = weigh(found)
+    evidence = Evidence(found)
     if "official" not in evidence.kinds:
         wanted.append(step("official word", f"{key} {_OFFICIAL.get(language or '', _OFFICIAL['en'])}"))
     if options.preferred_sites and not any(source.is_preferred for source in found):
         wanted.append(step("preferred sites", key, sites=options.preferred_sites))
-    if evidence.independent < INDEPENDENT_SOURCES:
+    if evidence.reports.total() < INDEPENDENT_SOURCES:
         wanted += [step("other words", other) for other in wordings[1:]]
     return tuple(step for step in wanted if step not in tried)[:SEARCHES_PER_ROUND]
 
@@ -146,23 +145,26 @@ class _Case:
     language: str | None
     tried: list[Step] = field(default_factory=list)
     rounds: int = 0
-    found_by_step: dict[Step, CachedHits] = field(default_factory=dict)
-    failures_by_step: dict[Step, tuple[ToolError, ...]] = field(default_factory=dict)
-    """Failures of searches that no service answered, or the encyclopaedia instead of a failed one."""
+    answers: dict[Step, CachedHits | ToolError] = field(default_factory=dict)
     is_out_of_time: bool = False
     judgements: Mapping[Hit, Judgement] | None = None
     """What the pages say about the claim; None: they were not read."""
     unread_because: str = ""
 
     @property
-    def found(self) -> tuple[CachedHits, ...]:
+    def found(self) -> list[CachedHits]:
         """The results of the searches, in the order of planning."""
-        return tuple(self.found_by_step[step] for step in self.tried if step in self.found_by_step)
+        answers = [self.answers.get(step) for step in self.tried]
+        return [answer for answer in answers if isinstance(answer, CachedHits)]
 
     @property
-    def failures(self) -> tuple[ToolError, ...]:
-        """The failures of the searches, in the order of planning."""
-        return tuple(failure for step in self.tried for failure in self.failures_by_step.get(step, ()))
+    def failures(self) -> Iterator[ToolError]:
+        """Yields why no service answered, or the encyclopaedia in place of another."""
+        for answer in map(self.answers.get, self.tried):
+            if isinstance(answer, ToolError):
+                yield answer
+            elif answer is not None and answer.source == WIKIPEDIA:
+                yield from answer.failures
 
 
 class VerifyNews:
@@ -233,13 +235,9 @@ class VerifyNews:
 
     async def _take(self, step: Step, case: _Case, now: datetime) -> None:
         try:
-            found = await self._search.search(step.query, now)
+            case.answers[step] = await self._search.search(step.query, now)
         except ToolError as error:
-            case.failures_by_step[step] = (error,)
-            return
-        case.found_by_step[step] = found
-        if found.source == WIKIPEDIA:
-            case.failures_by_step[step] = found.failures
+            case.answers[step] = error
 
     def _sources(self, case: _Case, now: datetime) -> tuple[EvidenceSource, ...]:
         by_address: dict[str, Hit] = {}
@@ -252,19 +250,41 @@ class VerifyNews:
 
     def _answer(self, case: _Case, now: datetime) -> Mapping[str, Any]:
         found = self._sources(case, now)
-        evidence, needed = weigh(found), INDEPENDENT_SOURCES
-        shown = found[:_MAX_SOURCES]
-        lacking = list(_lacking(case, evidence, needed))
+        evidence, lacking = Evidence(found), list(_lacking(case, Evidence(found)))
         more: dict[str, Any] = {
             "incomplete_because": lacking,
             "not_read_because": case.unread_because,
             "failed": list(dict.fromkeys(map(str, case.failures))),
-            "more_pages": len(found) - len(shown),
+            "more_pages": len(found[_MAX_SOURCES:]),
         }
+        days = sorted(source.day for source in found if source.day is not None and source.stance != "contradicts")
+        dates = {"first_reported": days[0].isoformat(), "last_reported": days[-1].isoformat()} if days else {}
+        if case.judgements is None:  # what can be said about pages that were not read
+            counted: dict[str, Any] = {
+                "independent_reports": evidence.reports.total(),
+                "independent_needed": INDEPENDENT_SOURCES,
+                "official_site_found": "official" in evidence.kinds,
+                "fact_check_found": "fact_check" in evidence.kinds,
+            }
+        else:
+            counted = {
+                "independent_agreeing": evidence.reports["agrees"],
+                "independent_contradicting": evidence.reports["contradicts"],
+                "independent_mentioning": evidence.reports["mentions"],
+                "independent_needed": INDEPENDENT_SOURCES,
+                "several_agree": evidence.reports["agrees"] >= INDEPENDENT_SOURCES,
+                "official_confirms": evidence.says("agrees", "official"),
+                "official_confirmation_is_cited": evidence.cites("agrees"),
+                "official_contradicts": evidence.says("contradicts", "official"),
+                "official_denial_is_cited": evidence.cites("contradicts"),
+                "fact_check_contradicts": evidence.says("contradicts", "fact_check"),
+                "tone": Counter(source.judgement.tone for source in found if source.judgement is not None),
+                "confidence": evidence.confidence(needed=INDEPENDENT_SOURCES, is_incomplete=bool(lacking)),
+            }
         return {
             "claim": case.wordings[0],
             "asked_at": now.isoformat(timespec="seconds"),
-            "evidence": _evidence_data(case, evidence, needed, is_incomplete=bool(lacking)),
+            "evidence": counted | dates,
             "data_incomplete": bool(lacking),
             **{name: item for name, item in more.items() if item},
             "rounds": case.rounds,
@@ -273,7 +293,7 @@ class VerifyNews:
                 for step in case.tried
             ],
             "note": NOTE_UNREAD if case.judgements is None else NOTE,
-            "results": list(map(_row, shown)),
+            "results": list(map(_row, found[:_MAX_SOURCES])),
         }
 
 
@@ -282,49 +302,21 @@ def evidence_tools(options: VerifyNewsOptions, search: SearchService, judge: Jud
     return (VerifyNews(options, search, judge),) if search.is_open else ()
 
 
-def _lacking(case: _Case, evidence: Evidence, needed: int) -> Iterator[str]:
+def _lacking(case: _Case, evidence: Evidence) -> Iterator[str]:
     """Yields the reasons why the data are incomplete."""
     if case.is_out_of_time:
         yield "time_ran_out"
-    if any(isinstance(failure, RateLimited) for failure in case.failures):
+    was_limited = {isinstance(failure, RateLimited) for failure in case.failures}
+    if True in was_limited:
         yield "quota_used_up"
-    if any(not isinstance(failure, RateLimited) for failure in case.failures):
+    if False in was_limited:
         yield "searches_failed"
     if case.found and all(found.source == WIKIPEDIA for found in case.found):
         yield "only_the_encyclopaedia_answered"
-    if evidence.independent < needed:
+    if evidence.reports.total() < INDEPENDENT_SOURCES:
         yield "too_few_sources"
     if case.judgements is None:
         yield "not_read"
-
-
-def _evidence_data(case: _Case, evidence: Evidence, needed: int, *, is_incomplete: bool) -> Mapping[str, Any]:
-    days = evidence.days
-    dates = {"first_reported": days[0].isoformat(), "last_reported": days[-1].isoformat()} if days else {}
-    if case.judgements is None:  # what can be said about pages that were not read
-        return {
-            "independent_reports": evidence.independent,
-            "independent_needed": needed,
-            "official_site_found": "official" in evidence.kinds,
-            "fact_check_found": "fact_check" in evidence.kinds,
-            **dates,
-        }
-    reports, says, cites = evidence.reports, evidence.says, evidence.cites
-    return {
-        "independent_agreeing": reports["agrees"],
-        "independent_contradicting": reports["contradicts"],
-        "independent_mentioning": reports["mentions"],
-        "independent_needed": needed,
-        "several_agree": reports["agrees"] >= needed,
-        "official_confirms": ("agrees", "official") in says,
-        "official_confirmation_is_cited": "agrees" in cites,
-        "official_contradicts": ("contradicts", "official") in says,
-        "official_denial_is_cited": "contradicts" in cites,
-        "fact_check_contradicts": ("contradicts", "fact_check") in says,
-        "tone": dict(evidence.tones.most_common()),
-        **dates,
-        "confidence": confidence(evidence, needed=needed, is_incomplete=is_incomplete),
-    }
 
 
 def _row(source: EvidenceSource) -> Mapping[str, Any]:

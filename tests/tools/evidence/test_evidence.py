@@ -1,6 +1,6 @@
 """What speaks for a claim and what against it: the tables by which words, publishers, days and reports are judged."""
 
-from collections import Counter
+import itertools
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -9,17 +9,16 @@ import pytest
 
 from tools.evidence.sources import (
     Evidence,
+    EvidenceSource,
     Judgement,
     Stance,
     VerifyNewsOptions,
-    confidence,
     is_about,
     kind,
     parse_age,
     publisher,
     reports,
     sources,
-    weigh,
 )
 from tools.evidence.tool import SEARCHES_PER_ROUND, Step, plan
 from tools.search.base import Hit
@@ -183,7 +182,7 @@ def judged(*hits: Hit) -> dict[Hit, Judgement]:
 
 
 def evidence_of(*hits: Hit, rules: VerifyNewsOptions = PLAIN) -> Evidence:
-    return weigh(sources(hits, rules, NOW, judgements=judged(*hits)))
+    return Evidence(sources(hits, rules, NOW, judgements=judged(*hits)))
 
 
 def test_reports_are_counted_and_not_pages() -> None:
@@ -194,8 +193,7 @@ def test_reports_are_counted_and_not_pages() -> None:
         page("en.wikipedia.org", "Larkhaven bridge", "The bridge in Larkhaven collapsed and 43 people died."),
     ]
     found = evidence_of(*printed, hit_at(7), *loose)
-    assert (found.reports["agrees"], found.reports["contradicts"], found.independent) == (2, 0, 2)
-    assert found.tones == {"neutral": 6}
+    assert (found.reports["agrees"], found.reports["contradicts"], found.reports.total()) == (2, 0, 2)
 
 
 def test_an_official_word_is_one_by_its_site_and_its_wording() -> None:
@@ -203,58 +201,63 @@ def test_an_official_word_is_one_by_its_site_and_its_wording() -> None:
     official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
     citing = page("a.example", "Police confirmed: 43 people died as the bridge in Larkhaven collapsed")
     checked = page("snopes.com", "Is the Larkhaven bridge collapse a hoax?", "43 people died: the claim is false.")
-    plain = evidence_of(hit_at(1))
-    assert (plain.says, plain.cites) == ({("agrees", "site")}, frozenset())
-    assert ("agrees", "official") in evidence_of(official).says
-    assert (evidence_of(citing).cites, evidence_of(citing).says) == ({"agrees"}, {("agrees", "site")})
-    assert ("contradicts", "fact_check") in evidence_of(checked).says
+    plain, cited = evidence_of(hit_at(1)), evidence_of(citing)
+    assert plain.says("agrees", "site")
+    assert not plain.cites("agrees")
+    assert evidence_of(official).says("agrees", "official")
+    assert cited.cites("agrees")
+    assert not cited.says("agrees", "official")
+    assert evidence_of(checked).says("contradicts", "fact_check")
     denial = page("town.example", "The collapse of the Larkhaven bridge and 43 people: a hoax")
     rules = VerifyNewsOptions(official_sites=("town.example",))
-    assert ("contradicts", "official") in evidence_of(denial, rules=rules).says
+    assert evidence_of(denial, rules=rules).says("contradicts", "official")
 
 
 def test_sources_come_with_the_weightiest_first() -> None:
-    """What contradicts, then what the operator prefers, then authorities; days are those of pages that may agree."""
+    """What contradicts, then what the operator prefers, then authorities."""
     rules = VerifyNewsOptions(preferred_sites=("paper2.example",))
     denial = page("d.example", "Larkhaven bridge collapse is a hoax", "No 43 people died.", "2026-11-20")
     hits = [hit_at(1), replace(hit_at(2), age="2 days ago"), replace(hit_at(3), age="2026-11-01"), denial]
     found = sources(hits, rules, NOW, judgements=judged(*hits))
     assert [source.hit.site for source in found] == ["d.example", "paper2.example", "paper1.example", "paper3.example"]
-    assert weigh(found).days == (date(2026, 11, 1), date(2026, 11, 19))
 
 
-def evidence_by(agrees: int, contradicts: int, says: str, cites: str) -> Evidence:
-    """So many reports; `says` are stances with kinds, `cites` stances, both parted by spaces."""
-    told: Any = [tuple(pair.split(":")) for pair in says.split()]
-    citing: Any = cites.split()
-    reports = Counter[Stance | None]({"agrees": agrees, "contradicts": contradicts, "mentions": 9})
-    return replace(evidence_of(), reports=reports, says=frozenset(told), cites=frozenset(citing))
+def told_by(kind: str, stance: Stance, *, cites: bool = False) -> EvidenceSource:
+    """A report of its own."""
+    told: Any = kind
+    judgement = Judgement(stance=stance, tone="neutral", cites_official=cites)
+    hit, report = hit_at(1), next(numbers)
+    return EvidenceSource(hit=hit, kind=told, judgement=judgement, report=report, day=None, is_preferred=False)
+
+
+numbers = itertools.count()
+DENIES = told_by("site", "contradicts")
 
 
 @pytest.mark.parametrize(
-    ("found", "needed", "is_incomplete", "sure"),
+    ("agreeing", "more", "needed", "is_incomplete", "sure"),
     [
-        ((0, 0, "", ""), 3, False, 0.0),
-        ((1, 0, "", ""), 3, False, 0.23),
-        ((2, 0, "", ""), 3, False, 0.47),
-        ((9, 0, "", ""), 3, False, 0.7),
-        ((1, 0, "", ""), 1, False, 0.7),
-        ((3, 0, "agrees:official", ""), 3, False, 1.0),
-        ((3, 0, "", "agrees"), 3, False, 0.8),
-        ((3, 0, "agrees:official", "agrees"), 3, False, 1.0),
-        ((3, 0, "agrees:official", ""), 3, True, 0.5),
-        ((1, 0, "", ""), 3, True, 0.23),
-        ((3, 1, "", ""), 3, False, 0.54),
-        ((3, 1, "contradicts:fact_check", ""), 3, False, 0.33),
-        ((3, 1, "", "contradicts"), 3, False, 0.47),
-        ((3, 3, "contradicts:official", ""), 3, False, 0.0),
+        (0, [], 3, False, 0.0),
+        (1, [], 3, False, 0.23),
+        (2, [], 3, False, 0.47),
+        (9, [], 3, False, 0.7),
+        (1, [], 1, False, 0.7),
+        (2, [told_by("official", "agrees")], 3, False, 1.0),
+        (2, [told_by("site", "agrees", cites=True)], 3, False, 0.8),
+        (2, [told_by("official", "agrees")], 3, True, 0.5),
+        (1, [], 3, True, 0.23),
+        (3, [DENIES], 3, False, 0.54),
+        (3, [told_by("fact_check", "contradicts")], 3, False, 0.33),
+        (3, [told_by("site", "contradicts", cites=True)], 3, False, 0.47),
+        (3, [told_by("official", "contradicts") for _ in range(3)], 3, False, 0.0),
     ],
 )
 def test_the_confidence_is_the_formula(
-    found: tuple[int, int, str, str], needed: int, is_incomplete: bool, sure: float
+    agreeing: int, more: list[EvidenceSource], needed: int, is_incomplete: bool, sure: float
 ) -> None:
     """As the head of the module says it."""
-    assert confidence(evidence_by(*found), needed=needed, is_incomplete=is_incomplete) == sure
+    found = [told_by("site", "agrees") for _ in range(agreeing)] + more
+    assert Evidence(found).confidence(needed=needed, is_incomplete=is_incomplete) == sure
 
 
 def steps(
