@@ -46,32 +46,18 @@ MAX_INCOMPLETE = 0.5
 """The highest confidence while data are incomplete."""
 
 ABOUT = 0.6
-"""The minimum share of the claim's significant words in a page about it."""
+"""The minimum share of the claim's terms in a page about it."""
 _MIN_TITLE_WORDS = 5
 _MIN_TEXT_WORDS = 8  # that begin alike; fewer can do so by chance
-_MAX_TERMS = 24
 _STEM_CHARS = 5
 
 _STANCES: tuple[Stance | None, ...] = ("contradicts", "agrees", "mentions", None)
 _KINDS: tuple[Kind, ...] = ("official", "fact_check", "site", "reference", "platform")
 _WITNESSES: frozenset[Kind] = frozenset({"official", "fact_check", "site"})
 
-_WORD = re.compile(r"[^\W_]+(?:[.,][0-9]+)*(?:'t\b)?")
 _ACCENTS = re.compile("[\u0300-\u036f]+")
-_SPELLINGS = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00df": "ss", "\u2010": "-", "\u2011": "-"})
-# Scripts without spaces between words are compared by pairs of characters.
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{3,}")
 _THOUSANDS = re.compile(r"(?<=[0-9])[.,\u00a0\u202f ](?=[0-9]{3}(?![0-9]))")
-_IDLE = frozenset(
-    str.split(
-        "a an i he she it they we you his her its their our the this that of and to in is are was were be has"
-        " have had will would can could should for with by from on at as after about into over but or no not"
-        " says said say new der die das den dem des ein eine einen und oder ist sind war hat haben wird wurde"
-        " nicht von mit auf im zu sich bei als aus um am le la les du de des un une et est sont dans pour par"
-        " au aux sur qui que a ont avec ne pas el los las del y en con por se su al ha han fue para es"
-    )
-)
-"""Words that say nothing of what a claim is about, in English, German, French and Spanish."""
+_TERM = re.compile(r"[0-9]|.{4}")
 
 # After the last of these, a title names its site.
 _SITE_IN_TITLE = re.compile(r"\s[|\u2013\u2014-]\s[^|\u2013\u2014]{1,40}$")
@@ -269,40 +255,20 @@ def sources(
     )
 
 
-def words(text: str) -> tuple[str, ...]:
-    """Returns the words and numbers in order, in lower case without accents; `didn't` stays one, `7.8` one number."""
-    return tuple(_WORD.findall(_fold(text)))
-
-
-def significant(text: str) -> tuple[str, ...]:
-    """Returns the words that tell what a text is about, each once."""
-    pieces = tuple(dict.fromkeys(_pieces(text)))
-    return (tuple(piece for piece in pieces if piece not in _IDLE) or pieces)[:_MAX_TERMS]
+def terms(text: str) -> frozenset[str]:
+    """Returns what tells what a text is about: numbers, and the beginnings of long words, as their endings differ."""
+    return frozenset(word[:_STEM_CHARS] for word in _words(_THOUSANDS.sub("", text)) if _TERM.match(word))
 
 
 def is_about(wordings: Sequence[str], title: str, snippet: str) -> bool:
     """Whether a page is about the claim in one of its wordings, whatever it says about it."""
-    said = set(map(_stem, _pieces(f"{title} {snippet}")))
-    every = filter(None, map(significant, wordings))
-    return any(sum(_stem(term) in said for term in terms) >= ABOUT * len(terms) for terms in every)
+    said = terms(f"{title} {snippet}")
+    return any(len(every & said) >= ABOUT * len(every) > 0 for every in map(terms, wordings))
 
 
-def _stem(word: str) -> str:
-    """Returns the beginning of a word, as its ending may differ: collapsed, collapses."""
-    return word if word[0].isdigit() else word[:_STEM_CHARS]
-
-
-def _fold(text: str) -> str:
-    return _ACCENTS.sub("", unicodedata.normalize("NFKD", text.translate(_SPELLINGS).casefold()))
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """Yields the words, with numbers in one spelling and pairs of characters for scripts without spaces."""
-    for word in words(_THOUSANDS.sub("", text)):
-        if _UNSPACED.fullmatch(word):
-            yield from (word[at : at + 2] for at in range(len(word) - 1))
-        else:
-            yield word.replace(",", ".") if word[0].isdigit() else word
+def _words(text: str) -> tuple[str, ...]:
+    """Returns the words and numbers in order, in lower case without accents."""
+    return tuple(re.findall(r"\w+", _ACCENTS.sub("", unicodedata.normalize("NFKD", text).casefold())))
 
 
 def parse_age(age: str | None, now: datetime) -> date | None:
@@ -338,9 +304,9 @@ def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
 def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
     """Yields marks that pages share only if they tell the same report."""
     yield "publisher", publisher(hit.site)
-    if len(title := words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
+    if len(title := _words(_SITE_IN_TITLE.sub("", hit.title))) >= _MIN_TITLE_WORDS:
         yield "title", title
-    if len(text := words(hit.snippet)) >= _MIN_TEXT_WORDS:
+    if len(text := _words(hit.snippet)) >= _MIN_TEXT_WORDS:
         yield "text", text[:_MIN_TEXT_WORDS]
 
 

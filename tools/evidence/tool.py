@@ -32,8 +32,8 @@ from tools.evidence.sources import (
     Judgement,
     VerifyNewsOptions,
     is_about,
-    significant,
     sources,
+    terms,
 )
 from tools.search.base import Hit, Query, trim_query
 from tools.search.service import CachedHits, SearchService, clean_query, row
@@ -123,8 +123,7 @@ def plan(
 
     if not tried:
         return step("reports", wordings[0], is_news=True), step("reports", wordings[0])
-    said = set(significant(wordings[0]))
-    key = " ".join([word for word in wordings[0].split() if said & set(significant(word))][:_MAX_KEY_WORDS])
+    key = " ".join([word for word in wordings[0].split() if terms(word)][:_MAX_KEY_WORDS])
     wanted = [step("denials", f"{key} {_DENIALS.get(language or '', _DENIALS['en'])}")]
     evidence = Evidence(found)
     if "official" not in evidence.kinds:

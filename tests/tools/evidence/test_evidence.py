@@ -132,11 +132,10 @@ def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_it:
         ("The price rose to 1,250.5 euros", "Price rose to 1.250,5 euros"),
         ("The price rose to 1250 euros", "Price of euros rose to 1 250"),
         ("Lamps, towers, bells, flags and horns", "Lamps, towers and bells"),
-        ("橋が崩落した", "東京で橋が崩落したと発表"),
     ],
 )
-def test_numbers_and_scripts_are_compared_however_they_are_written(claim: str, title: str) -> None:
-    """Separators of thousands do not matter; where no spaces are, pairs of signs are compared."""
+def test_numbers_are_compared_however_they_are_written(claim: str, title: str) -> None:
+    """Separators of thousands do not matter."""
     assert is_about([claim], title, "")
 
 
