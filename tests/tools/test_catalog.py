@@ -121,15 +121,12 @@ def test_every_option_is_described_and_has_a_default(group: str) -> None:
     [
         {"base_url": "ftp://x.example"},
         {"base_url": "x.example"},
-        {"base_url": "https://"},
         {"base_url": "https://x.example/?key=1"},
-        {"base_url": "http://[half"},
         {"base_url": "http://127.0.0.1:99999"},
         {"base_url": "https://x exa.mple"},
         {"api_key": "two words of SECRET"},
         {"api_key": "SECRET\nline"},
         {"api_key": "SECRÉT"},
-        {"timeout_seconds": 0},
         {"unknown": "SECRET"},
     ],
 )

@@ -120,16 +120,12 @@ def fault(message: str, status: int, **more: Any) -> Answer:
         (fault("SECRET", 400, code="moderation_blocked"), Denied, "rules"),
         (fault("SECRET", 400, param="prompt", code="string_above_max_length"), BadArguments, "shorter"),
         (fault("SECRET", 400, param="size"), Disabled, "TOOLS__IMAGES__MODEL"),
-        (fault("SECRET", 422), Disabled, "TOOLS__IMAGES__MODEL"),
         (fault("SECRET", 401), Disabled, "TOOLS__IMAGES__API_KEY"),
         (fault("SECRET", 404, code="model_not_found"), Disabled, "TOOLS__IMAGES__MODEL"),
         (fault("SECRET", 402), Disabled, "paid"),
         (fault("SECRET", 429, code="insufficient_quota"), Disabled, "paid"),
-        (fault("SECRET", 400, code="billing_hard_limit_reached"), Disabled, "paid"),
         (answer_json({"error": "SECRET"}, 429, {"Retry-After": "30"}), RateLimited, "30 seconds"),
-        (fault("SECRET", 429), RateLimited, "fewer requests"),
         (BROKEN, Unavailable, "status 500"),
-        (answer_json(["SECRET"], 503), Unavailable, "status 503"),
     ],
 )
 async def test_a_refusal_is_told_by_its_kind(
@@ -148,12 +144,10 @@ async def test_a_refusal_is_told_by_its_kind(
     "body",
     [
         {},
-        [],
         {"data": []},
         {"data": [{}]},
         {"data": [{"b64_json": ""}]},
         {"data": [{"b64_json": "Ä" * 8}]},
-        {"data": [{"b64_json": 5}]},
         {"data": [{"b64_json": base64.b64encode(PNG).decode()}], "more": [[]] * 60_000},
     ],
 )

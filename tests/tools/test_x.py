@@ -170,11 +170,9 @@ def fault(status: int, **headers: str) -> Answer:
     ("answer", "why"),
     [
         (fault(401), "TOOLS__TWITTER__BEARER_TOKEN"),
-        (fault(403), "TOOLS__TWITTER__BEARER_TOKEN"),
         (fault(402), "credits are used up"),
         (fault(429), "fewer requests"),
         (fault(503), "status 503"),
-        (answer_json(["SECRET"]), "cannot be read"),
         (answer_json({"errors": [{"title": "SECRET"}]}), "cannot be read"),
         (answer_json({"data": [{"id": 5}], "meta": {"result_count": 1}}), "cannot be read"),
         (hang, "did not answer"),

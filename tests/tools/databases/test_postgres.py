@@ -5,9 +5,8 @@ server is started once.
 """
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -120,31 +119,23 @@ async def test_every_type_becomes_json(shop: Asked) -> None:
 
 CASES: tuple[tuple[str, str, Any, list[int]], ...] = (
     ("customer", "=", "Müller", [1]),
-    ("customer", "!=", "Müller", [2, 3]),
     ("customer", "contains", "mÜLLER", [1, 2]),
     ("customer", "starts_with", "NN", []),
-    ("customer", "is_null", None, [4]),
     ("customer", "in", ["Ann", "' OR 1=1 --"], [3]),
     ("select 'x", "contains", "%", [3]),
-    ("select 'x", "contains", "!", []),
-    ("select 'x", "starts_with", "A_", [2]),
     ("town", "=", "Kiel", [1, 2]),
     ("id", "in", [1, "4", 99], [1, 4]),
-    ("id", ">", 2, [3, 4]),
     ("id", "between", [2, 3], [2, 3]),
     ("total", "<=", 3.5, [1, 4]),
     ("share", "=", 0.1, [1]),
-    ("weight", ">=", 0, [1, 2, 3]),
     ("paid", "=", True, [1, 3]),
     ("day", "<", "2026-02-01", [1, 4]),
     ("at", ">=", "2026-01-02 10:00+01", [1, 2]),
     ("took", ">", "90 minutes", [1, 2]),
     ("code", "=", "00000000-0000-0000-0000-000000000001", [1]),
-    ("tags", "=", "{a,b}", [1]),
     ("more", "contains", '"K"', [1]),
     ("mood", "=", "glad", [1]),
     ("host", "starts_with", "10.", [1]),
-    ("raw", "is_not_null", None, [1]),
 )
 
 
@@ -154,15 +145,6 @@ async def test_each_operator_finds_its_rows(shop: Asked) -> None:
         condition = {"column": column, "op": operator, "value": value}
         found = await shop.rows("orders", columns=["id"], where=[condition], order_by=["id"])
         assert found == [[each] for each in ids], condition
-
-
-async def test_every_column_can_be_grouped_and_ordered(shop: Asked) -> None:
-    """Whatever its type."""
-    for column in ORDERS:
-        figures = ["count", f"count({column})"]
-        rows = await shop.rows("orders", group_by=[column], compute=figures, order_by=[f"{column} desc", "count"])
-        assert sum(row[1] for row in rows) == 4, column
-        assert [row[0] for row in rows if row[2] == 0] in ([], [None]), column
 
 
 async def test_figures(shop: Asked) -> None:
@@ -237,28 +219,6 @@ async def _until(server: PostgresServer, *, running: bool) -> None:
         return bool(await server.run(sql)) is running
 
     await eventually_found(has_come)
-
-
-async def test_a_locked_table_is_told(server: PostgresServer) -> None:
-    """Another program holds it."""
-    shop = Asked(server.address(), {"long": ["bytes"]}, timeout_seconds=0.5)
-    async with _locked(server, "long"):
-        with pytest.raises((Unavailable, TimedOut)):
-            await shop.query("long")
-
-
-@contextlib.asynccontextmanager
-async def _locked(server: PostgresServer, table: str) -> AsyncIterator[None]:
-    holding = asyncio.create_task(server.run(f"DO 'BEGIN LOCK TABLE {table}; PERFORM pg_sleep(600); END'"))
-    sql = "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
-    await eventually_found(lambda: server.run(sql))
-    try:
-        yield
-    finally:
-        await server.run(
-            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted"
-        )
-        await asyncio.gather(holding, return_exceptions=True)
 
 
 async def test_a_login_that_does_not_fit_is_the_operators_to_mend(server: PostgresServer) -> None:
