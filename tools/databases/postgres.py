@@ -130,8 +130,8 @@ async def _rows(connection: _Connection, question: TableQuery) -> Rows:
     # Truth is written `true`, as in JSON.
     spelled = (str(value).lower() if isinstance(value, bool) else str(value) for value in values)
     are_numbers = [
-        figure.column is None or figure.function in _ALWAYS_NUMBERS or types[figure.column][1] == _NUMBER
-        for figure in question.shown
+        column is None or function in _ALWAYS_NUMBERS or types[column][1] == _NUMBER
+        for function, column in question.shown.values()
     ]
     # Whole numbers as such, fractions as texts, with every digit.
     return [

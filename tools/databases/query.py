@@ -34,7 +34,6 @@ _MAX_CONDITIONS = 20
 _MAX_VALUES = 50
 _MAX_ROW = 1_000_000
 _FIGURE = re.compile(rf"({'|'.join(get_args(Function))})\((.*)\)")
-_DIRECTION = re.compile(r"(.*?)(?: +(asc|desc))?", re.IGNORECASE)
 _TAKES: Mapping[Operator, str] = {
     "is_null": "no value",
     "is_not_null": "no value",
@@ -83,17 +82,8 @@ class Condition(Arguments):
         return self
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Figure:
-    """A column to show, as it is or aggregated by a function; without a column, the number of rows."""
-
-    column: str | None
-    function: Function | None = None
-
-    @property
-    def heading(self) -> str:
-        """Its name in queries and above its cells: `total`, `count`, `sum(total)`."""
-        return f"{self.function}({self.column})" if self.function and self.column else self.column or "count"
+Figure = tuple[Function | None, str | None]
+"""What is shown or sorted by: a column, alone or in a function; without a column, the number of rows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +91,8 @@ class TableQuery:
     """A query to one table: its rows, or with groups or functions one row for each group."""
 
     table: str
-    shown: tuple[Figure, ...]
+    shown: Mapping[str, Figure]
+    """The figures by what stands above their cells: `total`, `count`, `sum(total)`."""
     where: tuple[Condition, ...]
     any_of: bool
     """Whether one matching condition is enough."""
@@ -194,43 +185,42 @@ def question_of(arguments: DbQueryArguments, access: Access) -> TableQuery:
     """
     if (allowed := access.tables.get(arguments.table)) is None:
         raise BadArguments(f"There is no table {quote_name(arguments.table)}; there are: {', '.join(access.tables)}.")
-    figures = tuple(map(_figure, arguments.compute))
+    figures = dict(map(_figure, arguments.compute))
     is_grouped = bool(figures or arguments.group_by)
     if is_grouped and not set(arguments.columns) <= set(arguments.group_by):
         raise BadArguments("With group_by or compute, the columns are those of group_by: leave columns out.")
     columns = tuple(dict.fromkeys(arguments.group_by if is_grouped else arguments.columns or allowed))
-    conditions = [condition.column for condition in arguments.where]
-    for column in (*columns, *conditions, *(figure.column for figure in figures)):
-        if column is not None and column not in allowed:
-            raise BadArguments(f"There is no column {quote_name(column)} here; there are: {', '.join(allowed)}.")
+    keys = figures | {column: (None, column) for column in (columns if is_grouped else allowed)}
+    named = [*columns, *(condition.column for condition in arguments.where), *(each for _, each in figures.values())]
+    if unknown := [column for column in named if column is not None and column not in allowed]:
+        raise BadArguments(f"There is no column {quote_name(unknown[0])} here; there are: {', '.join(allowed)}.")
     return TableQuery(
         table=arguments.table,
-        shown=(*(Figure(column=column) for column in columns), *figures),
+        shown={column: (None, column) for column in columns} | figures,
         where=arguments.where,
         any_of=arguments.match == "any",
         groups=columns if is_grouped else (),
-        order_by=tuple(_order(text, columns if is_grouped else allowed, figures) for text in arguments.order_by),
+        order_by=tuple(_order(text, keys) for text in arguments.order_by),
         limit=min(arguments.limit, access.max_rows),
         offset=arguments.offset,
     )
 
 
-def _figure(text: str) -> Figure:
+def _figure(text: str) -> tuple[str, Figure]:
     if text in {"count", "count(*)"}:
-        return Figure(column=None)
+        return "count", ("count", None)
     if (match := _FIGURE.fullmatch(text)) is None:
         functions = ", ".join(get_args(Function))
         raise BadArguments(f"{quote_name(text)} is no figure: use count, or {functions} with (column).")
-    return Figure(function=cast("Function", match[1]), column=match[2])
+    return text, (cast("Function", match[1]), match[2])
 
 
-def _order(text: str, columns: Sequence[str], figures: Sequence[Figure]) -> tuple[Figure, bool]:
-    keys = {figure.heading: figure for figure in (*figures, *(Figure(column=column) for column in columns))}
-    match = _DIRECTION.fullmatch(text)
-    by, direction = (text, "") if text in keys or match is None else (match[1], match[2] or "")
-    if by not in keys:
+def _order(text: str, keys: Mapping[str, Figure]) -> tuple[Figure, bool]:
+    is_named = text in keys  # a column may be called so
+    by, direction = (text, "") if is_named else (text.rpartition(" ")[0].rstrip(), text.rpartition(" ")[2].lower())
+    if by not in keys or direction not in {"", "asc", "desc"}:
         raise BadArguments(f"Rows cannot be ordered by {quote_name(text)}; they can by: {', '.join(keys)}.")
-    return keys[by], direction.lower() == "desc"
+    return keys[by], direction == "desc"
 
 
 def quote_name(name: str) -> str:
@@ -261,44 +251,35 @@ def statement(question: TableQuery, source: str, dialect: Dialect) -> tuple[str,
     `source` is the quoted table.
     """
     parameters: list[Scalar] = []
-    conditions = [_spell_condition(condition, dialect, parameters) for condition in question.where]
-    where = (" OR " if question.any_of else " AND ").join(f"({condition})" for condition in conditions)
-    groups = ", ".join(map(dialect.column, question.groups))
-    order = ", ".join(
-        f"{_spell_figure(figure, dialect)} {'DESC' if descending else 'ASC'} NULLS LAST"
-        for figure, descending in question.order_by
-    )
-    cells = ", ".join(dialect.cell.format(x=_spell_figure(figure, dialect)) for figure in question.shown)
-    sql = (
-        f"SELECT {cells} FROM {source} AS t"  # noqa: S608  (quoted names and placeholders only)
-        + (f" WHERE {where}" if where else "")
-        + (f" GROUP BY {groups}" if groups else "")
-        + (f" ORDER BY {order}" if order else "")
-        + f" LIMIT {question.limit + 1:d} OFFSET {question.offset:d}"
-    )
-    return sql, tuple(parameters)
+    cells = [dialect.cell.format(x=_expression(figure, dialect)) for figure in question.shown.values()]
+    sql = f"SELECT {', '.join(cells)} FROM {source} AS t"  # noqa: S608  (quoted names and placeholders only)
+    if question.where:
+        conditions = [f"({_condition(condition, dialect, parameters)})" for condition in question.where]
+        sql += f" WHERE {(' OR ' if question.any_of else ' AND ').join(conditions)}"
+    if question.groups:
+        sql += f" GROUP BY {', '.join(map(dialect.column, question.groups))}"
+    if question.order_by:
+        keys = [f"{_expression(figure, dialect)} {'DESC' if down else 'ASC'}" for figure, down in question.order_by]
+        sql += f" ORDER BY {' NULLS LAST, '.join(keys)} NULLS LAST"
+    return f"{sql} LIMIT {question.limit + 1:d} OFFSET {question.offset:d}", tuple(parameters)
 
 
-def _spell_figure(figure: Figure, dialect: Dialect) -> str:
-    if figure.column is None:
+def _expression(figure: Figure, dialect: Dialect) -> str:
+    function, column = figure
+    if column is None:
         return "count(*)"
-    column = dialect.column(figure.column)
-    if figure.function == "average":
-        return f"CAST(avg({column}) AS double precision)"
-    return f"{figure.function}({column})" if figure.function else column
+    if function == "average":
+        return f"CAST(avg({dialect.column(column)}) AS double precision)"
+    return f"{function or ''}({dialect.column(column)})"
 
 
-def _spell_condition(condition: Condition, dialect: Dialect, parameters: list[Scalar]) -> str:
+def _condition(condition: Condition, dialect: Dialect, parameters: list[Scalar]) -> str:
     """Returns the condition, which is never true where the column has no value; adds its values to `parameters`."""
     is_text = condition.op in {"contains", "starts_with"}
-    first = len(parameters) + 1
-    parameters.extend(map(str, condition.values) if is_text else condition.values)
-    compared = None if is_text else condition.column
-    values = [dialect.placeholder(number, compared) for number in range(first, len(parameters) + 1)]
+    values: list[str] = []
+    for value in condition.values:
+        parameters.append(str(value) if is_text else value)
+        values.append(dialect.placeholder(len(parameters), None if is_text else condition.column))
     sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{first}}")
-    return sql.format(
-        column=dialect.column(condition.column),
-        values=", ".join(values),
-        first=values[0] if values else "",
-        last=values[-1] if values else "",
-    )
+    ends = {"first": values[0], "last": values[-1]} if values else {}
+    return sql.format(column=dialect.column(condition.column), values=", ".join(values), **ends)

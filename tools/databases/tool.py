@@ -22,8 +22,6 @@ from tools.databases.query import (
     DbQueryArguments,
     Name,
     ReadableDatabase,
-    Rows,
-    TableQuery,
     question_of,
     quote_name,
 )
@@ -48,15 +46,12 @@ class Databases:
     def __init__(self, options: DbQueryOptions) -> None:
         self.accesses: Mapping[str, Access] = options.accesses
         """By name, in the operator's order."""
+        self.timeout_seconds = 2 + max(access.timeout_seconds for access in self.accesses.values())
+        """Longer than the limit of any database, so that each can report its own timeout."""
         self._opened: dict[str, ReadableDatabase] = {}
 
-    @property
-    def timeout_seconds(self) -> float:
-        """Longer than the limit of any database, so that each can report its own timeout."""
-        return 2 + max(access.timeout_seconds for access in self.accesses.values())
-
-    def name_of(self, given: str | None) -> str:
-        """Returns the name of the database; None: of the only one.
+    def find(self, given: str | None) -> tuple[str, Access]:
+        """Returns the database of that name; None: the only one.
 
         Raises:
             BadArguments: there is no database of that name, or several and no name.
@@ -64,7 +59,7 @@ class Databases:
         name = next(iter(self.accesses)) if given is None and len(self.accesses) == 1 else given or ""
         if name not in self.accesses:
             raise BadArguments(f"There is no database {quote_name(name)}; there are: {', '.join(self.accesses)}.")
-        return name
+        return name, self.accesses[name]
 
     def database(self, name: str) -> ReadableDatabase:
         """Returns the database."""
@@ -98,8 +93,7 @@ class DbQuery:
 
     def _intent(self, given: DbQueryArguments) -> Intent:
         values = {"table": given.table, "database": given.database or ", ".join(self._databases.accesses)}
-        details = given.model_dump(mode="json", exclude_defaults=True, exclude=set(values))
-        return Intent("rows", values, details)
+        return Intent("rows", values, given.model_dump(mode="json", exclude_defaults=True, exclude=set(values)))
 
     async def run(self, arguments: DbQueryArguments, context: ToolContext) -> Result:
         """Returns the rows as a table.
@@ -111,12 +105,21 @@ class DbQuery:
             TimedOut, Unavailable: the database gives no answer.
         """
         del context
-        name = self._databases.name_of(arguments.database)
-        question = question_of(arguments, self._databases.accesses[name])
-        rows = await self._databases.database(name).ask(question)
-        if not rows and question.offset == 0:
+        name, access = self._databases.find(arguments.database)
+        question = question_of(arguments, access)
+        found = await self._databases.database(name).ask(question)
+        if not found and question.offset == 0:
             raise NotFound(f"No row of {question.table} matches this query.")
-        return Result(data={"database": name, **_table(question, rows)})
+        shown = [
+            [shorten(clean_text(cell), MAX_CELL_CHARS) if isinstance(cell, str) else cell for cell in row]
+            for row in found[: question.limit]
+        ]
+        # As many rows as a model should read at once, at least one.
+        sizes = accumulate(len(json.dumps(row, ensure_ascii=False)) for row in shown)
+        rows = shown[: max(1, sum(size <= _MAX_ROWS_CHARS for size in sizes))]
+        data = {"database": name, "table": question.table, "columns": list(question.shown), "rows": rows}
+        more = {"next_offset": question.offset + len(rows)} if len(rows) < len(found) else {}
+        return Result(data={**data, "truncated": bool(more), **more})
 
 
 class DbDescribe:
@@ -133,7 +136,6 @@ class DbDescribe:
             arguments=DbDescribeArguments,
             intent=lambda _given: Intent("tables"),
             label="private",
-            timeout_seconds=databases.timeout_seconds,
             max_result_chars=_MAX_RESULT_CHARS,
         )
 
@@ -148,36 +150,17 @@ class DbDescribe:
         if arguments.database is None and len(accesses) > 1:
             listed = [{**_head(name, access), "tables": list(access.tables)} for name, access in accesses.items()]
             return Result(data={"databases": listed})
-        name = self._databases.name_of(arguments.database)
-        access = accesses[name]
-        wanted = [{"table": table, "columns": list(columns)} for table, columns in access.tables.items()]
-        return Result(data={**_head(name, access), "tables": wanted})
+        name, access = self._databases.find(arguments.database)
+        tables = [{"table": table, "columns": list(columns)} for table, columns in access.tables.items()]
+        return Result(data={**_head(name, access), "tables": tables})
+
+
+def _head(name: str, access: Access) -> Mapping[str, Any]:
+    about = clean_text(access.about).strip()
+    return {"database": name, **({"about": about} if about else {})}
 
 
 def database_tools(options: DbQueryOptions) -> tuple[DbQuery | DbDescribe, ...]:
     """Returns both tools, for options with a database that can be queried."""
     databases = Databases(options)
     return DbDescribe(databases), DbQuery(databases)
-
-
-def _table(question: TableQuery, found: Rows) -> Mapping[str, Any]:
-    shown = [
-        [shorten(clean_text(cell), MAX_CELL_CHARS) if isinstance(cell, str) else cell for cell in row]
-        for row in found[: question.limit]
-    ]
-    # As many rows as a model should read at once, at least one.
-    sizes = accumulate(len(json.dumps(row, ensure_ascii=False)) for row in shown)
-    rows = shown[: max(1, sum(size <= _MAX_ROWS_CHARS for size in sizes))]
-    has_more = len(rows) < len(found)
-    return {
-        "table": question.table,
-        "columns": [figure.heading for figure in question.shown],
-        "rows": rows,
-        "truncated": has_more,
-        **({"next_offset": question.offset + len(rows)} if has_more else {}),
-    }
-
-
-def _head(name: str, access: Access) -> Mapping[str, Any]:
-    about = clean_text(access.about).strip()
-    return {"database": name, **({"about": about} if about else {})}

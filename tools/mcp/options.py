@@ -83,33 +83,26 @@ def _servers(given: Any) -> Any:
     try:
         text = given if given.lstrip().startswith("{") else Path(given).read_text(encoding="utf-8")
         found: Any = json.loads(text)
-        servers = found.get("mcpServers", found)
-        named = [(name, {**_split(server), "name": name}) for name, server in servers.items()]
+        named: list[tuple[str, dict[str, Any]]] = [
+            (name, {**server, "name": name}) for name, server in found.get("mcpServers", found).items()
+        ]
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         # What was given is left out: people paste the JSON, with its keys, in place of the path.
         raise ValueError(
             'must be JSON like {"files": {"command": "mcp-files"}}, or the path of a file with it that can be read'
         ) from error
-    return tuple(_server(name, server) for name, server in named)
-
-
-def _split(given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the server with its address and query apart, as the query may be a key."""
-    url = given.get("url")
-    if not isinstance(url, str) or "?" not in url or "#" in url:
-        return given
-    address, _, query = url.partition("?")
-    return {**given, "url": address, "query": parse_qsl(query, keep_blank_values=True)}
-
-
-def _server(name: str, given: dict[str, Any]) -> ServerOptions:
-    try:
-        return ServerOptions.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"][:1]))
-        what = f"{field}: {first['msg']}" if field else first["msg"]
-        raise ValueError(f"must be right for the server {name[:40]!r}: {what}") from None  # the cause holds the input
+    servers: list[ServerOptions] = []
+    for name, server in named:
+        address, sign, query = str(server.get("url", "")).partition("?")
+        if sign and "#" not in query:  # apart, as the query may be a key
+            server |= {"url": address, "query": parse_qsl(query, keep_blank_values=True)}
+        try:
+            servers.append(ServerOptions.model_validate(server))
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            what = ": ".join([*map(str, first["loc"][:1]), first["msg"]])
+            raise ValueError(f"must be right for the server {name[:40]!r}: {what}") from None  # its cause has the input
+    return tuple(servers)
 
 
 class McpOptions(Options):
