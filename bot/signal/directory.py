@@ -42,41 +42,25 @@ def entries(answer: object) -> tuple[Json, ...]:
 
 
 def groups_in(answer: object) -> tuple[Group, ...]:
-    """Returns the groups of a list that the account is in.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
+    """Returns the groups of a list that the account is in. Raises as `entries`, like all that follow."""
     return tuple(_group(entry) for entry in entries(answer) if _is_member(entry) and _group_id(entry))
 
 
 def other_groups_in(answer: object, *, account: Account) -> tuple[tuple[Group, ...], frozenset[str]]:
-    """Returns the groups of a list that the account is not in: those it is invited to, and the ids of the others.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
+    """Returns the groups of a list that the account is not in: those it is invited to, and the ids of the others."""
     others = [entry for entry in entries(answer) if not _is_member(entry) and _group_id(entry)]
     invited = [entry for entry in others if _is_invited(entry, account)]
     return tuple(map(_group, invited)), frozenset(_group_id(entry) for entry in others if entry not in invited)
 
 
 def contacts_in(answer: object, *, account: Account) -> tuple[Contact, ...]:
-    """Returns the people of a list, without the account itself and without people whose UUID is unknown.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
+    """Returns the people of a list, without the account itself and without people whose UUID is unknown."""
     found = (_contact(entry) for entry in entries(answer) if not _is_own(entry, account))
     return tuple(contact for contact in found if contact is not None)
 
 
 def identities_in(answer: object) -> tuple[Identity, ...]:
-    """Returns the keys of a list, without those of people whose UUID is unknown.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
+    """Returns the keys of a list, without those of people whose UUID is unknown."""
     return tuple(
         Identity(
             person=person,
@@ -95,9 +79,6 @@ def accounts_in(answer: object) -> tuple[Account, ...]:
 
     Source: signal-cli's `listAccounts`, with `aci` since pull request 2123; signal-cli-rest-api's `/v1/accounts` only
     gives numbers, and lists an account without one as an empty string (commit a08db23, 2026-11-22).
-
-    Raises:
-        Disconnected: as `entries`.
     """
     if not isinstance(answer, list):
         raise Disconnected("the bridge's list of accounts cannot be read")
@@ -114,11 +95,7 @@ def account_in(entry: object) -> Account:
 
 
 def with_id(account: Account, contacts: object) -> Account:
-    """Returns the account with the UUID from its own list of contacts, if that has it.
-
-    Raises:
-        Disconnected: as `entries`.
-    """
+    """Returns the account with the UUID from its own list of contacts, if that has it."""
     own = [person_in(entry, "uuid") for entry in entries(contacts) if _is_own(entry, account)]
     return replace(account, id=next(filter(None, own), account.id))
 

@@ -134,10 +134,7 @@ class StreamState:
     unreadable: int = 0
     """How many frames were no envelope for this account, since the start."""
     keeps_messages: bool = True
-    """Whether Signal keeps what people send while no stream is open.
-
-    If not, those messages are lost, and so the stream is the last thing to end at a stop.
-    """
+    """Whether Signal keeps what people send while no stream is open; if not, a stop ends the stream last."""
     max_pause_seconds: float = 5.0
     """The longest pause before a broken stream is opened again."""
 
@@ -161,35 +158,25 @@ class Transport(Protocol):
         ...
 
     def envelopes(self) -> AsyncGenerator[Envelope]:
-        """Yields the frames as they arrive, in order, from one connection; each is read when the caller asks for it.
-
-        Frames that are no envelope are counted, logged without their text and skipped. Ends or raises when the
-        connection is gone; the caller opens a new one.
+        """Yields the frames of one connection as they arrive; each is read when the caller asks for it, and those that
+        are no envelope are counted and skipped. Ends or raises when the connection is gone; the caller opens a new one.
 
         Raises:
             Disconnected: the connection cannot be opened, or broke.
-            ConfigError: the server's answer means that it will never work (unknown account, wrong mode).
+            ConfigError: it will never work (unknown account, wrong mode).
         """
         ...
 
     def stop_receiving(self) -> None:
-        """Has `envelopes` end in order, for good: nothing more is fetched, what is under way is still handed out.
-
-        Returns at once; `envelopes` ends within a few seconds, as far as the bridge knows how to stop.
-        """
+        """Has `envelopes` end in order within seconds, for good: what is under way is still handed out."""
         ...
 
     def event(self, envelope: Envelope) -> Event | None:
-        """Returns the content of the envelope; None if it is nothing for Aldis or cannot be read. Never raises.
-
-        From the account's other devices, only a `Receipt` for our own messages is reported.
-        """
+        """Returns the content of the envelope; None if it is nothing for Aldis or cannot be read. Never raises."""
         ...
 
     async def send(self, reply: Reply) -> SentId:
-        """Sends one message and returns its id, within a deadline of the transport's own.
-
-        If `reply.edits` is set, that message of ours is edited; the id returned is that of the new revision.
+        """Sends one message, or edits the one that `reply.edits` names; returns its id, or that of the new revision.
 
         Raises:
             NotSent: it certainly did not go out; try again later.
@@ -201,15 +188,8 @@ class Transport(Protocol):
         ...
 
     async def remove(self, removal: Removal) -> SentId:
-        """Deletes one of our own messages for all readers. Repeating it does no harm.
-
-        Returns the id of the deletion itself: phones confirm it like a message, and its receipt must not be taken for
-        that of another send.
-
-        Raises:
-            NotSent, SendUnknown: try again later.
-            Untrusted: as for a message.
-            Undeliverable: it will never be deleted.
+        """Deletes one of our own messages for all readers; repeating it does no harm. Returns the id of the deletion
+        itself, which phones confirm like a message. Raises as `send`.
         """
         ...
 
@@ -220,9 +200,8 @@ class Transport(Protocol):
     async def react(
         self, chat: ChatId, author: PersonId, sent_at: SentId, emoji: str, *, removed: bool
     ) -> SentId | None:
-        """Puts an emoji on a message, or removes it; a refusal is only logged.
-
-        Returns Signal's id of the reaction, which phones confirm like a message; None if the bridge does not report it.
+        """Puts an emoji on a message, or removes it; a refusal is only logged. Returns the id of the reaction, which
+        phones confirm like a message; None if the bridge does not report it.
 
         Raises:
             SendUnknown: it may still go out.
@@ -230,8 +209,7 @@ class Transport(Protocol):
         ...
 
     async def attachment(self, chat: ChatId, attachment: Attachment, *, max_bytes: int) -> bytes:
-        """Returns the content of a file that came with a message in this chat, within a deadline of the transport's
-        own.
+        """Returns the content of a file that came with a message in this chat.
 
         Raises:
             Disconnected: the bridge cannot be asked; try again later.
@@ -266,10 +244,7 @@ class Receipts(Protocol):
 
     @property
     def challenge(self) -> str | None:
-        """The token of the captcha that Signal wants solved before it sends more; None if it wants none.
-
-        Meant for the operator's eyes, never for a log.
-        """
+        """The token of the captcha that Signal wants solved before it sends more, never for a log; None if none."""
         ...
 
     async def receipt(self, *envelopes: Envelope) -> None:
@@ -295,15 +270,11 @@ class Groups(Protocol):
         ...
 
     async def invitations(self) -> tuple[Group, ...]:
-        """Returns the groups that the account is invited to and has not joined; until it does, nothing of them
-        arrives.
-        """
+        """Returns the groups that the account is invited to, of which nothing arrives until it joins."""
         ...
 
     async def former_groups(self) -> frozenset[str]:
-        """Returns the ids of groups that the account has left or was removed from, as long as the bridge knows
-        them.
-        """
+        """Returns the ids of groups that the account is in no more, as long as the bridge knows them."""
         ...
 
     async def join(self, group: str) -> None:
@@ -362,39 +333,29 @@ MAX_LINK_CODES = 15
 
 
 class Linking(Protocol):
-    """A bridge's way to link Aldis to a Signal account, as another device of the phone that has it."""
+    """A bridge's way to link Aldis to a Signal account, as another device of the phone that has it.
+
+    All raise `Disconnected` if the bridge cannot be reached or failed; try again.
+    """
 
     async def accounts(self) -> tuple[Account, ...]:
-        """Returns the accounts that the bridge already has, possibly without their ids; empty if it has none.
-
-        Raises:
-            Disconnected: the bridge cannot be reached or failed; try again.
-        """
+        """Returns the accounts that the bridge already has, possibly without their ids."""
         ...
 
     async def identify(self, account: Account) -> Account:
-        """Returns one of these accounts with its id; unchanged if the bridge answers but does not give it.
-
-        Raises:
-            Disconnected: as `accounts`.
-        """
+        """Returns one of these accounts with its id; unchanged if the bridge answers but does not give it."""
         ...
 
     async def start_link(self, device_name: str) -> str:
-        """Returns the address (`sgnl://linkdevice?...`) for the QR code; good for about a minute.
-
-        Raises:
-            Disconnected: as `accounts`.
-        """
+        """Returns the address (`sgnl://linkdevice?...`) for the QR code; good for about a minute."""
         ...
 
     async def finish_link(self, uri: str, device_name: str) -> str:
-        """Waits until the phone has scanned the code; returns the account's number, or its id if it has none.
-
-        Empty if it has no number and the bridge gives no ids.
+        """Waits until the phone has scanned the code; returns the account's number, or its id if it has none; empty
+        if the bridge gives neither.
 
         Raises:
-            Disconnected: something failed on the way, or the code ran out (`NotScanned`); start again with a new one.
+            NotScanned: the code ran out; start again with a new one.
             LinkRefused: the bridge says that this account cannot be linked, such as one that is linked already.
         """
         ...
