@@ -1,6 +1,5 @@
 """What a person has allowed for good in a chat is not asked about again: only there, only for them, only that tool."""
 
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -11,9 +10,9 @@ from bot.commands import phrases
 from bot.features.reminders.tool import Remind
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
-from tests.bot.commands.test_commands import plain, told
+from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
-from tests.servers.envelopes import ALDIS, ALICE, BOB, GROUP, message, quote_of, reaction
+from tests.servers.envelopes import BOB, GROUP, reaction
 
 REMIND = ("remind", {"action": "set", "text": "call Mallory", "delay_seconds": 60})
 OFFER = "✅ (always, for post when you ask here)"
@@ -64,17 +63,6 @@ async def test_it_is_asked_once(store: Store, clock: SetClock, group: str | None
         assert await told(aldis, "/tools revoke post", group=group) == phrases.NOT_ALLOWED.text
         assert OFFER in await poisoned(aldis, POST, group=group)
         assert post.ran == ["x", "x", "x"]
-
-
-async def test_what_has_changed_since_is_not_listed(store: Store, clock: SetClock) -> None:
-    """It asks again, so `/tools` does not call it allowed; one that is only away is."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await poisoned(aldis, POST)
-        await allow(aldis)
-    for there, is_listed in (((look,), True), ((look, replace(post, label="public")), False)):
-        async with app_harness(store, clock, tools=there) as aldis:
-            assert ("post: allowed without asking" in await told(aldis, "/tools")) is is_listed
 
 
 @pytest.mark.parametrize("words", ["always", "Ja, immer!", "Oui, toujours.", "Sí, siempre", "✅"])
@@ -219,17 +207,3 @@ async def test_it_is_forgotten(store: Store, clock: SetClock, command: str, grou
         await told(aldis, command, group=group)
         assert await aldis.count("SELECT count(*) FROM grants") == 0
         assert (await poisoned(aldis, POST, group=group)).startswith("May I")
-
-
-async def test_a_quote_with_always_is_as_good(store: Store, clock: SetClock) -> None:
-    """And one of somebody else's message is none."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await poisoned(aldis, POST, group=GROUP)
-        await aldis.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=BOB, group=GROUP))
-        await aldis.until(lambda: True)
-        assert post.ran == []
-        await aldis.deliver(message("always", quote=quote_of(ALDIS, FIRST + 1, "May I"), author=ALICE, group=GROUP))
-        await aldis.quiet()
-        assert post.ran == ["x"]
-        assert plain("/tools revoke post") in aldis.transport.sent[-1].content.text

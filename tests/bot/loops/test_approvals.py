@@ -1,13 +1,11 @@
 """Approvals: what a turn wants to do after it has read what strangers wrote, it does only when a person has agreed."""
 
 import asyncio
-from datetime import timedelta
 
 import pytest
 
 from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
-from bot.events import ChatId
 from bot.i18n import phrases
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
@@ -260,40 +258,6 @@ async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> Non
         assert len(aldis.model.asked) == 1
 
 
-async def test_a_question_whose_journal_is_damaged_holds_nothing_up(store: Store, clock: SetClock) -> None:
-    """The chat is answered meanwhile, a yes is a message like any other, and in the end the person hears of it."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as aldis:
-        await asked_whether(aldis)
-        await aldis.store.transaction(lambda repos: repos.journal.execute("UPDATE journal SET step = zeroblob(60)"))
-        aldis.model.script = [says("One."), says("Two."), says("Three.")]
-        await aldis.deliver(message("Something else?"))
-        assert (await aldis.answered(2))[1].content.text == "One."
-        await aldis.deliver(reaction("👍", QUESTION))
-        await aldis.deliver(message("Yes!", quote=quote_of(ALDIS, QUESTION, "May I do this?")))
-        assert (await aldis.answered(3))[2].content.text == "Two."
-        clock.move(601)
-        await aldis.maintenance.expire()
-        assert (await aldis.answered(4))[3].content.text == turn_phrases.GAVE_UP.text
-        await aldis.quiet()
-        assert post.ran == []
-
-
-async def test_a_message_that_disappears_takes_its_question_with_it(store: Store, clock: SetClock) -> None:
-    """The turn goes on when its time is over, and leaves nothing behind."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        aldis.model.script += [calls(("look", {"word": "page"})), calls(("post", {"word": "x"})), says("Never mind.")]
-        await aldis.deliver(message("Read it.", expires_in_seconds=60))
-        await aldis.answered(1)
-        clock.move(timedelta(hours=1).total_seconds())
-        await aldis.maintenance.expire()
-        await aldis.quiet()
-        assert post.ran == []
-        assert await aldis.count("SELECT count(*) FROM history") == 0
-        assert await aldis.count("SELECT count(*) FROM journal") == 0
-
-
 @pytest.mark.parametrize("said", ["thumb", "quote", "always"])
 async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store, clock: SetClock, said: str) -> None:
     """Who agrees once more to what is done already, or an admin who does so too, agrees to nothing else."""
@@ -325,52 +289,4 @@ async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store
         assert post.ran == ["hello", "the family's secrets"]
 
 
-ENDS = {
-    "stop": [message("/stop")],
-    "somebody else stops it": [message("/stop", author=BOB, group=GROUP)],
-    "another conversation": [message("/new")],
-    "undo": [message("/undo")],
-    "forget": [message("/forget yes")],
-    "somebody else forgets": [message("/forget all yes", author=BOB, group=GROUP)],
-    "forget everything": [message("/forget everything yes")],
-    "forget everything elsewhere": [message("/forget everything yes")],
-    "may not ask any more": [message("/who admins", author=BOB, group=GROUP)],
-    "disappeared": [],
-}
 """What may happen to a turn that waits for a word, and is no yes or no."""
-IN_GROUP = {
-    "somebody else stops it",
-    "somebody else forgets",
-    "forget everything elsewhere",
-    "may not ask any more",
-}
-
-
-@pytest.mark.parametrize("how", ENDS)
-async def test_what_a_turn_has_cost_is_paid_by_whoever_asked_however_its_wait_ends(
-    store: Store, clock: SetClock, how: str
-) -> None:
-    """Two completions and two runs of a tool, once: nobody has a budget who can make them forgotten."""
-    look, post = tools()
-    group, chat = (GROUP, ChatId.group(GROUP)) if how in IN_GROUP else (None, None)
-    async with app_harness(store, clock, tools=(look, post), admins=frozenset({BOB.uuid})) as aldis:
-        aldis.model.script += [
-            calls(("look", {"word": "page"})),
-            calls(("post", {"word": "x"}), ("look", {"word": "y"})),
-        ]
-        seconds = 60 if how == "disappeared" else 0
-        await aldis.deliver(message("Aldis, read the page.", group=group, expires_in_seconds=seconds))
-        await aldis.answered(1)
-        for frame in ENDS[how]:
-            await aldis.deliver(frame)
-            await aldis.answered(2)
-        clock.move(700)
-        await aldis.maintenance.expire()
-        await aldis.quiet()
-        day = clock.now().date().isoformat()
-        totals = await store.read(
-            lambda repos: {who: repos.ledger.totals(who, chat, (day,)) for who in (ALICE.uuid, BOB.uuid)}
-        )
-    alice, bob = ({one.scope: float(one.spending.cost_usd) for one in totals[who]} for who in (ALICE.uuid, BOB.uuid))
-    assert (alice["person"], bob["person"], post.ran) == (0.024, 0, [])
-    assert group is None or alice["group"] == 0.024

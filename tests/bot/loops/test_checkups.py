@@ -173,11 +173,3 @@ def test_a_model_that_refuses_everything_is_a_finding() -> None:
     assert "400 invalid_function_parameters" in found.what
     troubles.on_answer(completion("openai", "m"))
     assert all(one.level == "ok" for one in troubles.findings())
-
-
-def test_what_models_are_called_does_not_fill_the_memory() -> None:
-    """A server that calls itself otherwise in each answer is remembered for the last ones."""
-    troubles = ModelTroubles()
-    for number in range(1000):
-        troubles.on_answer(completion("openai", f"model-{number}"))
-    assert len(troubles.findings()) <= 100

@@ -1,11 +1,7 @@
 """Costs of turns that end in the middle: whatever ends them, what was paid by then counts once, for whoever asked."""
 
 import asyncio
-import threading
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -93,41 +89,6 @@ async def test_what_came_too_late_for_the_journal_is_paid(store: Store, clock: S
     await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=NOON))
     assert not await desk.turns.keep(turn, await desk.answer(turn))
     assert float((await store.read(ledger_sum)).cost_usd) == 0.022
-
-
-class Threads(ThreadPoolExecutor):
-    """The threads of an event loop, in which an answer is split once it may be."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.is_splitting, self.may_split = threading.Event(), threading.Event()
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
-        def wait() -> Any:
-            self.is_splitting.set()
-            self.may_split.wait()
-            return fn(*args, **named)
-
-        return super().submit(wait) if "replies_to" in repr(fn) else super().submit(fn, *args, **named)
-
-
-async def test_an_answer_that_is_halted_on_its_way_to_the_disk_is_paid(store: Store, clock: SetClock) -> None:
-    """A long one is split in a thread, and while it waits for that an admin takes the chat over."""
-    asyncio.get_running_loop().set_default_executor(threads := Threads())
-    try:
-        async with app_harness(store, clock) as aldis:
-            aldis.model.script += [says("A long answer. " * 1000)]
-            await aldis.deliver(message("Tell me a lot."))
-            await aldis.until(threads.is_splitting.is_set)
-            [conversation] = aldis.worker.tasks.conversations
-            aldis.worker.tasks.halt(conversation)
-            await asyncio.sleep(0)
-            threads.may_split.set()
-            await aldis.quiet()
-            assert await spent_by(aldis, ALICE.uuid) == CENT
-            assert len(aldis.model.asked) == 1
-    finally:
-        threads.may_split.set()
 
 
 @pytest.mark.parametrize("kind", ["a step", "what a tool answers", "the answer"])

@@ -25,17 +25,12 @@ from tests.servers.envelopes import (
     CAROL,
     GROUP,
     MENTION_SIGN,
-    Frame,
     Person,
-    data,
     delete,
     edit,
-    envelope,
     mention_of,
     message,
     quote_of,
-    timer,
-    timestamp,
 )
 from tests.waiting import eventually_found
 
@@ -156,47 +151,7 @@ def named(text: str, mentions: tuple[MentionRange, ...]) -> list[tuple[str, Pers
     return [(units[2 * one.start : 2 * (one.start + one.length)].decode("utf-16-le"), one.person) for one in mentions]
 
 
-async def test_nobody_is_mentioned_in_a_direct_conversation(store: Store, clock: SetClock) -> None:
-    """There is nobody else to tell."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.script += [says("Hello, @Alice!")]
-        await aldis.deliver(message("hi"))
-        [reply] = await aldis.answered(1)
-        assert reply.mentions == ()
-
-
 # What is no message
-
-
-async def test_changes_of_the_group_are_counted_and_not_answered(store: Store, clock: SetClock) -> None:
-    """Joining, leaving, renaming, permissions and the timer: no answer, no model call, nothing left open."""
-    async with app_harness(store, clock) as aldis:
-        for _ in range(2):
-            await aldis.deliver(group_update())
-        await aldis.deliver(timer(3600, group=GROUP))
-        await aldis.quiet()
-        assert (aldis.transport.sent, aldis.model.asked) == ([], [])
-        counts = aldis.intake._counts.all()
-        assert counts["envelopes_other"] == 2
-        assert counts["unanswered_timerchanged"] == 1
-
-
-async def test_what_others_say_to_each_other_and_to_other_bots_is_counted(store: Store, clock: SetClock) -> None:
-    """By its reason, so that somebody who hears nothing can be told why."""
-    async with app_harness(store, clock) as aldis:
-        for words in ("The roses bloom.", "/play some music"):
-            await aldis.deliver(message(words, group=GROUP))
-        counts = aldis.intake._counts
-        await aldis.until(lambda: {"unanswered_not_addressed", "unanswered_other_bot"} <= counts.all().keys())
-        assert aldis.transport.sent == []
-
-
-def group_update() -> Frame:
-    """What signal-cli tells when somebody joins or leaves, or the group has another name: no words."""
-    at = timestamp()
-    frame = data(at, None, group=GROUP)
-    frame["groupInfo"]["type"] = "UPDATE"
-    return envelope(BOB, at, dataMessage=frame)
 
 
 async def test_where_aldis_always_answers_every_message_is_a_question(store: Store, clock: SetClock) -> None:
@@ -238,15 +193,6 @@ async def test_a_quoted_message_comes_along(
         assert len(words) < 800
 
 
-async def test_a_quoted_picture_is_named(store: Store, clock: SetClock) -> None:
-    """A picture without words that is quoted: the model hears that there is one."""
-    async with app_harness(store, clock) as aldis:
-        quote = quote_of(BOB, 12345, "") | {"attachments": [{"contentType": "image/jpeg", "filename": "garden.jpg"}]}
-        words = await asked(aldis, "What is this?", mention=True, quote=quote)
-        assert "What is this?" in words
-        assert "in answer to a message without words" in words
-
-
 # Called without a word
 
 
@@ -282,15 +228,6 @@ async def test_what_disappeared_before_a_bare_mention_is_not_told(store: Store, 
         await talked(aldis, "What is the capital of Peru?", expires_in_seconds=60)
         clock.move(61)
         assert "Peru" not in await asked(aldis, "", mention=True)
-
-
-async def test_directly_a_message_without_words_is_nothing(store: Store, clock: SetClock) -> None:
-    """The name alone is a question there like any other."""
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message(" "))
-        await aldis.deliver(message("Aldis?"))
-        await aldis.quiet()
-        assert [reply.content.text for reply in aldis.transport.sent] == ["re: Aldis?"]
 
 
 # Who may ask
@@ -351,21 +288,6 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
             "Please write it like this: /who, /who all, /who admins or /who list"
         ]
         assert {"two", "three", "five"}.isdisjoint(" ".join(aldis.model.asked).replace("?", "").split())
-
-
-async def test_whoever_an_admin_let_in_is_on_the_list(store: Store, clock: SetClock) -> None:
-    """By pairing, as those in the settings; and nowhere but in groups there is anything to set."""
-    listed = AccessList(persons=frozenset(), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
-    async with app_harness(store, clock, access=listed) as aldis:
-        await heard_by(aldis, "/who list", BOB)
-        assert await heard_by(aldis, "Aldis, one?", CAROL) == [phrases.ASKERS_LIST.text]
-        await store.transaction(
-            lambda repos: repos.people.allow(CAROL.uuid, account=ALDIS.uuid, by=BOB.uuid, now=clock.wall())
-        )
-        assert await heard_by(aldis, "Aldis, two?", CAROL) == ["re: Aldis, two?"]
-        await aldis.deliver(message("/who all", author=BOB))
-        await aldis.quiet()
-        assert aldis.transport.sent[-1].content.text == command_phrases.ONLY_IN_GROUPS.text
 
 
 @pytest.mark.parametrize("how", ["/undo", "/retry", "deleted", "edited"])

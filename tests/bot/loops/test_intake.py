@@ -204,20 +204,6 @@ async def test_pauses_grow_no_longer_than_the_transport_can_bear(
     assert caplog.text.count("the stream of messages broke: refused") == 1
 
 
-@pytest.mark.parametrize("end", [Disconnected("cut"), StoreFull("full")], ids=["cut", "full"])
-async def test_a_stream_that_brought_something_makes_no_pause_longer(
-    store: Store, clock: SetClock, end: Exception
-) -> None:
-    """However it ended: whoever was heard is there. With pauses that grow this would last for hours."""
-    brought: list[list[Envelope | Exception]] = [[envelope("hi", number), end] for number in range(1, 31)]
-    transport = FakeTransport(
-        streams=[*brought, [envelope("back", 99)]], stream=StreamState(is_open=True, max_pause_seconds=1e9)
-    )
-    async with running(intake_of(transport, store, clock)):
-        await transport.until(lambda: transport.read[-1:] == [99])
-    assert transport.opened == 31
-
-
 async def test_whoever_reaches_the_bridge_wakes_it(store: Store, clock: SetClock) -> None:
     """The pause ends at once, however long it would be."""
     transport = FakeTransport(streams=[[Disconnected("refused")], [envelope("back", 7)]])
@@ -315,17 +301,6 @@ async def test_receipts_are_written_down_with_what_comes_with_them(store: Store,
         await transport.until(lambda: transport.read == [7])
     assert len(commits) == 1
     assert await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox")) == [("sent",)]
-
-
-async def test_what_comes_together_is_bounded(store: Store, clock: SetClock) -> None:
-    """What is in hand when Aldis is killed is lost: so it is not too much."""
-    frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 251)]
-    transport = FakeTransport(streams=[frames], come_together=True)
-    await store.conversation("direct:alice", now=NOON)
-    commits = commits_of(store)
-    async with running(intake_of(transport, store, clock)):
-        await eventually(lambda: len(commits) == 3)
-    assert len(await kept(store)) == 250
 
 
 @pytest.mark.parametrize(("kind", "written"), [(Kind.MESSAGE, [1, 2, 3, 4]), (Kind.RECEIPT, [1, 2, 4])])

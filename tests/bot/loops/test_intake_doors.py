@@ -22,7 +22,7 @@ from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.protocol import Group
 from bot.unanswered import REASONS
-from store import ConversationId, Repositories, Store, StoreError
+from store import ConversationId, Repositories, Store
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope
 from tests.conftest import NOON
 from tests.waiting import eventually
@@ -223,32 +223,6 @@ async def test_who_is_let_in_by_other_settings_comes_in_with_what_they_wrote(sto
     assert len(callers.release(PersonId("mallory"), NOON)) == 1
 
 
-async def test_what_cannot_be_written_down_waits_on(store: Store, clock: SetClock) -> None:
-    """A full disk costs nothing of what somebody wrote before they were let in."""
-    callers = Callers()
-    callers.listen()
-    door = Door(store, clock, callers=callers)
-    await door.take(envelope("hello?", 1, author="bob"), envelope("hello!", 2, author="bob"))
-    await store.transaction(lambda repos: repos.people.allow("bob", account=ACCOUNT, by="alice", now=NOON))
-    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-    await door.intake.admit(PersonId("bob"))
-    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
-    assert await door.count() == 0
-    await door.intake.admit(PersonId("bob"))
-    await door.intake.admit(PersonId("bob"))
-    assert await door.count() == 2
-
-
-async def test_strangers_do_not_fill_the_log(store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture) -> None:
-    """A line a minute, with the count, whatever they send and whether it can be read."""
-    caplog.set_level(logging.INFO)
-    door = Door(store, clock, pairing=Pairing())
-    for n in range(50):
-        await door.take(envelope("hi", n, author="mallory"), envelope(author=None, kind=Kind.UNDECRYPTABLE))
-    assert len(caplog.records) == 2
-    assert door.counts.all()["unanswered_not_allowed"] == door.counts.all()["unanswered_undecryptable"] == 50
-
-
 # Members of listed groups
 
 
@@ -263,17 +237,6 @@ async def test_members_of_a_listed_group_may_write_from_the_first_message_on(sto
     await _run(door, lambda: transport.read == [1])
     assert await door.count() == 1
     assert transport.asked == 1
-
-
-async def test_a_member_in_the_group_only_is_told_nothing_without_the_setting(store: Store, clock: SetClock) -> None:
-    """Being in a listed group is no direct access, and nobody asks the bridge who is in."""
-    transport = Harbour(
-        streams=[[envelope("hi", 1, author="carol"), envelope("Aldis, hi", 2, author="carol", chat="group:G")]]
-    )
-    transport.known = [garden("carol")]
-    door = Door(store, clock, transport, allowed=access("alice"))
-    await _run(door, lambda: transport.read == [2])
-    assert (await door.count(), transport.asked) == (1, 0)
 
 
 async def test_new_members_are_learned_while_the_stream_is_open(store: Store, clock: SetClock) -> None:
@@ -393,20 +356,6 @@ async def test_a_flood_leaves_a_bounded_number_of_rows_and_one_refusal(
     assert await door.refusals() == ([None] * 5 + ["too_many"]) * 2
 
 
-async def test_the_order_of_a_chat_is_kept(store: Store, clock: SetClock) -> None:
-    """Whoever writes, and however long it takes to find out who that is."""
-    allowed = replace(access("alice"), groups=frozenset({"G"}), persons=frozenset({"alice", "+15550100077"}))
-    door = Door(store, clock, allowed=allowed)
-    authors = [("alice", None), ("bob", "+15550100077"), ("carol", None)]
-    talk = [
-        replace(envelope("hi", n, author=authors[n % 3][0], chat="group:G"), number=authors[n % 3][1])
-        for n in range(30)
-    ]
-    await door.take(*talk)
-    rows = await store.read(lambda repos: repos.inbox.rows("SELECT sent_at FROM inbox ORDER BY id"))
-    assert rows == [(n,) for n in range(30)]
-
-
 async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetClock) -> None:
     """Read means that it will be answered."""
     door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
@@ -445,20 +394,6 @@ async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, cl
     assert door.counts.all()["unanswered_queue_full"] == 7
 
 
-async def test_a_command_that_is_refused_is_not_carried_out(store: Store, clock: SetClock) -> None:
-    """It waits its turn like a message, to be refused; urgent, it would be done at once."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
-    await door.take(*(replace(envelope("/new", n), is_command=True) for n in range(3)))
-    assert [(refusal, urgent) for _, refusal, urgent, _ in await door.rows()] == [(None, 1), ("too_many", 0)]
-
-
-async def test_what_is_urgent_does_not_wait_without_end_either(store: Store, clock: SetClock) -> None:
-    """While nobody works it off, ten times as many notes as messages are kept."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(max_waiting=2)))
-    await door.take(*(envelope("hi", n, kind=Kind.REACTION) for n in range(30)))
-    assert await door.count() == 20
-
-
 async def test_a_flood_of_notes_keeps_no_message_out(store: Store, clock: SetClock) -> None:
     """One person's reactions and edits wait by themselves: what others write is not refused because of them."""
     door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(LimitsSettings(max_waiting=3)))
@@ -474,20 +409,6 @@ async def test_a_backlog_is_taken_whole(store: Store, clock: SetClock) -> None:
     start = int((NOON - timedelta(hours=5)).timestamp() * 1000)
     await door.take(*(replace(envelope("hi", n), server_at=start + n * 60_000) for n in range(100)))
     assert await door.refusals() == [None] * 100
-
-
-async def test_a_message_that_could_not_be_written_is_not_refused_when_it_is_tried_again(
-    store: Store, clock: SetClock
-) -> None:
-    """Only what was written down counts: a full disk does not use up anybody's minute."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
-    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))
-    for _ in range(3):
-        with pytest.raises(StoreError):
-            await door.take(envelope("hi", 1))
-    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE away RENAME TO inbox"))
-    await door.take(envelope("hi", 1))
-    assert await door.refusals() == [None]
 
 
 # What is written down with it

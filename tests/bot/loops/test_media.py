@@ -19,8 +19,6 @@ from tests.bot.chat.turn_helpers import Echo, EchoArguments, calls, says
 from tests.bot.loops.app_harness import Harness, app_harness
 from tests.bot.media.samples import adts, noise, pdf, picture, slow_pdf
 from tests.bot.media.voices import speech_at
-from tests.conftest import NOON
-from tests.servers.base import hang
 from tests.servers.envelopes import BOB, GROUP, Frame, attachment, delete, message, quote_of
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai_audio import SOUND, OpenAIAudio
@@ -107,20 +105,6 @@ async def test_somebody_s_slow_files_keep_nobody_else_waiting(store: Store, cloc
         [answer] = await aldis.answered(1)
         assert answer.chat == BOB.chat
         assert "Rent 900" in str(last(aldis))
-
-
-async def test_a_file_that_is_not_opened_takes_no_room(store: Store, clock: SetClock) -> None:
-    """Whatever size it claims: nobody else waits until its question is answered."""
-    async with app_harness(store, clock) as aldis:
-        aldis.model.gates["film"] = asyncio.Event()
-        huge = [file(aldis, b"", size=10**12), *(file(aldis, picture(), size=10**12) for _ in range(9))]
-        await aldis.deliver(message("A film", attachments=huge))
-        await aldis.asked(1)
-        await aldis.deliver(message("And mine?", author=BOB, attachments=[file(aldis, picture())]))
-        [answer] = await aldis.answered(1)
-        assert answer.chat == BOB.chat
-        aldis.model.gates["film"].set()
-        await aldis.answered(2)
 
 
 async def test_several_files_come_in_their_order(store: Store, clock: SetClock) -> None:
@@ -257,37 +241,6 @@ async def test_a_voice_note_is_answered_by_one(
         assert ("tts-1", "ok", Decimal("0.000165")) in await costs(store)
 
 
-async def test_an_answer_that_cannot_be_spoken_is_written(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """Nobody waits for a sound that does not come."""
-    service.says = ["How cold is it?"]
-    async with app_harness(store, clock, speech=speech, settings={"audio": {"speak": True}}) as aldis:
-        aldis.model.script = [says("Cold.")]
-        aldis.model.gates["voice"] = gate = asyncio.Event()
-        await aldis.deliver(message(None, attachments=[voice_note(aldis)]))
-        await aldis.asked(1)
-        service.key = "another"
-        gate.set()
-        [text] = await aldis.answered(1)
-        await aldis.quiet()
-        assert (text.content.text, text.last, len(aldis.transport.sent)) == ("Cold.", True, 1)
-        assert ("tts-1", "status_401", Decimal(0)) in await costs(store)
-
-
-async def test_somebody_who_stops_it_hears_so(
-    store: Store, clock: SetClock, service: OpenAIAudio, speech: Speech
-) -> None:
-    """Also while a recording is listened to."""
-    service.faults = [hang]
-    async with app_harness(store, clock, speech=speech) as aldis:
-        await aldis.deliver(message(None, attachments=[voice_note(aldis)]))
-        await aldis.until(lambda: len(service.requests) == 1)
-        await aldis.deliver(message("/stop"))
-        await aldis.transport.until(lambda: any("Stopped" in reply.content.text for reply in aldis.transport.sent))
-        assert aldis.model.requests == []
-
-
 @dataclass
 class Chart(Echo):
     """A tool that draws."""
@@ -309,48 +262,3 @@ async def test_what_a_tool_has_made_goes_with_the_answer(store: Store, clock: Se
         assert "a file chart.png was attached for the person" in str(answer)
         assert "PNG" not in str(answer)
         await aldis.quiet()
-
-
-async def test_nothing_is_fetched_when_the_time_is_over(store: Store, clock: SetClock) -> None:
-    """A message that is too old is told so, and its files are not opened."""
-    async with app_harness(store, clock, settings={"intake": {"max_age": 60.0}}) as aldis:
-        old = int(NOON.timestamp() * 1000) - 3_600_000
-        await aldis.deliver(message("Look", sent_at=old, waited_ms=3_600_000, attachments=[file(aldis, picture())]))
-        await aldis.answered(1)
-        await aldis.until(lambda: not aldis.transport.files)
-        assert aldis.model.requests == []
-
-
-async def test_pictures_that_are_not_shown_again_are_not_kept(store: Store, clock: SetClock) -> None:
-    """The store gives them up: of the older turns the words stay."""
-    async with app_harness(store, clock) as aldis:
-        for number in range(1, 6):
-            await aldis.deliver(message(f"Picture {number}", attachments=[file(aldis, noise(300, 300))]))
-            await aldis.answered(number)
-            await aldis.quiet()
-    size = "SELECT COALESCE(SUM(LENGTH(message)), 0) FROM history"
-    [(before,)] = await store.read(lambda repos: repos.history.rows(size))
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("And now?"))
-        await aldis.answered(1)
-        await aldis.quiet()
-        assert await aldis.count(size) < before * 0.7
-        questions = [said for said in aldis.model.requests[-1].messages if isinstance(said, UserMessage)]
-        assert [len(question.media) for question in questions] == [0, 0, 1, 1, 1, 0]
-        assert "Picture 1" in questions[0].text
-
-
-async def test_much_is_not_held_in_memory(store: Store, clock: SetClock) -> None:
-    """A conversation with large files is read from the store each time, and goes on like any other."""
-    large = pdf("Rent 900") + b"%" + b"x" * 4_500_000
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("Read this", attachments=[file(aldis, large, filename="lease.pdf")]))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await aldis.deliver(message("And?"))
-        await aldis.answered(2)
-        [first, *_] = aldis.model.requests[-1].messages
-        assert isinstance(first, UserMessage)
-        assert "📎 a PDF of 1 page named 'lease.pdf'" in first.text
-        assert len(first.media) == 1
-        assert aldis.turns._past_turns._recent == {}

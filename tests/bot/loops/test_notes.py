@@ -21,7 +21,7 @@ from bot.loops.intake import Admission, Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.envelope import FrameReader
-from store import OutboxItem, Repositories, Store, open_store
+from store import OutboxItem, Store, open_store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
@@ -194,25 +194,6 @@ async def test_an_answer_that_comes_back_before_it_is_known_to_be_sent(owner: Ow
     assert await owner.taken() == ["In April?"]
     states = await owner.store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox"))
     assert states == [("sent", at)]
-
-
-async def test_an_answer_that_comes_back_is_not_taken_for_a_mark(owner: Owner) -> None:
-    """A mark that has no timestamp yet may have any that follows, but never an answer's words."""
-    now = owner.clock.now()
-
-    def mark(repos: Repositories) -> None:
-        number = repos.attempts.begin_reaction(ALDIS.chat, in_group=False, now=now, stamped_at=now)
-        assert number is not None
-        repos.attempts.end_reaction(number, None, now=now)
-
-    await owner.store.transaction(mark)
-    await owner.sending("In April.")
-    at = int(now.timestamp() * 1000) + 5
-    await owner.take(note("In April.", device=2, sent_at=at - 2000))
-    states = "SELECT state, sent_at FROM outbox"
-    assert await owner.store.read(lambda repos: repos.outbox.rows(states)) == [("sending", None)]
-    await owner.take(note("In April.", device=DEVICE, sent_at=at))
-    assert await owner.store.read(lambda repos: repos.outbox.rows(states)) == [("sent", at)]
 
 
 async def test_a_crash_while_sending_does_not_make_aldis_answer_itself(path: Path, clock: SetClock) -> None:

@@ -116,30 +116,6 @@ async def test_another_wish_of_the_same_kind_leaves_it_open(store: Store, clock:
         assert [reply.content.text for reply in aldis.transport.sent[3:]] == ["Done."] * 3
 
 
-async def test_the_same_wish_takes_its_place_and_the_rest_is_answered(store: Store, clock: SetClock) -> None:
-    """Two messages wait behind one open question; one is sent again: it is asked anew, the other is answered."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("slow"))
-        await aldis.asked(1)
-        await aldis.deliver(message("Post it."))
-        await aldis.deliver(message("How warm is it?"))
-        aldis.model.script = [says("Well."), calls(("look", {"word": "page"})), wanted("post", "at 18:00")]
-        gate.set()
-        await aldis.answered(2)
-        await aldis.quiet_but(2)
-        aldis.model.script = [wanted("post", "AT 18:00"), says("It is warm.")]
-        await aldis.deliver(message("Post it once more!"))
-        _, _, again, rest = (reply.content.text for reply in await aldis.answered(4))
-        assert phrases.TAKES_PLACE.text in again
-        assert rest == "It is warm."
-        await aldis.quiet_but(1)
-        aldis.model.script = [says("Done.")]
-        await agree(aldis, FIRST + 3)
-        assert post.ran == ["AT 18:00"]
-
-
 async def test_what_the_persons_own_words_name_takes_its_place(store: Store, clock: SetClock) -> None:
     """It is done, and what was asked before is not done as well."""
     look, _, plan = tools()
@@ -286,25 +262,6 @@ async def test_a_yes_among_other_messages_is_none_for_the_model(store: Store, cl
         assert NOTE in str(request.messages)
 
 
-async def test_a_yes_that_is_said_twice_shows_it_once(store: Store, clock: SetClock) -> None:
-    """The second has crossed what the first one brought about: it answers nothing."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis)
-        clock.move(2)
-        await told(aldis, "how are you?")
-        clock.move(2)
-        before, requests = len(aldis.transport.sent), len(aldis.model.requests)
-        aldis.transport.gate = asyncio.Event()
-        await aldis.deliver(message("yes"))
-        await aldis.deliver(message("Yes!"))
-        await aldis.quiet_but(2)  # the question, and that it is shown again
-        aldis.transport.gate.set()
-        await aldis.quiet_but(1)
-        assert (len(aldis.transport.sent), len(aldis.model.requests)) == (before + 1, requests)
-        assert post.ran == []
-
-
 @pytest.mark.parametrize("language", ["de", "fr", "es"])
 async def test_it_is_shown_again_in_the_language_that_is_spoken(
     store: Store, clock: SetClock, language: Language
@@ -328,21 +285,6 @@ async def test_it_is_shown_again_in_the_language_that_is_spoken(
         aldis.model.script = [says("Done.")]
         await agree(aldis, FIRST + len(aldis.transport.sent))
         assert post.ran == ["lamp" * 300]
-
-
-async def test_of_two_open_questions_a_word_alone_means_none_behind_talk_either(store: Store, clock: SetClock) -> None:
-    """Nor is it one for the model."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis)
-        await asked(aldis, "plan")
-        clock.move(2)
-        await told(aldis, "how are you?")
-        clock.move(2)
-        requests = len(aldis.model.requests)
-        assert await told(aldis, "yes") == phrases.WHICH_QUESTION.text
-        assert (post.ran, plan.ran, await open_questions(aldis)) == ([], [], 2)
-        assert len(aldis.model.requests) == requests
 
 
 async def test_in_a_group_each_has_their_own(store: Store, clock: SetClock) -> None:
@@ -421,16 +363,6 @@ async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
         assert await told(aldis, "/stop") == common_phrases.STOPPED.text
         await agree(aldis, first)
         assert (post.ran, await open_questions(aldis)) == ([], 0)
-
-
-async def test_it_is_forgotten_with_the_rest(store: Store, clock: SetClock) -> None:
-    """Nothing of it is told to a model any more."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await asked(aldis)
-        await told(aldis, "/forget yes")
-        await told(aldis, "how are you?")
-        assert NOTE not in str(aldis.model.requests[-1].messages)
 
 
 async def test_what_disappears_is_told_to_no_model(store: Store, clock: SetClock) -> None:

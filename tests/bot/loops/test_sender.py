@@ -123,21 +123,6 @@ async def test_no_more_sends_begin_at_once_than_the_bridge_can_take(store: Store
         await come_to(store, *["sent"] * (2 * MAX_SENDING))
 
 
-async def test_a_status_lets_answers_go_first(store: Store, clock: SetClock) -> None:
-    """However long it has been due: it says only that there is no answer yet."""
-    conversation = await store.conversation("direct:busy", now=NOON)
-
-    def put_status(repos: Repositories) -> None:
-        turn = repos.turns.begin(conversation, now=NOON)
-        repos.outbox.put_status(conversation, turn, b"...", in_group=False, now=NOON, max_edits=8)
-
-    await store.transaction(put_status)
-    clock.move(60)
-    await say(store, "an answer")
-    [first] = await store.transaction(lambda repos: repos.outbox.begin(now=clock.now(), limit=1))
-    assert not first.is_status
-
-
 @pytest.mark.parametrize(("retry_after", "limit"), [(None, 3.0), (40.0, 40.0)], ids=["back-off", "as asked"])
 async def test_what_was_not_sent_is_sent_later(
     store: Store, clock: SetClock, retry_after: float | None, limit: float
@@ -178,24 +163,6 @@ async def test_a_removal_that_is_refused_lets_answers_pass_and_ends(store: Store
             await transport.until(lambda left=left: len(transport.sends) < left)
         await come_to(store, "dead", "sent")
     assert transport.removed == []
-
-
-async def test_how_long_signal_asks_to_wait_outlasts_a_restart(store: Store, clock: SetClock) -> None:
-    """Not a second less, and no longer."""
-    transport = FakeTransport(sends=[NotSent("Signal limits the rate", retry_after_seconds=3600.0)])
-    await say(store, "one")
-    async with running(sender_of(transport, store, clock)):
-        await transport.until(lambda: not transport.sends)
-        await come_to(store, "waiting")
-    clock.move(600)
-    sender = sender_of(transport, store, clock)
-    await sender.recover()
-    due_at = await store.read(lambda repos: repos.outbox.next_due_at())
-    assert due_at is not None
-    assert (due_at - clock.now()).total_seconds() == 3000
-    clock.move(3000)
-    async with running(sender):
-        await come_to(store, "sent")
 
 
 @pytest.mark.parametrize("error", [SendUnknown("silence"), ValueError("a bug")], ids=["unknown", "bug"])
@@ -328,20 +295,6 @@ async def test_what_alone_does_not_go_out_is_given_up(store: Store, clock: SetCl
         await eventually_found(is_given_up)
 
 
-async def test_tries_that_surely_did_not_go_out_are_no_repetitions(store: Store, clock: SetClock) -> None:
-    """An answer that waited for a bridge that was away is sent again as often as any other, and as whole as any."""
-    away: list[Callable[[], SentId] | Exception] = [NotSent("the bridge is away")] * 3
-    transport = FakeTransport(sends=[*away, SendUnknown("silence")])
-    await say(store, "one", files=(File(name="one.txt", content_type="text/plain", data=b"1"),))
-    async with running(sender_of(transport, store, clock, max_resends=2)):
-        await pass_until(store, clock, ["sent"], ["dead"])
-        assert [len(reply.files) for reply in transport.sent] == [1]
-        transport.sends += [*away, SendUnknown("silence"), SendUnknown("silence")]
-        await say(store, "two")
-        await pass_until(store, clock, ["sent", "sent"], ["sent", "dead"])
-    assert [reply.content.text for reply in transport.sent] == ["one", "two"]
-
-
 class Mute(FakeTransport):
     """A transport without receipts."""
 
@@ -428,20 +381,6 @@ async def test_a_file_that_may_be_taken_later_is_tried_a_few_times(store: Store,
     assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT.text]
 
 
-async def test_words_that_fail_after_their_file_are_tried_again_and_told_once(store: Store, clock: SetClock) -> None:
-    """Nothing is said of a file before the words are out."""
-    lost = NotUploaded("too large", is_final=True)
-    transport = FakeTransport(sends=[lost, NotSent("down"), lost])
-    await say(store, "here it is", files=(PICTURE,))
-    async with running(sender_of(transport, store, clock)):
-        await transport.until(lambda: len(transport.sends) == 1)
-        await come_to(store, "waiting")
-        clock.move(8)
-        store.wakeups["outbox"].set()
-        await come_to(store, "sent", "sent")
-    assert texts(transport) == ["here it is", phrases.FILES_NOT_SENT.text]
-
-
 @pytest.mark.parametrize("files", [(PICTURE,), ()], ids=["a file alone", "too long a text"])
 async def test_what_has_no_words_or_is_too_large_by_itself_is_given_up(
     store: Store, clock: SetClock, files: tuple[File, ...]
@@ -495,20 +434,6 @@ async def test_what_is_refused_for_its_form_is_sent_plainly(store: Store, clock:
     sent, _notice = transport.sent
     assert (sent.content, sent.quote) == (Styled(text="one"), None)
     assert counts.all()["undeliverable_refused"] == 1
-
-
-async def test_what_stays_unknown_is_sent_plainly_the_third_time(store: Store, clock: SetClock) -> None:
-    """It may be its own form that a bridge stumbles over."""
-    transport = FakeTransport(sends=[SendUnknown("odd"), SendUnknown("odd")])
-    await say(store, "one", **adorned())
-    async with running(sender_of(transport, store, clock)):
-        for left in (1, 0):
-            await transport.until(lambda left=left: len(transport.sends) == left)
-            await come_to(store, "unknown")
-            clock.move(90)
-            store.wakeups["outbox"].set()
-        await come_to(store, "sent")
-    assert transport.sent[0].quote is None
 
 
 async def test_files_of_which_nobody_knows_go_no_more_the_third_time(store: Store, clock: SetClock) -> None:
@@ -606,17 +531,6 @@ async def test_people_are_told_when_something_arrives_again(store: Store, clock:
         await say(store, "three")
         await come_to(store, "dead", "sent", "sent", "sent")
     assert heard(transport) == ["two", NOTICE, "three"]
-
-
-async def test_a_notice_that_does_not_go_out_makes_no_other(store: Store, clock: SetClock) -> None:
-    """It waits for something else to go out."""
-    transport = FakeTransport(sends=[Undeliverable("odd", reason="refused")] * 2)
-    await say(store, "one")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "dead", "dead")
-        await say(store, "two")
-        await come_to(store, "dead", "dead", "sent", "sent")
-    assert heard(transport) == ["two", NOTICE]
 
 
 async def test_people_are_told_of_what_nobody_knows_the_end_of(store: Store, clock: SetClock) -> None:

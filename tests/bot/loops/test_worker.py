@@ -20,7 +20,7 @@ from bot.commands.base import Call, CommandContext, CommandGroup, Commands, comm
 from bot.commands.conversation import ConversationCommands
 from bot.commands.urgent import Authority, UrgentItems
 from bot.event_json import dump_value, load_outgoing
-from bot.events import ChatId, Envelope, Kind, Reply
+from bot.events import ChatId, Envelope, Reply
 from bot.i18n import phrases as common_phrases
 from bot.loops.worker import _MAX_TYPING, Worker
 from bot.metrics import Counts
@@ -254,22 +254,6 @@ async def test_what_needs_no_answer_gets_none(store: Store, clock: SetClock, tex
     assert fake_model.asked == []
 
 
-async def test_kinds_that_are_no_question_are_settled(store: Store, clock: SetClock) -> None:
-    """A reaction or an edit is taken and gone; a message beside it is answered."""
-
-    class Reacting(FakeTransport):
-        def event(self, envelope: Envelope) -> Any:
-            return None if envelope.kind is Kind.REACTION else super().event(envelope)
-
-    fake_model = FakeModel()
-    async with running(worker_of(store, clock, Reacting(), fake_model)):
-        await arrive(store, "ignored", 1, kind=Kind.REACTION)
-        await arrive(store, "hello", 2)
-        assert len(await said(store, 1)) == 1
-        await settled(store)
-    assert "ignored" not in str(fake_model.asked)
-
-
 async def test_one_that_fails_while_it_is_read_takes_no_other_along(
     store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -338,33 +322,6 @@ async def test_a_turn_that_is_stopped_before_it_asks_a_model_says_so(store: Stor
         assert fake_model.asked == []
         await arrive(store, "quick", 2)
         assert await said(store, 1) == ["answer"]
-
-
-async def test_a_turn_that_is_halted_after_it_failed_blocks_nobody(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Its claim is handed back at once, and not left until its time is over."""
-    worker = worker_of(store, clock, FakeTransport(), FakeModel(), max_attempts=1)
-    async with running(worker):
-        await arrive(store, "explode", 1)
-        await eventually(lambda: "failed (try 1)" in caplog.text)
-        [conversation] = worker.tasks.conversations
-        worker.tasks.halt(conversation)
-        assert await said(store, 1) == [phrases.GAVE_UP.text]
-
-
-async def test_a_turn_that_is_stopped_before_it_is_tried_again_says_so(
-    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It asks no model a second time."""
-    fake_model = FakeModel()
-    worker = worker_of(store, clock, FakeTransport(), fake_model)
-    async with running(worker):
-        await arrive(store, "explode", 1)
-        await eventually(lambda: "failed (try 1)" in caplog.text)
-        worker.tasks.stop_all()
-        assert await said(store, 1) == [common_phrases.STOPPED.text]
-        assert len(fake_model.asked) == 1
 
 
 async def test_a_turn_that_has_its_answer_cannot_be_stopped_any_more(store: Store, clock: SetClock) -> None:

@@ -32,7 +32,6 @@ from bot.events import (
     Attachment,
     ChatId,
     Envelope,
-    Event,
     File,
     Incoming,
     Kind,
@@ -232,19 +231,6 @@ async def test_an_unknown_account_will_never_work(bridge: Bridge) -> None:
             await received(transport, 1)
 
 
-async def test_a_slow_reader_gets_everything_in_order(bridge: Bridge) -> None:
-    """The next frame is read when it is asked for, and none is lost meanwhile."""
-    async with Listening(bridge.transport()) as stream:
-        await bridge.server.connected()
-        frames = [message(f"{number}") for number in range(50)]
-        await bridge.server.deliver(*frames)
-        got = []
-        for _ in frames:
-            got.append(await stream.next())
-            await asyncio.sleep(0)
-    assert [envelope.sent_at for envelope in got] == [frame["envelope"]["timestamp"] for frame in frames]
-
-
 async def test_a_mention_by_a_person_without_a_number_is_mine(bridge: Bridge) -> None:
     """The account's uuid is looked up when the stream opens: such mentions name nothing else."""
     transport = bridge.transport()
@@ -255,21 +241,6 @@ async def test_a_mention_by_a_person_without_a_number_is_mine(bridge: Bridge) ->
         event = transport.event(await stream.next())
     assert isinstance(event, Incoming)
     assert (event.mentions_me, event.text) == (True, "a @Aldis")
-
-
-async def test_an_account_whose_id_nobody_tells_goes_by_its_number(bridge: Bridge) -> None:
-    """Whoever mentions it by the number is heard; who it is, is asked again at the next start."""
-    transport = bridge.transport(Account(id=None, number=ACCOUNT))
-    async with Listening(transport) as stream:
-        await bridge.server.connected()
-        events: list[Event | None] = []
-        for named in ({"uuid": ALDIS.uuid}, {"number": ACCOUNT}):
-            mentions = [{**named, "start": 2, "length": 1}]
-            await bridge.server.deliver(message(f"a {MENTION_SIGN}", mentions=mentions))
-            envelope = await stream.next()
-            events.append(transport.event(envelope))
-            assert envelope.account == transport.account == ACCOUNT
-    assert [isinstance(event, Incoming) and event.mentions_me for event in events] == [False, True]
 
 
 async def test_a_reply_goes_out_whole(bridge: Bridge) -> None:
@@ -339,17 +310,6 @@ async def test_who_joins_a_group_gets_the_next_message(bridge: Bridge) -> None:
     assert bridge.server.missed == []
     assert [sent.text for sent in bridge.server.sent] == ["In April.", "In May.", "In June."]
     assert bridge.server.typing == [(IN_GROUP, False)] * 2
-
-
-async def test_an_indicator_that_failed_is_sent_again(bridge: Bridge) -> None:
-    """It began no sessions."""
-    transport = bridge.transport()
-    bridge.server.former_groups = (GROUP,)
-    await transport.typing(ChatId(IN_GROUP), started=True)
-    bridge.server.former_groups = ()
-    bridge.server.newcomers = {BOB.uuid}
-    await transport.send(reply("In April.", chat=IN_GROUP))
-    assert bridge.server.missed == []
 
 
 async def test_receipts_confirm_what_was_sent(bridge: Bridge) -> None:
@@ -434,39 +394,6 @@ async def test_phones_confirm_a_removal_by_its_own_id(bridge: Bridge) -> None:
     assert event == Receipt(author=PersonId(ALICE.uuid), what="delivered", targets=(removed,))
 
 
-@pytest.mark.parametrize(
-    ("plan", "outcome"),
-    [
-        (Plan(results=("RATE_LIMIT_FAILURE",)), NotSent),
-        (Plan(results=("IDENTITY_FAILURE",)), Untrusted),
-        (Plan(error=-3), SendUnknown),
-        (Plan(answer=cut, goes_out=True), SendUnknown),
-        (Plan(answer=hang), SendUnknown),
-        (Plan(answer=answer_json({}, status=503)), SendUnknown),
-        (Plan(answer=answer_json("<html>")), SendUnknown),
-        (Plan(answer=answer_json({}, status=404)), NotSent),
-        (Plan(answer=answer_json({}, status=413)), NotUploaded),
-    ],
-    ids=lambda value: value.__name__ if isinstance(value, type) else None,
-)
-async def test_a_removal_or_note_that_fails_is_told_as_what_it_is(
-    bridge: Bridge, plan: Plan, outcome: type[Exception]
-) -> None:
-    """As for a message: again later, or never. No client makes a call again by itself: who knows which name it has?"""
-    outcome = outcome_over(bridge, plan, outcome)
-    transport = bridge.transport(send_seconds=0.3 if plan.answer is hang else DEADLINE_SECONDS)
-    target = await bridge.transport().send(reply())
-    bridge.server.plans.append(plan)
-    with pytest.raises(outcome) as told:
-        await transport.remove(Removal(chat=ChatId(ALICE.chat), target=target))
-    assert type(told.value) is outcome
-    assert len(bridge.server.removed) <= 1
-    bridge.server.plans.append(plan)
-    with pytest.raises(outcome) as told:
-        await transport.send(reply("Aldis listens.", chat=ALDIS.chat))
-    assert type(told.value) is outcome
-
-
 TOKEN = "c0ffee00-0000-4000-8000-00000000cafe"
 
 
@@ -507,20 +434,6 @@ async def test_a_captcha_that_is_wanted_is_told_until_a_send_goes_well(bridge: B
         await transport.send(reply())
     assert transport.challenge == TOKEN
     await transport.send(reply())
-    assert transport.challenge is None
-
-
-async def test_a_rate_limit_without_a_captcha_wants_none(bridge: Bridge) -> None:
-    """Nothing is asked of the operator; what is no token is none."""
-    transport = bridge.transport()
-    bridge.server.plans += [
-        Plan(results=("RATE_LIMIT_FAILURE",)),
-        Plan(results=("RATE_LIMIT_FAILURE",), challenge="two words\n"),
-        Plan(error=-5),
-    ]
-    for _ in range(3):
-        with pytest.raises(NotSent, match="limits the rate"):
-            await transport.send(reply())
     assert transport.challenge is None
 
 
@@ -597,16 +510,6 @@ async def test_whom_a_send_to_a_group_missed_is_told(bridge: Bridge) -> None:
     ]
 
 
-async def test_a_group_in_which_nobody_has_a_trusted_key(bridge: Bridge) -> None:
-    """Nobody got it: it is to be held, like one to a person."""
-    for person in (ALICE, BOB, CAROL):
-        await bridge.server.change_key(person)
-    transport = bridge.transport()
-    with pytest.raises(Untrusted):
-        await transport.send(reply(chat=IN_GROUP))
-    assert not transport.missed
-
-
 async def test_a_captcha_is_solved(bridge: Bridge) -> None:
     """A wrong one is refused in the bridge's own words and stays wanted; the right one lets messages through."""
     server, transport = bridge.server, bridge.transport()
@@ -621,22 +524,6 @@ async def test_a_captcha_is_solved(bridge: Bridge) -> None:
     await transport.submit_challenge(f"signalcaptcha://{server.captcha}")
     assert transport.challenge is None
     assert await transport.send(reply())
-
-
-async def test_a_bridge_that_is_down_trusts_nobody_and_takes_no_captcha(bridge: Bridge) -> None:
-    """That is told apart from a refusal, for it is to be tried again."""
-    transport = bridge.transport()
-    bridge.server.limited_by = TOKEN
-    with pytest.raises(NotSent):
-        await transport.send(reply())
-    await bridge.server.stop()
-    with pytest.raises(Disconnected):
-        await transport.identities()
-    with pytest.raises(Disconnected):
-        await transport.trust(PersonId(ALICE.uuid))
-    with pytest.raises(Disconnected):
-        await transport.submit_challenge("signalcaptcha://x")
-    assert transport.challenge == TOKEN
 
 
 GROUP_RATE_LIMIT = ("RATE_LIMIT_FAILURE",) * 3
@@ -750,14 +637,6 @@ async def test_an_answer_after_the_deadline_is_unknown(bridge: Bridge) -> None:
         return bool(bridge.server.sent)
 
     assert await with_enough_time(sent, is_enough=bool)
-
-
-async def test_some_of_a_group_is_sent(bridge: Bridge, caplog: pytest.LogCaptureFixture) -> None:
-    """Whom it did not reach is counted in the log; sending it again would reach the others twice."""
-    bridge.server.plans.append(Plan(results=("SUCCESS", "NETWORK_FAILURE", UNREGISTERED)))
-    assert await bridge.transport().send(reply(chat=IN_GROUP)) == bridge.server.sent[0].timestamp
-    [warning] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert "did not reach 2" in warning
 
 
 async def test_typing_and_receipts_go_out(bridge: Bridge) -> None:
@@ -1065,18 +944,6 @@ async def test_a_file_that_is_too_large_is_not_fetched(bridge: Bridge, size_byte
     assert len(bridge.server.requests) == (size_bytes is None)
     with pytest.raises(Unfetchable):
         await bridge.transport().attachment(ChatId(ALICE.chat), came(size_bytes=5), max_bytes=1)
-
-
-async def test_an_endless_file_is_not_read_to_its_end(bridge: Bridge) -> None:
-    """Of what the bridge sends no more is read than may be kept."""
-
-    async def endless() -> AsyncIterator[bytes]:
-        while True:
-            yield bytes(65_536)
-
-    bridge.server.faults.append(lambda _: web.Response(body=endless()))
-    with pytest.raises(Unfetchable):
-        await bridge.transport().attachment(ChatId(ALICE.chat), came(), max_bytes=1000)
 
 
 async def test_a_file_that_is_not_there_is_unfetchable(bridge: Bridge) -> None:

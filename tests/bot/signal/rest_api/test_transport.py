@@ -35,7 +35,7 @@ from tests.bot.signal.bridges import (
     reply,
 )
 from tests.servers.base import Answer, Seen, answer_json, hang
-from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP, message
+from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, GROUP
 from tests.servers.signal_rest_api import SignalRestApi
 from tests.servers.signal_server import Plan
 from tests.waiting import DEADLINE_SECONDS, eventually
@@ -76,16 +76,6 @@ async def test_a_mode_or_version_that_cannot_work(
         await received(bridge.transport(), 1)
 
 
-@pytest.mark.parametrize("version", ["0.101", "0.101.2", "v0.110", "1.0", "unset"])
-async def test_a_version_that_works(server: SignalRestApi, bridge: Bridge, version: str) -> None:
-    """From 0.101 on, and the images of developers."""
-    server.version = version
-    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
-    await server.connected()
-    await server.deliver(message("heard"))
-    assert await receiving
-
-
 @pytest.mark.parametrize(
     ("answer", "error"),
     [
@@ -111,29 +101,6 @@ async def test_signalbot_writes_into_no_log_of_its_own(bridge: Bridge) -> None:
     await bridge.transport().typing(ChatId(ALICE.chat), started=True)
     log = logging.getLogger(signalbot.LOGGER_NAME)
     assert (log.handlers, log.isEnabledFor(logging.INFO)) == ([], False)
-
-
-async def test_a_websocket_that_is_refused() -> None:
-    """A proxy that knows nothing of websockets is a connection that does not come up."""
-
-    class Flat(SignalRestApi):
-        async def _receive(self, request: web.Request) -> web.StreamResponse:
-            return web.Response(text="no websocket here")
-
-    async with Flat() as server:
-        transport = RestApi(server.url, OWN_ACCOUNT)
-        with pytest.raises(Disconnected):
-            await received(transport, 1)
-        await transport.aclose()
-
-
-async def test_a_frame_that_is_too_long_ends_the_connection_alone(server: SignalRestApi, bridge: Bridge) -> None:
-    """It is given up with its connection, and the intake connects again."""
-    receiving = asyncio.ensure_future(received(bridge.transport(), 1))
-    await server.connected()
-    await server.deliver(message("x" * 5_000_000))
-    with pytest.raises(Disconnected):
-        await receiving
 
 
 @pytest.mark.parametrize("address", ["signal:8080", "ftp://signal", "", "http://"])
@@ -250,13 +217,6 @@ async def test_an_answer_without_an_end_is_read_no_further_than_an_answer_can_be
         assert server.written_bytes < MAX_ANSWER_BYTES + _KERNEL_BYTES
 
 
-async def test_an_answer_that_is_nested_too_deep_is_none(server: SignalRestApi, bridge: Bridge) -> None:
-    """It is asked again, as with any answer that cannot be read."""
-    server.faults.append(lambda _: web.Response(text="[" * 200_000, content_type="application/json"))
-    with pytest.raises(Disconnected):
-        await bridge.transport().groups()
-
-
 async def test_linking_an_account(server: SignalRestApi) -> None:
     """The bridge links in the background: the new number in its list tells that it is done."""
     server.accounts = ["+15550109998"]
@@ -354,19 +314,3 @@ async def test_the_double_refuses_what_the_bridge_refuses(
     async with aiohttp.ClientSession() as session, session.request(method, server.url + path, json=body) as response:
         assert response.status == status
     assert not server.sent
-
-
-async def test_a_connection_that_breaks_while_asking() -> None:
-    """Before the websocket is open, too, a broken connection is tried again."""
-
-    class Cutting(SignalRestApi):
-        async def handle(self, request: web.Request) -> web.StreamResponse:
-            assert request.transport is not None
-            request.transport.abort()
-            return web.Response()
-
-    async with Cutting() as server:
-        transport = RestApi(server.url, OWN_ACCOUNT)
-        with pytest.raises(Disconnected):
-            await received(transport, 1)
-        await transport.aclose()

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown, Unfetchable
+from bot.errors import ConfigError, Disconnected, NotSent, SendUnknown
 from bot.events import Envelope, Kind
 from bot.service import _READING_SECONDS
 from bot.signal.bridges import bridge_at
-from bot.signal.signal_cli.rpc import Rpc
 from bot.signal.signal_cli.subscription import _BUSY_SECONDS, Deadlines
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import OWN_ACCOUNT, PATIENT, Bridge, received, reply, signal_cli_bridge
@@ -162,17 +161,6 @@ async def test_a_subscription_that_is_renewed_loses_nothing(bridge: Bridge) -> N
     assert (came, server.lost) == (times(frames), [])
 
 
-async def test_somebody_else_who_receives_hinders_no_renewal(bridge: Bridge) -> None:
-    """signal-cli then refuses to receive for a call."""
-    server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01, renew_seconds=0.05)
-    async with aclosing(bridge.transport().envelopes()) as others, aclosing(transport.envelopes()) as envelopes:
-        both = [asyncio.ensure_future(anext(one)) for one in (others, envelopes)]
-        await server.connected(streams_opened=4)
-        await server.deliver(message("for both"))
-        async with asyncio.timeout(WAIT_SECONDS):
-            assert len({envelope.sent_at for envelope in await asyncio.gather(*both)}) == 1
-
-
 async def test_another_account_of_the_daemon_is_left_to_itself(bridge: Bridge) -> None:
     """One that is linked while Aldis listens joins its subscription: what comes for it is none of Aldis's."""
     server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
@@ -190,24 +178,6 @@ async def test_a_stream_that_was_stopped_is_not_opened_again(bridge: Bridge) -> 
     transport.stop_receiving()
     assert await to_the_end(transport.envelopes()) == []
     assert bridge.server.streams_opened == 0
-
-
-async def test_what_came_together_is_handed_out_as_such(bridge: Bridge) -> None:
-    """So that it can be written down together."""
-    server, transport = daemon(bridge), bridge.transport()
-    async with aclosing(transport.envelopes()) as envelopes:
-        first = asyncio.ensure_future(anext(envelopes))
-        await server.connected()
-        await eventually(lambda: transport.stream.is_open)
-        frames = numbered(30)
-        await server.deliver(*frames)
-        await server.delivered()
-        together = [(await first, transport.stream.has_next)]
-        while len(together) < 30:
-            together.append((await anext(envelopes), transport.stream.has_next))
-    assert [envelope.sent_at for envelope, _ in together] == times(frames)
-    assert sum(has_next for _, has_next in together) > 15
-    assert not together[-1][1]
 
 
 async def test_what_nobody_reads_stays_with_signal(bridge: Bridge) -> None:
@@ -245,21 +215,6 @@ async def test_a_signal_cli_that_receives_by_itself_is_refused(bridge: Bridge, m
         await listening
     assert came
     assert {envelope.kind for envelope in came} == {Kind.MESSAGE}
-
-
-async def test_somebody_else_may_subscribe_meanwhile(bridge: Bridge) -> None:
-    """Another program at the same signal-cli takes numbers, too, and gets its own copies."""
-    server = daemon(bridge)
-    first = asyncio.create_task(to_the_end((one := bridge.transport()).envelopes()))
-    second = asyncio.create_task(to_the_end((other := bridge.transport()).envelopes()))
-    await eventually(lambda: one.stream.is_open)
-    await eventually(lambda: other.stream.is_open)
-    frames = numbered(3)
-    await server.deliver(*frames)
-    await server.delivered()
-    one.stop_receiving()
-    other.stop_receiving()
-    assert await first == await second == times(frames)
 
 
 # Whatever else a socket may say
@@ -381,20 +336,6 @@ async def test_a_subscription_that_is_refused(tmp_path: Path, error: object) -> 
     async with use_language(script, tmp_path) as url:
         with pytest.raises(Disconnected):
             await received(transport_to(url), 1)
-
-
-async def test_an_answer_without_end_is_not_read_to_its_end(tmp_path: Path) -> None:
-    """Neither one line that goes on, nor one that is too long."""
-
-    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readline()
-        while True:
-            writer.write(bytes(65_536))
-            await writer.drain()
-
-    async with use_language(endless, tmp_path) as url:
-        with pytest.raises(Unfetchable):
-            await Rpc(url).call("listGroups", {}, timeout_seconds=20, max_bytes=100_000)
 
 
 @pytest.mark.parametrize("url", ["unix:///nowhere/socket", "tcp://127.0.0.1:1", "tcp://localhost:1"])

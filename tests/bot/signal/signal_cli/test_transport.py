@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from aiohttp import web
 
 from bot.errors import (
     Disconnected,
@@ -21,7 +20,7 @@ from bot.signal.signal_cli.account import SignalCliLinking
 from bot.signal.signal_cli.transport import SignalCli
 from tests.bot.signal.bridges import NUMBERLESS, OWN_ACCOUNT, Bridge, bridge_to, received, reply
 from tests.servers import signal_cli
-from tests.servers.base import Seen, answer_json
+from tests.servers.base import answer_json
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP, message
 from tests.servers.signal_server import Plan
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
@@ -57,17 +56,6 @@ async def test_a_device_that_was_removed_is_not_linked(server: signal_cli.Signal
     assert await transport.is_linked()
     server.is_removed = True
     assert not await transport.is_linked()
-
-
-async def test_stickers_may_not_be_known(server: signal_cli.SignalCli, bridge: Bridge) -> None:
-    """A daemon that does not tell stops no message."""
-    server.faults += [answer_json({"result": []}), answer_json({}, status=500)]
-    await server.deliver(message(None, sticker={"packId": "00ff", "stickerId": 3}))
-    transport = bridge.transport()
-    [envelope] = await received(transport, 1)
-    event = transport.event(envelope)
-    assert isinstance(event, Incoming)
-    assert (event.sticker, event.sticker_emoji) == (True, None)
 
 
 @pytest.mark.parametrize(
@@ -124,12 +112,6 @@ async def test_codes_and_results_are_told_apart(
     assert type(told.value) is outcome
 
 
-async def test_a_group_with_nobody_else_in_it_is_sent(server: signal_cli.SignalCli, bridge: Bridge) -> None:
-    """No recipient failed, so there is nothing to send again."""
-    server.groups[GROUP] = ()
-    assert await bridge.transport().send(reply(chat=f"group:{GROUP}")) == server.sent[0].timestamp
-
-
 @pytest.mark.parametrize(
     ("scanned", "account"), [(ACCOUNT, OWN_ACCOUNT), (ALDIS.uuid, NUMBERLESS)], ids=["with a number", "without"]
 )
@@ -145,29 +127,6 @@ async def test_linking_an_account(server: signal_cli.SignalCli, scanned: str, ac
     assert await finishing == scanned
     assert await linking.accounts() == (account,)
     assert await linking.identify(account) == account
-    await linking.aclose()
-
-
-@pytest.mark.parametrize("is_listed", [True, False])
-async def test_an_answer_that_does_not_say_which_account_was_linked(
-    server: signal_cli.SignalCli, *, is_listed: bool
-) -> None:
-    """What is new in the list of accounts tells, whatever was there before; where nothing is, it is tried again."""
-    server.accounts[:] = ["+15550109998"]
-    linking = SignalCliLinking(server.url)
-    uri = await linking.start_link("Aldis")
-
-    def answer(_: Seen) -> web.StreamResponse:
-        server.accounts.extend([ALDIS.uuid] if is_listed else [])
-        return web.json_response({"result": {"number": None}})
-
-    server.faults += [answer_json({"result": [{"number": "+15550109998"}]}), answer]
-    finishing = linking.finish_link(uri, "Aldis")
-    if is_listed:
-        assert await finishing == ALDIS.uuid
-    else:
-        with pytest.raises(Disconnected, match="did not say"):
-            await finishing
     await linking.aclose()
 
 
