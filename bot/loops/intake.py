@@ -21,7 +21,7 @@ import asyncio
 import logging
 import random
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -41,7 +41,6 @@ from bot.events import (
     Deleted,
     Edited,
     Envelope,
-    Event,
     Incoming,
     Kind,
     PersonId,
@@ -59,7 +58,7 @@ from bot.metrics import Counts
 from bot.signal.files import files_in
 from bot.signal.protocol import Group, Groups, Receipts, Transport
 from bot.unanswered import Unanswered
-from store import Arrival, Confirmation, ConversationId, OutboxId, Repositories, Store, StoreError
+from store import Arrival, Confirmation, ConversationId, Repositories, Store, StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -458,10 +457,22 @@ class Intake:
         """Drops what a stranger wrote, perhaps with a code for them, and with their question held until they are let
         in; until then none of it is stored.
         """
-        if self._admission is not None and envelope.author is not None and is_direct(envelope):
-            if self._admission.pairing is not None and envelope.kind is Kind.MESSAGE:
-                self._invite(envelope, envelope.author, self._admission.pairing)
-            self._hold(envelope, envelope.author, self._admission)
+        admission, author = self._admission, envelope.author
+        if admission is not None and author is not None and is_direct(envelope):
+            if admission.pairing is not None and envelope.kind is Kind.MESSAGE:
+                self._invite(envelope, author, admission.pairing)
+            if admission.callers is not None and envelope.kind is Kind.MESSAGE:
+                admission.callers.note(envelope)
+            now = self._clock.now()
+            rooms = [room for room in self._rooms if author in room.people(now)]
+            event = self._transport.event(envelope) if rooms else None
+            # A command that was not carried out at once is not carried out later.
+            is_asked = isinstance(route(event, name=self._name), Question | Correction)
+            for room in rooms:
+                if isinstance(event, Deleted):
+                    room.take_back(author, event.target)
+                elif is_asked:
+                    room.hold(author, envelope, now)
         self._pass_over(envelope, "not_allowed")
 
     def _invite(self, envelope: Envelope, author: PersonId, pairing: Pairing) -> None:
@@ -487,20 +498,6 @@ class Intake:
             await self._transport.send(reply)
         except TransportError as error:
             _log.info("a stranger's code was not sent: %s", error)
-
-    def _hold(self, envelope: Envelope, author: PersonId, admission: Admission) -> None:
-        now = self._clock.now()
-        if admission.callers is not None and envelope.kind is Kind.MESSAGE:
-            admission.callers.note(envelope)
-        rooms = [room for room in self._rooms if author in room.people(now)]
-        event = self._transport.event(envelope) if rooms else None
-        # A command that was not carried out at once is not carried out later.
-        is_asked = isinstance(route(event, name=self._name), Question | Correction)
-        for room in rooms:
-            if isinstance(event, Deleted):
-                room.take_back(author, event.target)
-            elif is_asked:
-                room.hold(author, envelope, now)
 
     async def admit(self, person: PersonId) -> None:
         """Stores what a person wrote while they waited, now that they were let in."""
@@ -559,17 +556,14 @@ class Intake:
                 await self._refuse(envelope, entry.received_at, quota, "queue_full")
             elif reason is not None:
                 self._unanswered.note(reason)
-            elif self._is_confirmed(entry, answers_always=answers_always):
-                read.setdefault(envelope.author, []).append(envelope)
+            else:
+                is_new = entry.refusal is None and not envelope.from_self
+                if is_new and self._wants_answer(envelope, answers_always=answers_always):
+                    read.setdefault(envelope.author, []).append(envelope)
             if quota is not None and reason not in {"queue_full", _UNKNOWN} and entry.refusal is None:
                 quota.count(envelope, entry.received_at)
         for envelopes in read.values():
             self._begin(self._confirm_reading(*envelopes), "read-receipt")
-
-    def _is_confirmed(self, entry: _Entry, *, answers_always: bool) -> bool:
-        """Whether its author expects a read receipt, now that it is stored."""
-        is_asked = entry.refusal is None and not entry.envelope.from_self
-        return is_asked and self._wants_answer(entry.envelope, answers_always=answers_always)
 
     async def _commit(
         self, batch: _Batch, receipts: Sequence[Confirmation]
@@ -630,11 +624,16 @@ class Intake:
         """
         if repos.attempts.is_ours(conversation, envelope.sent_at):
             return True
-        item = _underway(self._transport.event(envelope), repos.outbox.doubtful(conversation))
-        if item is None:
-            return False
-        repos.attempts.recognize(item, envelope.sent_at, now=now)
-        return True
+        event = self._transport.event(envelope)
+        message = event.message if isinstance(event, Edited) else event
+        words = message.text.strip() if isinstance(message, Incoming) else None
+        for item, stored in repos.outbox.doubtful(conversation):
+            with suppress(UnreadableJson):
+                outgoing = load_outgoing(stored)
+                if isinstance(outgoing, Reply) and outgoing.content.text.strip() == words:
+                    repos.attempts.recognize(item, envelope.sent_at, now=now)
+                    return True
+        return False
 
     async def _refuse(self, envelope: Envelope, now: datetime, quota: Quota, refusal: Refusal) -> None:
         """Stores the first refused message of a minute if it wants an answer; drops the others."""
@@ -691,19 +690,3 @@ class Intake:
 
         if files:
             self._begin(discard(), "discard")
-
-
-def _underway(event: Event | None, doubtful: Iterable[tuple[OutboxId, bytes]]) -> OutboxId | None:
-    """Returns the message in doubt that has the same words as the event; None if there is none."""
-    message = event.message if isinstance(event, Edited) else event
-    words = message.text.strip() if isinstance(message, Incoming) else None
-    return next((item for item, stored in doubtful if words is not None and _words(stored) == words), None)
-
-
-def _words(stored: bytes) -> str | None:
-    """The words of a message in the outbox; None if it has none or cannot be read."""
-    try:
-        outgoing = load_outgoing(stored)
-    except UnreadableJson:
-        return None
-    return outgoing.content.text.strip() if isinstance(outgoing, Reply) else None

@@ -89,22 +89,22 @@ class Mention:
 
 def mentions_in(parent: Json, own: Own) -> list[Mention]:
     """Returns the mentions in a message or a quote; one without a position points nowhere."""
-    return [_mention(as_object(item), own) for item in items_in(parent, "mentions")]
-
-
-def _mention(item: Json, own: Own) -> Mention:
-    person, number = person_in(item, "uuid"), text_in(item, "number")
-    is_me = own.is_me(person, number)
-    unnamed = f"member-{person[:8] if person else 'unknown'}"
-    name = own.name if is_me else name_of(text_in(item, "name"), number) or unnamed
-    start = whole_in(item, "start")
-    return Mention(
-        start=-1 if start is None else start,
-        length=whole_in(item, "length") or 0,
-        written=f"@{_SCHEME.sub('', name)}",
-        is_me=is_me,
-        person=person,
-    )
+    found: list[Mention] = []
+    for item in map(as_object, items_in(parent, "mentions")):
+        person, number, start = person_in(item, "uuid"), text_in(item, "number"), whole_in(item, "start")
+        is_me = own.is_me(person, number)
+        unnamed = f"member-{person[:8] if person else 'unknown'}"
+        name = own.name if is_me else name_of(text_in(item, "name"), number) or unnamed
+        found.append(
+            Mention(
+                start=-1 if start is None else start,
+                length=whole_in(item, "length") or 0,
+                written=f"@{_SCHEME.sub('', name)}",
+                is_me=is_me,
+                person=person,
+            )
+        )
+    return found
 
 
 def with_names(text: str, mentions: list[Mention]) -> str:
@@ -153,8 +153,17 @@ def attachments_in(data: Json) -> tuple[Attachment, ...]:
 
 def extras_in(data: Json, text: str) -> tuple[str, ...]:
     """Returns a line for each contact, place and poll of a data message; `text` is its text."""
-    contacts = (_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS])
-    return tuple(line for line in (*contacts, *_places(text), *_polls(data)) if line)
+    lines = [_contact(as_object(item)) for item in items_in(data, "contacts")[:_MAX_ITEMS]]
+    lines += (
+        f"a place on the map: latitude {found['latitude']}, longitude {found['longitude']}"
+        for found in list(_PLACE.finditer(text))[:_MAX_ITEMS]
+    )
+    if poll := object_in(data, "pollCreate"):
+        texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
+        options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))
+        choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
+        lines.append(f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}")
+    return tuple(filter(None, lines))
 
 
 def sticker_emoji(data: Json, known: Stickers) -> str | None:
@@ -197,19 +206,6 @@ def _contact(contact: Json) -> str:
     )
     known = "; ".join(list(filter(None, parts))[:_MAX_ITEMS])
     return line_of(f"a contact: {known}", _MAX_LINE_CHARS) if known else ""
-
-
-def _places(text: str) -> Iterable[str]:
-    for found in list(_PLACE.finditer(text))[:_MAX_ITEMS]:
-        yield f"a place on the map: latitude {found['latitude']}, longitude {found['longitude']}"
-
-
-def _polls(data: Json) -> Iterable[str]:
-    if poll := object_in(data, "pollCreate"):
-        texts = ({"text": item} for item in items_in(poll, "options")[:_MAX_ITEMS])
-        options = (f"{number}. {_short(text, 'text')}" for number, text in enumerate(texts, 1))
-        choice = "several answers allowed" if poll.get("allowMultiple") is True else "one answer"
-        yield f"a poll ({choice}): {_short(poll, 'question')} — {', '.join(options)}"
 
 
 def _short(parent: Json, field: str) -> str:

@@ -49,7 +49,9 @@ def groups_in(answer: object) -> tuple[Group, ...]:
 def other_groups_in(answer: object, *, account: Account) -> tuple[tuple[Group, ...], frozenset[str]]:
     """Returns the groups of a list that the account is not in: those it is invited to, and the ids of the others."""
     others = [entry for entry in entries(answer) if not _is_member(entry) and _group_id(entry)]
-    invited = [entry for entry in others if _is_invited(entry, account)]
+    # signal-cli-rest-api has another name for the field.
+    pending = {id(entry): (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites")) for entry in others}
+    invited = [entry for entry in others if any(_is_own(as_object(one), account) for one in pending[id(entry)])]
     return tuple(map(_group, invited)), frozenset(_group_id(entry) for entry in others if entry not in invited)
 
 
@@ -125,26 +127,16 @@ def _is_member(entry: Json) -> bool:
     return entry.get("isMember") is not False and entry.get("member") is not False
 
 
-def _is_invited(entry: Json, account: Account) -> bool:
-    """Whether the account is among the invited; signal-cli-rest-api has another name for the field."""
-    invited = (*items_in(entry, "pendingMembers"), *items_in(entry, "pending_invites"))
-    return any(_is_own(as_object(one), account) for one in invited)
-
-
 def _contact(entry: Json) -> Contact | None:
     person, number = person_in(entry, "uuid"), text_in(entry, "number")
     if person is None:
         return None
-    chosen = (text_in(entry, "name"), _profile_name(object_in(entry, "profile")))
-    names = (name_of(name, number) for name in chosen)
-    return Contact(person=person, number=number or None, name=next(filter(None, names), None))
-
-
-def _profile_name(profile: Json) -> str:
-    """Given and family name; signal-cli and signal-cli-rest-api name the fields differently."""
+    profile = object_in(entry, "profile")  # signal-cli and signal-cli-rest-api name its fields differently
     given = text_in(profile, "givenName") or text_in(profile, "given_name")
     family = text_in(profile, "familyName") or text_in(profile, "lastname")
-    return f"{given} {family}".strip()
+    chosen = (text_in(entry, "name"), f"{given} {family}".strip())
+    names = (name_of(name, number) for name in chosen)
+    return Contact(person=person, number=number or None, name=next(filter(None, names), None))
 
 
 # Which account is meant

@@ -74,6 +74,12 @@ _NO_MESSAGE = ("storyContext", "pinMessage", "unpinMessage", "payment", "pollVot
 _CONTENT = ("attachments", "sticker", "quote", "viewOnce", "contacts", "pollCreate")
 """What makes a data message a message even without text."""
 
+_CONFIRMED: Mapping[str, Literal["delivered", "read", "viewed"]] = {
+    "isDelivery": "delivered",
+    "isRead": "read",
+    "isViewed": "viewed",
+}
+
 _ADDRESS = ("destination", "destinationNumber", "destinationUuid")
 _KEPT_OF_VIEW_ONCE = (
     "timestamp",
@@ -181,7 +187,8 @@ class FrameReader:
         if envelope.from_self:
             source = _note_in(source, replace(self.own, uuid=None))
         if envelope.kind is Kind.UNDECRYPTABLE:
-            return _undecryptable(envelope, frame)
+            name = text_in(object_in(frame, "exception"), "type")
+            return Undecryptable(author=envelope.author, reason=name if _CLASS_NAME.fullmatch(name) else "unknown")
         read = _READERS.get(envelope.kind)
         if read is None or envelope.author is None or envelope.chat is None:
             return None
@@ -222,6 +229,7 @@ class FrameReader:
         from_self = whole.get("syncMessage") is not None or own.is_me(author, number or "")
         kind = Kind.OTHER if from_self and not note else _kind(frame, source)
         data = _data(source)
+        received, delivered = (whole_in(source, f"server{what}Timestamp") for what in ("Received", "Delivered"))
         return Envelope(
             account=own.id,
             author=author,
@@ -232,8 +240,9 @@ class FrameReader:
             chat=None if author is None else ChatId.group(group) if group else ChatId.direct(author),
             raw=kept,
             from_self=from_self,
-            server_at=whole_in(source, "serverReceivedTimestamp"),
-            waited_ms=_waited_ms(source),
+            server_at=received,
+            # The second time is 0 if the server did not give it.
+            waited_ms=max(0, delivered - received) if received and delivered else None,
             expires_in_seconds=_timer_seconds(data),
             is_command=kind is Kind.MESSAGE and is_command(_words(data)),
             group_revision=whole_in(object_in(data, "groupInfo"), "revision"),
@@ -246,15 +255,6 @@ def is_command(text: str) -> bool:
 
 
 # The head of a frame
-
-
-def _waited_ms(source: Json) -> int | None:
-    """Returns how long Signal's server kept it; None if the bridge does not say.
-
-    Source: signal-cli 0.14.6, JsonMessageEnvelope; the second time is 0 if the server did not give it.
-    """
-    received, delivered = whole_in(source, "serverReceivedTimestamp"), whole_in(source, "serverDeliveredTimestamp")
-    return None if not received or not delivered else max(0, delivered - received)
 
 
 def _note_in(source: Json, own: Own) -> Json:
@@ -310,22 +310,17 @@ def _kind(frame: Json, source: Json) -> Kind:
         return Kind.UNDECRYPTABLE
     if source.get("receiptMessage") is not None:
         return Kind.RECEIPT
-    if source.get("editMessage") is not None:
-        return Kind.EDIT
-    return _data_kind(_data(source))
-
-
-def _data_kind(data: Json) -> Kind:
-    if any(data.get(part) is not None for part in _NO_MESSAGE):
-        return Kind.OTHER
-    if data.get("remoteDelete") is not None or data.get("adminDelete") is not None:
-        return Kind.DELETE
-    if data.get("reaction") is not None:
-        return Kind.REACTION
-    if data.get("isExpirationUpdate") is True:
-        return Kind.TIMER
+    data = _data(source)
     says_something = bool(_words(data).strip()) or any(data.get(part) for part in _CONTENT)
-    return Kind.MESSAGE if says_something else Kind.OTHER
+    found = (
+        (source.get("editMessage") is not None, Kind.EDIT),
+        (any(data.get(part) is not None for part in _NO_MESSAGE), Kind.OTHER),
+        (data.get("remoteDelete") is not None or data.get("adminDelete") is not None, Kind.DELETE),
+        (data.get("reaction") is not None, Kind.REACTION),
+        (data.get("isExpirationUpdate") is True, Kind.TIMER),
+        (says_something, Kind.MESSAGE),
+    )
+    return next((kind for is_so, kind in found if is_so), Kind.OTHER)
 
 
 def _words(data: Json) -> str:
@@ -421,16 +416,13 @@ def _reacted(opened: _Opened) -> Reacted | None:
     )
 
 
-def _timer(opened: _Opened) -> TimerChanged:
-    seconds = _timer_seconds(opened.data)
-    return TimerChanged(author=opened.author, chat=opened.chat, expires_in_seconds=seconds)
-
-
 def _confirmed_by(author: PersonId, source: Json) -> Receipt | None:
     receipt = object_in(source, "receiptMessage")
     targets = _targets(items_in(receipt, "timestamps"))
-    what = _confirmed(receipt)
-    return Receipt(author=author, what=what, targets=targets) if what and targets else None
+    for field, what in _CONFIRMED.items():
+        if receipt.get(field) is True and targets:
+            return Receipt(author=author, what=what, targets=targets)
+    return None
 
 
 def _targets(items: Iterable[object]) -> tuple[SentId, ...]:
@@ -450,19 +442,6 @@ def _own_receipt(envelope: Envelope, source: Json, own: Own) -> Receipt | None:
     return Receipt(author=envelope.author, what="read", targets=targets) if targets else None
 
 
-def _confirmed(receipt: Json) -> Literal["delivered", "read", "viewed"] | None:
-    if receipt.get("isDelivery") is True:
-        return "delivered"
-    if receipt.get("isRead") is True:
-        return "read"
-    return "viewed" if receipt.get("isViewed") is True else None
-
-
-def _undecryptable(envelope: Envelope, frame: Json) -> Undecryptable:
-    name = text_in(object_in(frame, "exception"), "type")
-    return Undecryptable(author=envelope.author, reason=name if _CLASS_NAME.fullmatch(name) else "unknown")
-
-
 def _timer_seconds(data: Json) -> int:
     """The disappearing-message timer in seconds; Signal keeps it in 32 bits."""
     return min(whole_in(data, "expiresInSeconds") or 0, 2**32 - 1)
@@ -473,6 +452,8 @@ _READERS: Mapping[Kind, Callable[[_Opened], Event | None]] = {
     Kind.EDIT: _edited,
     Kind.DELETE: _deleted,
     Kind.REACTION: _reacted,
-    Kind.TIMER: _timer,
+    Kind.TIMER: lambda opened: TimerChanged(
+        author=opened.author, chat=opened.chat, expires_in_seconds=_timer_seconds(opened.data)
+    ),
     Kind.RECEIPT: lambda opened: _confirmed_by(opened.author, opened.source),
 }

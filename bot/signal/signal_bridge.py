@@ -11,7 +11,7 @@ Source: signal-cli 0.14.6, `org.asamk.signal.jsonrpc.JsonRpcNamespace` (2026-11-
 from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal
 
 from bot.errors import CallRefused, Undeliverable
 from bot.events import Account, Attachment, ChatId, Envelope, Event, PersonId, Reply, SentId
@@ -26,8 +26,6 @@ were never set, to the end of the year 9999; many programs, Python among them, c
 
 _MAX_GROUPS = 1000
 """How many groups' revisions are remembered: any stranger can add Aldis to as many groups as they like."""
-
-R = TypeVar("R")
 
 Listed = Literal["groups", "contacts", "identities"]
 
@@ -52,8 +50,8 @@ class SignalBridge(ABC):
         self._reader = FrameReader(account, name, takes_notes=takes_notes, is_exclusive=is_exclusive, stream=stream)
         self._revisions: dict[ChatId, int] = {}
         """The revision of each group, as far as messages have named it."""
-        self._complete: dict[ChatId, int | None] = {}
-        """The revision of each group in which something has been sent to everyone in it."""
+        self._complete: set[ChatId] = set()
+        """The groups in whose present revision something has been sent to everyone in it."""
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the content of the envelope; see `Transport.event`."""
@@ -67,8 +65,8 @@ class SignalBridge(ABC):
         if self._reader.is_own_chat(chat) or self._reader.is_out_of_bounds(chat):
             return
         revision = self._revisions.get(chat)
-        if await self._type(chat, started=started) and chat.is_group:
-            _remember(self._complete, chat, revision)
+        if await self._type(chat, started=started) and chat.is_group and self._revisions.get(chat) == revision:
+            self._complete.add(chat)
 
     @abstractmethod
     async def _type(self, chat: ChatId, *, started: bool) -> bool:
@@ -136,8 +134,13 @@ class SignalBridge(ABC):
         envelope = self._reader.envelope(frame)
         if envelope is None:
             return None
-        if envelope.chat is not None and envelope.group_revision is not None:
-            _remember(self._revisions, envelope.chat, envelope.group_revision)
+        chat, revision = envelope.chat, envelope.group_revision
+        if chat is not None and revision is not None and self._revisions.get(chat) != revision:
+            if len(self._revisions) >= _MAX_GROUPS:
+                self._revisions.clear()
+                self._complete.clear()
+            self._revisions[chat] = revision
+            self._complete.discard(chat)
         for file in files_in(frame) if envelope.raw != frame else ():
             await self.discard(file)
         return envelope
@@ -155,7 +158,7 @@ class SignalBridge(ABC):
         """
         chat = reply.chat
         self._check_target(chat, reply.edits)
-        if chat.is_group and (chat not in self._complete or self._complete[chat] != self._revisions.get(chat)):
+        if chat.is_group and chat not in self._complete:
             await self.typing(chat, started=False)
         is_odd = reply.quote is not None and reply.quote.sent_at not in _NAMED
         return replace(reply, quote=None) if is_odd else reply
@@ -169,11 +172,3 @@ class SignalBridge(ABC):
     def _may_mark(self, chat: ChatId, sent_at: SentId) -> bool:
         """Whether an emoji can be put on the message of this time."""
         return sent_at in _NAMED and not self._reader.is_out_of_bounds(chat)
-
-
-def _remember(revisions: dict[ChatId, R], chat: ChatId, revision: R) -> None:
-    """Keeps the revision of a group, and forgets the group that was kept longest ago where there are too many."""
-    revisions.pop(chat, None)
-    revisions[chat] = revision
-    if len(revisions) > _MAX_GROUPS:
-        del revisions[next(iter(revisions))]

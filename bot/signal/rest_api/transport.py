@@ -364,7 +364,8 @@ def styled_text(content: Styled) -> tuple[str, bool]:
 
     The bridge takes no ranges, but markers in the text that it strips. Its parser deletes markers without a partner and
     knows one escape, a backslash before a marker. So every character that could be a marker is escaped, and a range is
-    left out if its markers would be misread, or if it overlaps another: a style can get lost, a character never.
+    left out if its markers would be misread, or if it overlaps or touches another: a style can get lost, a character
+    never.
 
     Source: signal-cli-rest-api, `src/utils/textstyleparser.go`, commit a08db23 (2026-11-21).
     """
@@ -373,22 +374,13 @@ def styled_text(content: Styled) -> tuple[str, bool]:
     done = 0
     for style in sorted(content.styles, key=lambda style: (style.start, -style.length)):
         start, end = places.get(style.start), places.get(style.start + style.length)
-        if start is None or end is None or start >= end or start < done or not _is_clear(text, start, end):
+        if start is None or end is None or start >= end or start < done or (parts and start == done):
             continue
-        if parts and start == done:
-            continue  # two markers in a row can be read as another one
+        # A backslash would escape a marker behind it, and an escaped star or bar would swallow its first character.
+        if {text[start - 1 : start], text[end - 1 : end]} & {"\\", "*", "|"}:
+            continue
         marker = _MARKERS[style.style]
-        parts += _escaped(text[done:start]), marker, _escaped(text[start:end]), marker
+        parts += (_SPECIAL.sub(r"\\\g<0>", part) for part in (text[done:start], text[start:end]))
+        parts[-1] = f"{marker}{parts[-1]}{marker}"
         done = end
-    return ("".join((*parts, _escaped(text[done:]))), True) if parts else (text, False)
-
-
-def _is_clear(text: str, start: int, end: int) -> bool:
-    """Whether markers at these places are read as such: a backslash before one would escape it, and an escaped star or
-    bar would swallow its first character.
-    """
-    return all(text[place - 1 : place] not in {"\\", "*", "|"} for place in (start, end))
-
-
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    return ("".join((*parts, _SPECIAL.sub(r"\\\g<0>", text[done:]))), True) if parts else (text, False)
