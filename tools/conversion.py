@@ -129,6 +129,13 @@ _MANY_DECIMALS = Decimal("0.000001")
 _DECIMALS = Decimal("0.01")
 
 
+ATTRIBUTION = "Reference rates of central banks by Frankfurter (https://frankfurter.dev)"
+_SERVICE = "Frankfurter"
+_BASE = "EUR"
+_KEPT_FOR = timedelta(hours=1)
+_PAUSE = timedelta(minutes=1)  # after a failure
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unit:
     """A unit to convert from or to."""
@@ -139,6 +146,15 @@ class Unit:
     """How many of `measure` make one unit."""
     measure: Any
     """Pint's own unit."""
+
+
+class _Rate(BaseModel):
+    """The value of one euro in a currency on a day."""
+
+    date: date
+    quote: str
+    # Via its text, as the exact decimals of a float are longer than what was written.
+    rate: Annotated[Decimal, BeforeValidator(str)] = Field(gt=0)
 
 
 class ConvertArguments(Arguments):
@@ -157,8 +173,12 @@ class Convert:
     """Converts units and currencies."""
 
     def __init__(self, http: Http, *, rates_url: str = _RATES_URL, timeout_seconds: float = _TIMEOUT_SECONDS) -> None:
-        self._rates = ExchangeRates(http=http, base_url=rates_url, timeout_seconds=timeout_seconds)
-        self._measuring = asyncio.Lock()
+        self._http = http
+        self._rates_url = f"{rates_url}/v2/rates"
+        self._timeout_seconds = timeout_seconds
+        self._kept: tuple[datetime, Mapping[str, _Rate]] | None = None
+        """All rates, and when they were fetched."""
+        self._asking, self._measuring = asyncio.Lock(), asyncio.Lock()
 
     spec = ToolSpec(
         name="convert",
@@ -193,10 +213,15 @@ class Convert:
         return Result(data={"from": f"{_plain(amount)} {source.name}", "to": f"{_plain(carried_amount)} {target.name}"})
 
     async def _convert_currency(self, amount: Decimal, arguments: ConvertArguments, context: ToolContext) -> Result:
-        rate, day = await self._rates.rate(arguments.unit, arguments.to, context.now)
-        exchanged = amount * rate
+        async with self._asking:  # one request at a time: others wait for its answer
+            rates = await self._rates(context.now)
+        for code in (arguments.unit, arguments.to):
+            if code not in rates:
+                raise NotFound(f"There is no rate for {code!r}: give the currency's ISO 4217 code, such as EUR.")
+        source, target = rates[arguments.unit], rates[arguments.to]
+        rate = target.rate / source.rate
         try:
-            rounded = exchanged.quantize(_DECIMALS if abs(exchanged) >= 1 else _MANY_DECIMALS)
+            rounded = (amount * rate).quantize(_DECIMALS if abs(amount * rate) >= 1 else _MANY_DECIMALS)
         except ArithmeticError as error:
             raise BadArguments("The amount is too large for a currency.") from error
         return Result(
@@ -204,11 +229,36 @@ class Convert:
                 "from": f"{_plain(amount)} {arguments.unit}",
                 "to": f"{_plain(rounded)} {arguments.to}",
                 "rate": f"1 {arguments.unit} = {_plain(_MEASURED.plus(rate))} {arguments.to}",
-                "rate_date": day.isoformat(),
+                "rate_date": min(source.date, target.date).isoformat(),
                 "note": "A reference rate: banks and cards charge more.",
                 "attribution": ATTRIBUTION,
             }
         )
+
+    async def _rates(self, now: datetime) -> Mapping[str, _Rate]:
+        """Returns the newest rates. While Frankfurter does not answer, those are earlier ones, whose day tells how old
+        they are, and it is asked again after a minute.
+        """
+        if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
+            try:
+                self._kept = now, await self._fetch()
+            except ToolError:
+                if self._kept is None:
+                    raise
+                self._kept = now - _KEPT_FOR + _PAUSE, self._kept[1]
+        return self._kept[1]
+
+    async def _fetch(self) -> Mapping[str, _Rate]:
+        answer = await self._http.get_json(
+            self._rates_url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=self._timeout_seconds
+        )
+        if not answer.ok:
+            raise answer.refusal(_SERVICE)
+        rows = answer.parse(tuple[_Rate, ...], _SERVICE)
+        if not rows:
+            raise Unavailable(f"{_SERVICE} answers without rates.")
+        newest = max(row.date for row in rows)
+        return {_BASE: _Rate(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
 
 
 def _convert_units(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, Unit, Decimal]:
@@ -218,79 +268,8 @@ def _convert_units(amount: Decimal, arguments: ConvertArguments) -> tuple[Unit, 
 
 def _plain(number: Decimal) -> str:
     """Returns the number without trailing zeros, with an exponent only if it is very large or very small."""
-    if not number:
-        return "0"
-    exact = number.normalize()
+    exact = number.normalize() if number else Decimal(0)
     return f"{exact:f}" if exact.adjusted() in _PLAIN_EXPONENTS else f"{exact:E}"
-
-
-ATTRIBUTION = "Reference rates of central banks by Frankfurter (https://frankfurter.dev)"
-
-_SERVICE = "Frankfurter"
-_BASE = "EUR"
-_KEPT_FOR = timedelta(hours=1)
-_PAUSE = timedelta(minutes=1)  # after a failure
-
-# Via its text, as the exact decimals of a float are longer than what was written.
-_Written = Annotated[Decimal, BeforeValidator(lambda given: str(given) if isinstance(given, float) else given)]
-
-
-class _Row(BaseModel):
-    """The value of one euro in a currency on a day."""
-
-    date: date
-    quote: str
-    rate: _Written = Field(gt=0)
-
-
-class ExchangeRates:
-    """Provides exchange rates. Only one request is made at a time; other callers wait for its answer."""
-
-    def __init__(self, *, http: Http, base_url: str, timeout_seconds: float) -> None:
-        self._http = http
-        self._url = f"{base_url}/v2/rates"
-        self._timeout_seconds = timeout_seconds
-        self._kept: tuple[datetime, Mapping[str, _Row]] | None = None
-        """All rates, and when they were fetched."""
-        self._asking = asyncio.Lock()
-
-    async def rate(self, source: str, target: str, now: datetime) -> tuple[Decimal, date]:
-        """Returns the newest rate between two ISO 4217 codes in capital letters, and the earlier of their days.
-
-        While Frankfurter does not answer, returns earlier rates; their day tells how old they are. It is asked again
-        after a minute.
-
-        Raises:
-            NotFound: there is no rate for one of the codes; the message names it.
-            RateLimited, TimedOut, TooLarge, Disabled, Unavailable: there are no rates at all.
-        """
-        async with self._asking:
-            if self._kept is None or not self._kept[0] <= now < self._kept[0] + _KEPT_FOR:
-                try:
-                    self._kept = now, await self._fetch()
-                except ToolError:
-                    if self._kept is None:
-                        raise
-                    # No other call waits for a service that is down.
-                    self._kept = now - _KEPT_FOR + _PAUSE, self._kept[1]
-            rows = self._kept[1]
-        for code in (source, target):
-            if code not in rows:
-                raise NotFound(f"There is no rate for {code!r}: give the currency's ISO 4217 code, such as EUR.")
-        first, second = rows[source], rows[target]
-        return second.rate / first.rate, min(first.date, second.date)
-
-    async def _fetch(self) -> Mapping[str, _Row]:
-        answer = await self._http.get_json(
-            self._url, service=_SERVICE, params={"base": _BASE}, timeout_seconds=self._timeout_seconds
-        )
-        if not answer.ok:
-            raise answer.refusal(_SERVICE)
-        rows = answer.parse(tuple[_Row, ...], _SERVICE)
-        if not rows:
-            raise Unavailable(f"{_SERVICE} answers without rates.")
-        newest = max(row.date for row in rows)
-        return {_BASE: _Row(date=newest, quote=_BASE, rate=Decimal(1))} | {row.quote: row for row in rows}
 
 
 def unit(text: str) -> Unit:
@@ -299,15 +278,60 @@ def unit(text: str) -> Unit:
     Raises:
         BadArguments: there is no such unit, or it has several meanings, which the message lists.
     """
-    parts = _parts(text)
+    if len(text) > MAX_CHARS:
+        raise BadArguments(f"A unit has at most {MAX_CHARS} characters.")
+    first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
+    above = _TIMES.split(first) if first != "1" or not divisors else []
+    below = [part for divisor in divisors for part in _TIMES.split(divisor)]
+    if len(above) + len(below) > _MAX_PARTS:
+        raise BadArguments(f"A unit has at most {_MAX_PARTS} parts.")
     count, measure = Decimal(1), _table().Unit("")
-    for part, is_divisor in parts:
-        factor, factor_measure = _read_part(part, text, is_alone=len(parts) == 1)
+    for number, part in enumerate((*above, *below)):
+        factor, part_measure = _read_part(part, text, is_alone=len(above) + len(below) == 1)
+        is_divisor = number >= len(above)
         count = count / factor if is_divisor else count * factor
-        measure = measure / factor_measure if is_divisor else measure * factor_measure
+        measure = measure / part_measure if is_divisor else measure * part_measure
     words = re.sub(r"\w+", lambda word: _EXACT_NAMES.get(word[0], word[0].replace("_", " ")), f"{measure:P}")
     name = words.replace("1 1/", "1/") if count == 1 else clean_text(text)
     return Unit(name=name, count=count, measure=measure)
+
+
+def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
+    """Returns the count and the pint unit of one part."""
+    found = _PART.fullmatch(_SHAPED.get(part.lower(), part))
+    name = _pint_name(found["name"]) if found else ""
+    try:
+        if found is None or not name:
+            raise _pint().UndefinedUnitError(part)
+        power = int(found["power"] or 1) * _POWERS.get((found["shape"] or found["raised"] or "").lower(), 1)
+        if name in _SCALES and (power != 1 or found["count"] or not is_alone):
+            raise BadArguments("Within another unit, write temperature differences as delta_degC or delta_degF.")
+        return Decimal(found["count"] or 1), _table().Unit(name) ** power
+    except _pint().PintError as error:  # also for a prefix before a unit that takes none
+        raise BadArguments(
+            f"No unit is named {clean_text(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
+            " US gallon; a currency by its three capital letters, and convert it only into another currency."
+        ) from error
+
+
+def _pint_name(name: str) -> str:
+    """Returns pint's name for a unit as people call it; empty if it knows none."""
+    written = re.sub(r"[\s-]+", "_", name.strip())
+    key = written.lower()
+    singular = key.removesuffix("s")
+    choices = _AMBIGUOUS.get(written) or _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
+    if choices and written not in _SYMBOLS:
+        raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
+    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, _SYMBOLS.get(key), key):
+        if tried and (reading := _reading(tried)) != ("", ""):
+            return "".join(reading)
+    return ""
+
+
+def _reading(name: str) -> tuple[str, str]:
+    """Returns pint's prefix and unit for a name written exactly like this; both empty if there is none."""
+    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(name)
+    return readings[0][:2] if readings else ("", "")
 
 
 def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
@@ -320,12 +344,14 @@ def convert_amount(amount: Decimal, source: Unit, target: Unit) -> Decimal:
         try:
             return _convert(amount, source, target)
         except _pint().DimensionalityError as error:
-            spelled = {unit.name: str(unit.measure.dimensionality) for unit in (source, target)}
-            kinds = {name: re.sub(r"[][]", "", said).replace(" ** ", "^") for name, said in spelled.items()}
+            kinds = {
+                each.name: re.sub(r"[][]", "", str(each.measure.dimensionality)).replace(" ** ", "^")
+                for each in (source, target)
+            }
             kinds = {name: "a bare number" if kind == "dimensionless" else kind for name, kind in kinds.items()}
             told = " and ".join(f"{name} measures {kind}" for name, kind in kinds.items())
-            fluid = _AMBIGUOUS["fluid_ounce"] if "ounce" in kinds and "length^3" in kinds.values() else ""
-            hint = f" For a volume, name the fluid ounce: {fluid}." if fluid else ""
+            is_fluid = "ounce" in kinds and "length^3" in kinds.values()
+            hint = f" For a volume, name the fluid ounce: {_AMBIGUOUS['fluid_ounce']}." if is_fluid else ""
             raise BadArguments(f"{told}, so one cannot be converted into the other.{hint}") from error
         # TypeError: logarithmic units know no Decimal.
         except (_pint().PintError, DecimalException, TypeError) as error:
@@ -348,67 +374,7 @@ def _convert(amount: Decimal, source: Unit, target: Unit) -> Decimal:
 
 
 def _turns(measure: Any) -> int:
-    return sum(int(power) for name, power in measure._units.items() if _bare(name) in _TURNS)  # noqa: SLF001
-
-
-def _parts(text: str) -> tuple[tuple[str, bool], ...]:
-    """Returns the parts of the text, each with whether it divides."""
-    if len(text) > MAX_CHARS:
-        raise BadArguments(f"A unit has at most {MAX_CHARS} characters.")
-    first, *divisors = _DIVIDING.split(text.replace("º", "°").strip())
-    above = [(part, False) for part in _TIMES.split(first)] if first != "1" or not divisors else []
-    below = [(part, True) for divisor in divisors for part in _TIMES.split(divisor)]
-    if len(above) + len(below) > _MAX_PARTS:
-        raise BadArguments(f"A unit has at most {_MAX_PARTS} parts.")
-    return (*above, *below)
-
-
-def _read_part(part: str, text: str, *, is_alone: bool) -> tuple[Decimal, Any]:
-    """Returns the count and the pint unit of one part."""
-    found = _PART.fullmatch(_SHAPED.get(part.lower(), part))
-    name = _pint_name(found["name"]) if found else ""
-    if found is None or not name:
-        raise _unknown(text)
-    power = int(found["power"] or 1) * _POWERS.get((found["shape"] or found["raised"] or "").lower(), 1)
-    if name in _SCALES and (power != 1 or found["count"] or not is_alone):
-        raise BadArguments("Within another unit, write temperature differences as delta_degC or delta_degF.")
-    try:
-        return Decimal(found["count"] or 1), _table().Unit(name) ** power
-    except _pint().PintError as error:  # a prefix before a unit that takes none
-        raise _unknown(text) from error
-
-
-def _pint_name(name: str) -> str:
-    """Returns pint's name for a unit as people call it; empty if it knows none."""
-    written = re.sub(r"[\s-]+", "_", name.strip())
-    key = written.lower()
-    singular = key.removesuffix("s")
-    choices = _AMBIGUOUS.get(written) or _AMBIGUOUS.get(_SHORT.get(key, key)) or _AMBIGUOUS.get(singular)
-    if choices and written not in _SYMBOLS:
-        raise BadArguments(f"{clean_text(name)!r} has several meanings; name one: {choices}.")
-    for tried in (_SYMBOLS.get(written), _SPOKEN.get(key), _SPOKEN.get(singular), written, _SYMBOLS.get(key), key):
-        if tried and (reading := _reading(tried)):
-            return reading
-    return ""
-
-
-def _reading(name: str) -> str:
-    """Returns pint's full name for a unit written exactly like this; empty if there is none."""
-    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(name)
-    return readings[0][0] + readings[0][1] if readings else ""
-
-
-def _bare(reading: str) -> str:
-    """Returns pint's name of a unit without a prefix."""
-    readings: tuple[tuple[str, str, str], ...] = _table().parse_unit_name(reading)
-    return readings[0][1] if readings else reading
-
-
-def _unknown(text: str) -> BadArguments:
-    return BadArguments(
-        f"No unit is named {clean_text(text)!r}. Write it in words or by its symbol, such as km/h, square meter or"
-        " US gallon; a currency by its three capital letters, and convert it only into another currency."
-    )
+    return sum(int(power) for name, power in measure._units.items() if _reading(name)[1] in _TURNS)  # noqa: SLF001
 
 
 @functools.cache

