@@ -8,8 +8,7 @@ import html
 import json
 import math
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any, cast
 
@@ -109,20 +108,10 @@ def fit_json(data: Mapping[str, Any], max_chars: int) -> str:
     whole = cast("dict[str, Any]", _jsonable(dict(data), _MAX_DEPTH))
     if len(text := _dump(whole)) <= max_chars:
         return text
-    # Nothing longer than this fits, so nothing wider needs to be tried.
-    return _dump(_cut(whole, _largest(lambda size: len(_dump(_cut(whole, size))) <= max_chars, max_chars)))
-
-
-def _largest(fits: Callable[[int], bool], below: int) -> int:
-    """Returns the largest number under `below` that fits, found by doubling and halving; 0 if none does.
-
-    Searches from below, as limits that are far too large are slow to try.
-    """
-    high = 1
-    while high < below and fits(high):
-        high *= 2
-    tried = range(high // 2, min(high, below))
-    return max(tried.start + bisect_left(tried, 1, key=lambda count: int(not fits(count))) - 1, 0)
+    size = max_chars
+    while len(text := _dump(_cut(whole, size))) > max_chars and size:
+        size = size * 7 // 8
+    return text
 
 
 def _cut(item: Any, size: int) -> Any:
@@ -158,25 +147,20 @@ def _character_end(text: str, end: int) -> int:
 
 def _jsonable(item: Any, levels: int) -> Any:
     """Converts an item to types that `json` writes faithfully, at most `levels` deep."""
-    if isinstance(item, str):
-        return clean_text(item)
-    if item is None or isinstance(item, bool):
-        return item
-    if isinstance(item, dict | list | tuple):
-        return _jsonable_container(cast("dict[Any, Any] | list[Any] | tuple[Any, ...]", item), levels)
-    if isinstance(item, int):
-        return item if item.bit_length() <= _MAX_INTEGER_BITS else f"[cut: an integer of {item.bit_length()} bits]"
-    if isinstance(item, float):
-        return item if math.isfinite(item) else None
-    return clean_text(str(item))
-
-
-def _jsonable_container(items: dict[Any, Any] | list[Any] | tuple[Any, ...], levels: int) -> Any:
-    if levels == 0:
-        return f"[cut: {len(items)} more, too deep]"
-    if isinstance(items, dict):
-        return {clean_text(str(name)): _jsonable(item, levels - 1) for name, item in items.items()}
-    return [_jsonable(item, levels - 1) for item in items]
+    match item:
+        case dict() | list() | tuple() if levels == 0:
+            return f"[cut: {len(cast('list[Any]', item))} more, too deep]"
+        case dict():
+            entries = cast("dict[Any, Any]", item).items()
+            return {clean_text(str(name)): _jsonable(entry, levels - 1) for name, entry in entries}
+        case list() | tuple():
+            return [_jsonable(each, levels - 1) for each in cast("list[Any]", item)]
+        case int() if item.bit_length() > _MAX_INTEGER_BITS:
+            return f"[cut: an integer of {item.bit_length()} bits]"
+        case None | int() | float():
+            return None if isinstance(item, float) and not math.isfinite(item) else item
+        case _:
+            return clean_text(str(item))
 
 
 def _dump(item: Any) -> str:
