@@ -17,6 +17,7 @@ from bot.chat.journal import ToolRun
 from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL, checked_server
 from bot.doctor.servers import ask_capabilities
 from bot.errors import ConfigError, ProviderError
+from bot.features.reminders import time_grammar
 from bot.metrics import Counts
 from bot.models.base import Completion, Provider
 from bot.models.capabilities import NOTHING, Lesson, ModelLessons
@@ -100,7 +101,7 @@ def vendor(settings: Settings, name: str, model: str = "", *, lessons: ModelLess
         )
     from bot.models.offline import Offline
 
-    return Offline()
+    return Offline(lambda words, now: time_grammar.read(words, now=now, zone=str(now.tzinfo)))
 
 
 def lesson_of(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Lesson]:

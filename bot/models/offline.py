@@ -31,6 +31,7 @@ from bot.messages import (
 )
 from bot.models.base import Completion, Request, Stop, Usage
 from bot.settings.values import is_zone
+from tools import Wish
 
 NAME = "offline"
 
@@ -46,6 +47,7 @@ OFFLINE_ANSWERS = Sentence("OFFLINE_ANSWERS", "`{name}` answers: {content}")
 
 _Asked = tuple[str, Mapping[str, object]]
 """A tool and its arguments."""
+ReadTime = Callable[[str, datetime], Wish | None]
 
 _MAX_CHARS = 500
 _RECALLED = "(A note from Aldis:"
@@ -83,22 +85,9 @@ _WEATHER = re.compile(
 )
 _SEARCH = re.compile(r"(?:search(?: the web)?(?: for)?|look up) (?P<query>.+)", re.IGNORECASE | re.DOTALL)
 
-_DELAY = r"in (?P<count>\d{1,4}|an?) (?P<span>second|minute|min|hour|day|week)s?"
-_CLOCK = (
-    r"(?P<day>today |tomorrow |)at (?P<hour>\d{1,2})(?:[:.](?P<minute>\d\d))? ?(?P<half>[ap]\.?m\.?)?"
-    r"(?P<later> tomorrow| today)?"
-)
-_REMINDS = tuple(
-    re.compile(form, re.IGNORECASE | re.DOTALL)
-    for when in (_DELAY, _CLOCK)
-    for form in (
-        rf"remind me {when} (?:to|about|of|that) (?P<text>.+)",
-        rf"remind me (?:to|about|of|that) (?P<text>.+) {when}",
-    )
-)
-_SECONDS = {"second": 1, "minute": 60, "min": 60, "hour": 3600, "day": 86_400, "week": 604_800}
-_AWAKE = range(7, 22)
-"""The hours that people mean by an hour without half of the day."""
+_REMIND = re.compile(r"remind me (?P<rest>.+)", re.IGNORECASE | re.DOTALL)
+_TIME_LAST = re.compile(r" (?=(?:in|at|today|tomorrow) )", re.IGNORECASE)
+"""Where the time may begin that stands behind the text."""
 
 _FOUR_DIGITS = Context(prec=4)
 _MIN_SHOWN, _MAX_SHOWN = Decimal("0.001"), 10**12
@@ -129,6 +118,10 @@ class Offline:
 
     name = NAME
 
+    def __init__(self, read_time: ReadTime = lambda _, __: None) -> None:
+        """`read_time` reads what stands in words behind "remind me", at a time in the asker's zone."""
+        self._read_time = read_time
+
     async def complete(self, request: Request) -> Completion:
         """The call of a tool if the newest message is a form whose tool is offered, else words. Never fails."""
         at, question = [(at, one) for at, one in enumerate(request.messages) if isinstance(one, UserMessage)][-1]
@@ -137,7 +130,7 @@ class Offline:
         if answers:
             text = "\n\n".join(map(describe_answer, answers))
         else:
-            asked = asked_for(people_words(question.text), asked_at(question.text))
+            asked = asked_for(people_words(question.text), asked_at(question.text), self._read_time)
             if asked and request.may_call_tools and asked[0] in {tool.name for tool in request.tools}:
                 id_ = CallId(f"{NAME}_{len(request.messages)}")  # new within the request
                 return _completion([ToolCall(id=id_, name=asked[0], arguments=asked[1])], Stop.TOOLS)
@@ -148,15 +141,15 @@ class Offline:
         """Does nothing: there is no connection."""
 
 
-def asked_for(words: str, now: datetime | None = None) -> _Asked | None:
+def asked_for(words: str, now: datetime | None, read_time: ReadTime) -> _Asked | None:
     """The tool that answers this message, and its arguments; None if it is none of the forms as a whole.
 
-    Without `now`, in the asker's zone, reminders cannot have an hour.
+    Without `now`, in the asker's zone, there are no reminders.
     """
     plain = _TAIL.sub("", _LEAD.sub("", " ".join(words[:_MAX_CHARS].split()).replace("’", "'"), count=1))
     if len(words) > _MAX_CHARS or not plain:
         return None
-    return _sum(plain) or _conversion(plain) or _reminder(plain, now) or _looked_up(plain)
+    return _sum(plain) or _conversion(plain) or _reminder(plain, now, read_time) or _looked_up(plain)
 
 
 def people_words(text: str) -> str:
@@ -209,32 +202,21 @@ def _looked_up(text: str) -> _Asked | None:
     return found and ("web_search", {"query": found["query"]})
 
 
-def _reminder(text: str, now: datetime | None) -> _Asked | None:
-    found = next((match for form in _REMINDS if (match := form.fullmatch(text))), None)
-    if found is None:
+def _reminder(text: str, now: datetime | None, read_time: ReadTime) -> _Asked | None:
+    """A reminder, with its time before its text or behind it."""
+    found = _REMIND.fullmatch(text)
+    if found is None or now is None:
         return None
-    planned: dict[str, object] = {"action": "set", "text": found["text"]}
-    named = found.groupdict()
-    if (count := named.get("count")) is not None:
-        seconds = (int(count) if count.isdigit() else 1) * _SECONDS[named["span"].lower()]
-        return "remind", planned | {"delay_seconds": seconds}
-    due = None if now is None else _due(named, now)
-    return None if due is None else ("remind", planned | {"local_datetime": due.strftime("%Y-%m-%dT%H:%M")})
-
-
-def _due(named: Mapping[str, str | None], now: datetime) -> datetime | None:
-    """The next time that is meant; None if there is no such time."""
-    hour, minute, half = int(named["hour"] or 0), int(named["minute"] or 0), (named["half"] or "")[:1].lower()
-    if hour > (12 if half else 23) or minute > 59 or (half and not hour):  # noqa: PLR2004  (a clock's)
+    rest = found["rest"]
+    turned = (f"{rest[gap.end() :]} {rest[: gap.start()]}" for gap in _TIME_LAST.finditer(rest))
+    wish = next((wish for words in (rest, *turned) if (wish := read_time(words, now))), None)
+    if wish is None or wish.prompt is not None or wish.repeat is not None:
         return None
-    hours = [hour % 12 + (12 if half == "p" else 0)] if half else [hour]
-    if not half and 0 < hour <= 12:  # noqa: PLR2004
-        hours = [one for one in (hour, hour % 12 + 12) if one in _AWAKE]
-    day = f"{named['day'] or ''}{named['later'] or ''}".strip().lower()
-    days = {"today": [0], "tomorrow": [1]}.get(day, [0, 1])
-    midnight = now.replace(hour=0, minute=0)
-    times = [midnight.replace(hour=one, minute=minute) + timedelta(days=later) for later in days for one in hours]
-    return min((time for time in times if time > now), default=None)
+    planned: dict[str, object] = {"action": "set", "text": wish.text}
+    if wish.delay_seconds is not None:
+        return "remind", planned | {"delay_seconds": wish.delay_seconds}
+    named = {"half_of_day_given": wish.names_half, "day_given": wish.names_day}
+    return "remind", planned | {"local_datetime": wish.local, **named}
 
 
 def describe_answer(answer: ToolAnswer) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bot.app.models import vendor
 from bot.messages import (
     AssistantMessage,
     CallId,
@@ -20,6 +21,7 @@ from bot.messages import (
 from bot.models import offline
 from bot.models.base import Request, Stop, ToolOffer
 from bot.models.offline import Offline, asked_for, people_words
+from bot.settings import load_settings
 
 TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
@@ -106,15 +108,22 @@ def failed(message: str, error: str = "not_found") -> str:
     return json.dumps({"ok": False, "error": error, "message": message})
 
 
+def provider_of() -> Offline:
+    """The provider as it is put together."""
+    provider = vendor(load_settings({}, env_file=None), "offline")
+    assert isinstance(provider, Offline)
+    return provider
+
+
 async def calls_for(request: Request) -> Sequence[ToolCall]:
-    completion = await Offline().complete(request)
+    completion = await provider_of().complete(request)
     assert completion.message is not None
     assert (completion.stop is Stop.TOOLS) == bool(completion.message.calls)
     return completion.message.calls
 
 
 async def words_for(request: Request) -> str:
-    completion = await Offline().complete(request)
+    completion = await provider_of().complete(request)
     assert completion.message is not None
     assert completion.stop is Stop.END
     assert not completion.message.calls
@@ -268,26 +277,25 @@ async def test_a_message_of_one_form(sentence: str, tool: str, arguments: Mappin
 
 
 @pytest.mark.parametrize(
-    ("sentence", "due"),
+    ("sentence", "due", "names"),
     [
-        ("remind me tomorrow at 9 to buy tea", "2026-11-22T09:00"),
-        ("remind me at 5 to buy tea", "2026-11-22T17:00"),  # it is 22:40, and people sleep at 05:00
-        ("remind me at 5am to buy tea", "2026-11-22T05:00"),
-        ("remind me at 11 pm to buy tea", "2026-11-21T23:00"),
-        ("remind me to buy tea at 12:30 tomorrow", "2026-11-22T12:30"),
-        ("remind me at 22:30 to buy tea", "2026-11-22T22:30"),
-        ("remind me at 23:15 to buy tea", "2026-11-21T23:15"),
-        ("remind me today at 8 to buy tea", None),
-        ("remind me at 25 to buy tea", None),
-        ("remind me on Monday to buy tea", None),
-        ("remind me at 9 on the 3rd to buy tea", None),
-        ("remind me to buy tea", None),
+        ("remind me tomorrow at 9 to buy tea", "2026-11-22T09:00", (False, True)),
+        ("remind me at 5 to buy tea", "2026-11-21T05:00", (False, False)),  # the tool finds the half and the day
+        ("remind me at 11 pm to buy tea", "2026-11-21T23:00", (True, False)),
+        ("remind me to buy tea tomorrow at 12:30", "2026-11-22T12:30", (True, True)),
+        ("remind me to buy tea at 23:15", "2026-11-21T23:15", (True, False)),
+        ("remind me at 25 to buy tea", None, ()),
+        ("remind me every day at 9 to buy tea", None, ()),
+        ("remind me on Monday to buy tea", None, ()),
+        ("remind me at 9 on the 3rd to buy tea", None, ()),
+        ("remind me to buy tea", None, ()),
     ],
 )
-async def test_the_hour_of_a_reminder(sentence: str, due: str | None) -> None:
-    """The next that people mean by it; no day is guessed for words that were not read."""
+async def test_the_hour_of_a_reminder(sentence: str, due: str | None, names: tuple[bool, ...]) -> None:
+    """As /remind reads it; no day is guessed for words that were not read."""
     calls = await calls_for(asking(sentence, tools=("remind",)))
-    planned = {"action": "set", "text": "buy tea", "local_datetime": due}
+    named = dict(zip(("half_of_day_given", "day_given"), names, strict=False))
+    planned = {"action": "set", "text": "buy tea", "local_datetime": due, **named}
     assert [dict(call.arguments) for call in calls] == ([planned] if due else [])
 
 
@@ -348,4 +356,4 @@ def test_only_what_people_wrote_is_read(text: str, words: str) -> None:
 )
 def test_no_text_takes_for_ever(text: str) -> None:
     """The time limit of the suite is the measure."""
-    assert asked_for(text) is None or text.startswith("weather")
+    assert asked_for(text, None, lambda _, __: None) is None or text.startswith("weather")
