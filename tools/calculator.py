@@ -11,11 +11,10 @@ alone, a few characters can run for minutes or take gigabytes (measured 2026-11-
 
 import ast
 import decimal
-import difflib
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -33,8 +32,7 @@ from tools.text import clean_text
 
 MAX_EXPRESSION_CHARS = 500
 _MAX_DIGITS = 1_000
-_MAX_FACTORIAL = 3_200  # the largest whose result has an exponent below 9,999
-_MAX_WAYS_BITS = 40_000
+_MAX_INTEGER = 10_000
 _MAX_EXACT_EXPONENT = 100_000
 _MAX_PLACES = 30
 _READABLE_DIGITS = 15
@@ -84,8 +82,6 @@ _DATE = (
 )
 
 _CONTEXT = decimal.Context(prec=_MAX_DIGITS, Emin=-9_999, Emax=9_999)
-_ROUGH = decimal.Context(prec=30, Emin=-9_999, Emax=9_999)
-"""For logarithms and the like, which take too long in 1,000 digits."""
 _SimpleEval: Any = simpleeval.SimpleEval
 _NODES = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name)
 
@@ -219,9 +215,8 @@ def _evaluate(text: str) -> Decimal:
         # A float has lost the digits after the seventeenth.
         return Decimal(node.value if isinstance(node.value, int) else text[node.col_offset : node.end_col_offset])
 
-    evaluator = _SimpleEval(
-        operators={**_UNARY, **_BINARY}, functions=FUNCTIONS, names={**CONSTANTS, "R2": _square_root, "R3": _cube_root}
-    )
+    names = {**CONSTANTS, "R2": FUNCTIONS["sqrt"], "R3": FUNCTIONS["cbrt"]}
+    evaluator = _SimpleEval(operators={**_UNARY, **_BINARY}, functions=FUNCTIONS, names=names)
     evaluator.nodes = {kind: evaluator.nodes[kind] for kind in _NODES} | {ast.Constant: literal}
     return +evaluator.eval(text, previously_parsed=tree)
 
@@ -237,9 +232,7 @@ def _hint(text: str) -> str:
         if not bracket and name in FUNCTIONS:
             return f"{name} is a function, not a number: write {name}(2)."
         if name not in known:
-            near = difflib.get_close_matches(name, {*known, *FUNCTIONS}, n=2)
-            meant = f"Did you mean {' or '.join(near)}?" if near else f"Available: {', '.join(known)}."
-            return f"There is no {what} named {name[:40]}. {meant}"
+            return f"There is no {what} named {name[:40]}. Available: {', '.join(known)}."
     return _COMMA if "," in text else _UNREADABLE
 
 
@@ -266,34 +259,6 @@ class Percentage:
 
 
 Value = Decimal | Percentage
-
-
-def _checked(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
-    """Wraps a function so that it gets plain numbers, and as many as it takes."""
-
-    def call(*arguments: Value) -> Value:
-        numbers = [+number for number in arguments]
-        try:
-            return function(*numbers)
-        except TypeError as error:
-            raise BadArguments(f"{name} takes another count of numbers than {len(numbers)}.") from error
-        except ValueError as error:
-            raise BadArguments(f"{name} is not defined or too large there.") from error
-
-    return call
-
-
-def _whole(number: Decimal, what: str) -> int:
-    """Returns the number as an integer; `what` names what takes whole numbers only."""
-    if number != number.to_integral_value():
-        raise BadArguments(f"{what} takes whole numbers only.")
-    return int(number)
-
-
-def _rough(method: Callable[..., Decimal], *numbers: Decimal) -> Decimal:
-    """Computes in 30 digits, which is noted as inexact."""
-    decimal.getcontext().flags[decimal.Inexact] = True
-    return method(*map(_ROUGH.plus, numbers))
 
 
 def _add(left: Value, right: Value) -> Value:
@@ -328,9 +293,8 @@ def _power(base: Decimal, exponent: Decimal) -> Decimal:
         raise BadArguments("Division by zero.")
     if base < 0 and not is_whole:
         raise BadArguments("A negative number has no real power with a fraction; its cube root is cbrt(x).")
-    if is_whole and abs(exponent) <= _MAX_EXACT_EXPONENT:
-        return base**exponent
-    return _rough(_ROUGH.power, base, exponent)
+    is_exact = is_whole and abs(exponent) <= _MAX_EXACT_EXPONENT
+    return base**exponent if is_exact else _floating(math.pow, base, exponent)
 
 
 def _square_root(number: Decimal) -> Decimal:
@@ -339,120 +303,98 @@ def _square_root(number: Decimal) -> Decimal:
     return number.sqrt()
 
 
-def _cube_root(number: Decimal) -> Decimal:
-    return _rough(_ROUGH.power, abs(number), 1 / Decimal(3)).copy_sign(number)
-
-
-def _logarithm(number: Decimal, base: Decimal | None = None) -> Decimal:
-    if number <= 0 or (base is not None and base <= 0):
-        raise BadArguments("A logarithm takes positive numbers only.")
-    logarithm = _rough(_ROUGH.ln, number)
-    return logarithm if base is None else _divide(logarithm, _rough(_ROUGH.ln, base))
-
-
 def _round(number: Decimal, places: Decimal = Decimal(0)) -> Decimal:
     """Rounds halves away from zero, as taught in school; negative places round to tens, hundreds, ..."""
-    count = _whole(places, "round, for its places,")
-    if abs(count) > _MAX_PLACES:
-        raise BadArguments(f"round takes at most {_MAX_PLACES} places.")
+    if places != int(places) or abs(places) > _MAX_PLACES:
+        raise BadArguments(f"round takes whole numbers of places, at most {_MAX_PLACES} places.")
     with decimal.localcontext():  # a number rounded on purpose is not inexact
-        return number.quantize(Decimal(1).scaleb(-count), decimal.ROUND_HALF_UP)
+        return number.quantize(Decimal(1).scaleb(-int(places)), decimal.ROUND_HALF_UP)
 
 
-def _mean(numbers: Sequence[Decimal]) -> Decimal:
-    return sum(numbers, Decimal(0)) / len(numbers)
+def _mean(*numbers: Decimal) -> Decimal:
+    return _divide(sum(numbers, Decimal(0)), Decimal(len(numbers)))
 
 
-def _median(numbers: Sequence[Decimal]) -> Decimal:
+def _median(*numbers: Decimal) -> Decimal:
     ranked = sorted(numbers)
-    return _mean(ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1])
+    return _mean(*ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1])
 
 
-def _factorial(number: Decimal) -> Decimal:
-    if not 0 <= number <= _MAX_FACTORIAL:
-        raise BadArguments(f"factorial takes numbers from 0 up to {_MAX_FACTORIAL}.")
-    return Decimal(math.factorial(_whole(number, "factorial")))
-
-
-def _ways(function: Callable[[int, int], int], items: Decimal, chosen: Decimal) -> Decimal:
-    """Returns what `comb` or `perm` of Python's `math` comes to."""
-    count, taken = _whole(items, function.__name__), _whole(chosen, function.__name__)
-    if count < 0 or taken < 0:
-        raise BadArguments(f"{function.__name__} takes no negative numbers.")
-    if min(taken, count if function is math.perm else max(count - taken, 0)) * count.bit_length() > _MAX_WAYS_BITS:
-        raise decimal.Overflow
-    return Decimal(function(count, taken))
-
-
-def _gathered(function: Callable[[Sequence[Decimal]], Decimal], *numbers: Decimal) -> Decimal:
-    return function(numbers)
+def _of_integers(function: Callable[..., int], *numbers: Decimal) -> Decimal:
+    if any(number != number.to_integral_value() or abs(number) > _MAX_INTEGER for number in numbers):
+        raise BadArguments(f"{function.__name__} takes whole numbers only, up to {_MAX_INTEGER:,}.")
+    return Decimal(function(*map(int, numbers)))
 
 
 def _floating(function: Callable[..., float], *numbers: Decimal) -> Decimal:
     """Computes in floating point, whose last one or two digits are noise, which is cut later."""
-    result = function(*map(float, numbers))
+    try:
+        result = function(*map(float, numbers))
+    except (ValueError, OverflowError):
+        result = math.inf
     # The tangent of a right angle is no large number.
     if not math.isfinite(result) or (function is math.tan and abs(result) > 1 / _NOTHING):
-        raise ValueError
+        raise BadArguments(f"{function.__name__} is not defined or too large there.")
     decimal.getcontext().flags[decimal.Inexact] = True
     is_noise = abs(result) < _NOTHING <= max(abs(float(number)) for number in numbers)
     return Decimal(0) if is_noise else Decimal(repr(result))
 
 
-_PI = Decimal("3.1415926535897932384626433832795028842")
+def _checked(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
+    """Wraps a function so that it gets plain numbers, and as many as it takes."""
+
+    def call(*arguments: Value) -> Value:
+        numbers = [+number for number in arguments]
+        try:
+            return function(*numbers)
+        except TypeError as error:
+            raise BadArguments(f"{name} takes another count of numbers than {len(numbers)}.") from error
+        except ValueError as error:
+            raise BadArguments(f"{name} is not defined or too large there.") from error
+
+    return call
+
+
 CONSTANTS: Mapping[str, Decimal] = {
-    "pi": _PI,
+    "pi": Decimal("3.1415926535897932384626433832795028842"),
     "e": Decimal("2.7182818284590452353602874713526624978"),
     "tau": Decimal("6.2831853071795864769252867665590057684"),
     "phi": Decimal("1.6180339887498948482045868343656381177"),
 }
 """The constants by name."""
 
-_DEGREE = _ROUGH.divide(_PI, Decimal(180))
-_FLOATING = ("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2")
+_FLOATING = (
+    *("cbrt", "exp", "log", "log2", "log10", "degrees", "radians", "sin", "cos", "tan", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "hypot"),
+)
 _OF_ONE: Mapping[str, Callable[[Decimal], Value]] = {
-    "exp": lambda number: _rough(_ROUGH.exp, number),
-    "log2": lambda number: _logarithm(number, Decimal(2)),
-    "log10": lambda number: _logarithm(number, Decimal(10)),
-    "degrees": lambda number: _rough(_ROUGH.divide, number, _DEGREE),
-    "radians": lambda number: _rough(_ROUGH.multiply, number, _DEGREE),
     "floor": lambda number: number.to_integral_value(decimal.ROUND_FLOOR),
     "ceil": lambda number: number.to_integral_value(decimal.ROUND_CEILING),
     "trunc": lambda number: number.to_integral_value(decimal.ROUND_DOWN),
     "abs": lambda number: number.copy_abs(),
     "percentage": lambda number: Percentage(number / 100),
 }
-_OF_ANY: Mapping[str, Callable[[Sequence[Decimal]], Decimal]] = {
-    "min": min,
-    "max": max,
-    "sum": lambda numbers: sum(numbers, Decimal(0)),
-    "mean": _mean,
-    "median": _median,
-    "hypot": lambda sides: sum((side * side for side in sides), Decimal(0)).sqrt(),
-    "gcd": lambda numbers: Decimal(math.gcd(*(_whole(number, "gcd") for number in numbers))),
-    "lcm": lambda numbers: Decimal(math.lcm(*(_whole(number, "lcm") for number in numbers))),
-}
 _OTHERS: Mapping[str, Callable[..., Decimal]] = {
     "sqrt": _square_root,
-    "cbrt": _cube_root,
-    "ln": _logarithm,
-    "log": _logarithm,
+    "ln": partial(_floating, math.log),
     "round": _round,
-    "factorial": _factorial,
     "mod": _modulo,
     "pow": _power,
-    "comb": partial(_ways, math.comb),
-    "perm": partial(_ways, math.perm),
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
+    "sum": lambda *numbers: sum(numbers, Decimal(0)),
+    "mean": _mean,
+    "median": _median,
     **{name: partial(_floating, getattr(math, name)) for name in _FLOATING},
+    **{name: partial(_of_integers, getattr(math, name)) for name in ("factorial", "comb", "perm", "gcd", "lcm")},
 }
 FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    **{name: _checked(name, function) for name, function in {**_OTHERS, **_OF_ONE}.items()},
-    **{name: _checked(name, partial(_gathered, function)) for name, function in _OF_ANY.items()},
+    name: _checked(name, function) for name, function in {**_OTHERS, **_OF_ONE}.items()
 }
 """The functions by name. Angles are in radians; `log` is the natural logarithm unless given a base."""
 
 
-def _raise(base: Value | Callable[[Decimal], Decimal], exponent: Value) -> Decimal:
+def _raise(base: Value | Callable[[Decimal], Value], exponent: Value) -> Value:
     return _power(+base, +exponent) if isinstance(base, Value) else base(+exponent)
 
 

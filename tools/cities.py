@@ -78,27 +78,17 @@ ZONES_BY_CITY: Mapping[str, str] = {
 }
 """IANA zone names by city name, as returned by `fold_name`."""
 
-# Postal letters, name, and the time zones by their cities in America or Australia. Source: tzdata 2026b's zone1970.tab
-# and the lists of USPS, Canada Post and Australia Post, 2026-11-27.
+# Postal letters and name. Source: the lists of USPS, Canada Post and Australia Post, 2026-11-27.
 _STATES = """
-AL Alabama: Chicago; AK Alaska: Anchorage Adak; AZ Arizona: Phoenix Denver; AR Arkansas: Chicago; CA California:
-Los_Angeles; CO Colorado: Denver; CT Connecticut: New_York; DE Delaware: New_York; DC District of Columbia: New_York;
-FL Florida: New_York Chicago; GA Georgia: New_York; ID Idaho: Boise Los_Angeles; IL Illinois: Chicago; IN Indiana:
-Indiana/Indianapolis Chicago; IA Iowa: Chicago; KS Kansas: Chicago Denver; KY Kentucky: New_York Chicago; LA Louisiana:
-Chicago; ME Maine: New_York; MD Maryland: New_York; MA Massachusetts: New_York; MI Michigan: Detroit Menominee; MN
-Minnesota: Chicago; MS Mississippi: Chicago; MO Missouri: Chicago; MT Montana: Denver; NE Nebraska: Chicago Denver; NV
-Nevada: Los_Angeles; NH New Hampshire: New_York; NJ New Jersey: New_York; NM New Mexico: Denver; NY New York: New_York;
-NC North Carolina: New_York; ND North Dakota: Chicago Denver; OH Ohio: New_York; OK Oklahoma: Chicago; OR Oregon:
-Los_Angeles Boise; PA Pennsylvania: New_York; RI Rhode Island: New_York; SC South Carolina: New_York; SD South Dakota:
-Chicago Denver; TN Tennessee: Chicago New_York; TX Texas: Chicago Denver; UT Utah: Denver; VT Vermont: New_York; VA
-Virginia: New_York; WA Washington: Los_Angeles; WV West Virginia: New_York; WI Wisconsin: Chicago; WY Wyoming: Denver;
-AB Alberta: Edmonton; BC British Columbia: Vancouver Edmonton; MB Manitoba: Winnipeg; NB New Brunswick: Moncton; NL
-Newfoundland and Labrador: St_Johns Goose_Bay; NS Nova Scotia: Halifax; ON Ontario: Toronto Winnipeg; QC Quebec:
-Toronto Blanc-Sablon; SK Saskatchewan: Regina; NSW New South Wales: Sydney; VIC Victoria: Melbourne; QLD Queensland:
-Brisbane; TAS Tasmania: Hobart; WA Western Australia: Perth; SA South Australia: Adelaide; NT Northern Territory: Darwin
-"""
-_HAWAII = "Pacific/Honolulu"
-_AUSTRALIAN = frozenset({"Sydney", "Melbourne", "Brisbane", "Hobart", "Perth", "Adelaide", "Darwin"})
+AL Alabama, AK Alaska, AZ Arizona, AR Arkansas, CA California, CO Colorado, CT Connecticut, DE Delaware, DC District of
+Columbia, FL Florida, GA Georgia, HI Hawaii, ID Idaho, IL Illinois, IN Indiana, IA Iowa, KS Kansas, KY Kentucky, LA
+Louisiana, ME Maine, MD Maryland, MA Massachusetts, MI Michigan, MN Minnesota, MS Mississippi, MO Missouri, MT Montana,
+NE Nebraska, NV Nevada, NH New Hampshire, NJ New Jersey, NM New Mexico, NY New York, NC North Carolina, ND North Dakota,
+OH Ohio, OK Oklahoma, OR Oregon, PA Pennsylvania, RI Rhode Island, SC South Carolina, SD South Dakota, TN Tennessee, TX
+Texas, UT Utah, VT Vermont, VA Virginia, WA Washington, WV West Virginia, WI Wisconsin, WY Wyoming, AB Alberta, BC
+British Columbia, MB Manitoba, NB New Brunswick, NL Newfoundland and Labrador, NS Nova Scotia, ON Ontario, QC Quebec, SK
+Saskatchewan, NSW New South Wales, VIC Victoria, QLD Queensland, TAS Tasmania, WA Western Australia, SA South Australia,
+NT Northern Territory"""
 _COUNTRY_NAMES = {
     "GB": "uk, united kingdom, great britain, england, scotland, wales, northern ireland",
     "US": "usa, u.s., u.s.a., united states of america, america",
@@ -112,7 +102,7 @@ _COUNTRY_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A state or a country."""
+    """A state, or a country with its time zones."""
 
     code: str
     """Its postal letters, or its code by ISO 3166."""
@@ -120,36 +110,25 @@ class Region:
     """As it is written in English."""
     is_state: bool
     zones: frozenset[str] = frozenset()
-    """Its IANA time zones."""
+    """The IANA time zones of a country."""
 
 
 @cache
 def _regions() -> Mapping[str, tuple[Region, ...]]:
     found: dict[str, list[Region]] = {}
-    states = [Region("HI", "Hawaii", is_state=True, zones=frozenset({_HAWAII}))]
-    for row in " ".join(_STATES.split()).split("; "):
-        code, name = row.partition(":")[0].split(" ", 1)
-        cities = row.partition(": ")[2].split()
-        zones = frozenset(f"{'Australia' if city in _AUSTRALIAN else 'America'}/{city}" for city in cities)
-        states.append(Region(code, name, is_state=True, zones=zones))
-    for region in (*states, *_countries()):
-        others = _COUNTRY_NAMES.get(region.code, "").split(", ") if not region.is_state else []
-        for name in {fold_name(region.code), fold_name(region.name), *filter(None, others)}:
-            found.setdefault(name, []).append(region)
-    return {name: tuple(regions) for name, regions in found.items()}
-
-
-def _countries() -> list[Region]:
-    """Returns the countries of the time zone database."""
+    states = [Region(*row.split(" ", 1), is_state=True) for row in " ".join(_STATES.split()).split(", ")]
     folder = resources.files("tzdata.zoneinfo")
     names, zones = (
         [line.split("\t") for line in (folder / name).read_text(encoding="utf-8").splitlines() if line[:1] != "#"]
         for name in ("iso3166.tab", "zone.tab")
     )
-    return [
-        Region(code, name, is_state=False, zones=frozenset(row[2] for row in zones if row[0] == code))
-        for code, name in names
-    ]
+    for code, name in names:
+        states.append(Region(code, name, is_state=False, zones=frozenset(row[2] for row in zones if row[0] == code)))
+    for region in states:
+        others = _COUNTRY_NAMES.get(region.code, "").split(", ") if not region.is_state else []
+        for name in {fold_name(region.code), fold_name(region.name), *filter(None, others)}:
+            found.setdefault(name, []).append(region)
+    return {name: tuple(regions) for name, regions in found.items()}
 
 
 def regions_named(name: str) -> tuple[Region, ...]:

@@ -92,13 +92,11 @@ def zone_named(name: str) -> tuple[str, tzinfo]:
 
 
 def _zone_in(city: str, region: str) -> str | None:
-    """Returns the zone of a city in a state or country; None if that does not tell it."""
+    """Returns the zone of a city in a country; None if that does not tell it, as with a state."""
     zone, regions = _zones().get(city, ""), regions_named(region)
-    if any(zone in one.zones for one in regions):  # Perth, WA
-        return zone
-    # Of states with the same letters the first, which has more people: Vancouver, WA.
-    likely = [*[one.zones for one in regions if one.is_state][:1], *(one.zones for one in regions if not one.is_state)]
-    possible = frozenset[str]().union(*likely, {_zones().get(region, "")}) - {""}
+    if any(one.is_state for one in regions):
+        return None
+    possible = frozenset[str]().union(*(one.zones for one in regions), {_zones().get(region, "")}) - {""}
     offsets = {_offsets(other): other for other in sorted(possible, reverse=True)}
     only = next(iter(offsets.values())) if len(offsets) == 1 else None
     return offsets.get(_offsets(zone), only) if zone else only

@@ -91,12 +91,11 @@ _Part = Literal["next_24", "morning", "afternoon", "evening", "night", "all_day"
 # Start and end in hours since midnight of the day.
 _PARTS = {"morning": (6, 12), "afternoon": (12, 18), "evening": (18, 23), "night": (22, 30), "all_day": (0, 24)}
 
-_ANGLE = (
-    r"(?P<{0}before>[NSEW])?\s*(?P<{0}degrees>[-+−]?\d{{1,3}}(?:\.\d+)?)\s*°?"
-    r"\s*(?:(?P<{0}minutes>\d{{1,2}}(?:\.\d+)?)\s*['′’])?\s*(?:(?P<{0}seconds>\d{{1,2}}(?:\.\d+)?)\s*[\"″”])?"
-    r"\s*(?P<{0}behind>[NSEW])?"
+_COORDINATES = re.compile(
+    r"\(?\s*(?P<latitude>[-−]?\d{1,2}(?:\.\d+)?)\s*°?\s*(?P<south>[NS])?"
+    r"(?:\s*[,;/]\s*|\s+)(?P<longitude>[-−]?\d{1,3}(?:\.\d+)?)\s*°?\s*(?P<west>[EW])?\s*\)?",
+    re.IGNORECASE,
 )
-_COORDINATES = re.compile(rf"\(?{_ANGLE.format('a')}(?:\s*[,;/]\s*|\s+){_ANGLE.format('b')}\)?", re.IGNORECASE)
 _MAX_LATITUDE, _MAX_LONGITUDE = 90, 180
 
 _LITTLE_RAIN = {"mm": 1.0, "inch": 0.05}
@@ -306,27 +305,13 @@ def _choose(places: Sequence[WeatherPlace], asked: str) -> tuple[WeatherPlace | 
 
 
 def coordinates(text: str) -> tuple[float, float] | None:
-    """Returns latitude and longitude by a text such as `52.52 13.41`, `33.9 S, 18.4 E` or `48°51'24" N 2°21'08" E`;
-    None if it has no such form.
-    """
+    """Returns latitude and longitude of `52.52 13.41` or `33.9 S, 18.4 E`; None if the text has no such form."""
     found = _COORDINATES.fullmatch(text.strip())
     if found is None:
         return None
-    angles: list[float] = []
-    letters = [(found[f"{which}before"] or found[f"{which}behind"] or "").upper() for which in "ab"]
-    for which, letter in zip("ab", letters, strict=True):
-        degrees = found[f"{which}degrees"].replace("−", "-")
-        angle = (
-            abs(float(degrees))
-            + float(found[f"{which}minutes"] or 0) / 60
-            + float(found[f"{which}seconds"] or 0) / 3600
-        )
-        angles.append(round(-angle if degrees.startswith("-") or letter in {"S", "W"} else angle, 6))
-    latitude, longitude = angles
-    if letters[0] in {"E", "W"} and letters[1] in {"N", "S"}:
-        latitude, longitude = longitude, latitude
-    elif letters[0] in {"E", "W"} or letters[1] in {"N", "S"}:
-        return None
+    latitude, longitude = (float(found[name].replace("−", "-")) for name in ("latitude", "longitude"))
+    latitude *= -1 if (found["south"] or "").upper() == "S" else 1
+    longitude *= -1 if (found["west"] or "").upper() == "W" else 1
     return (latitude, longitude) if abs(latitude) <= _MAX_LATITUDE and abs(longitude) <= _MAX_LONGITUDE else None
 
 
