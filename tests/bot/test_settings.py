@@ -135,30 +135,18 @@ def test_a_contact_that_no_header_can_carry_is_refused() -> None:
         assert "must be an e-mail address" in complaint(TOOLS__CONTACT=contact)
 
 
-def test_own_name_beats_the_well_known_one() -> None:
-    """What was set for Aldis counts, not what the machine has for other programs."""
-    found = load(OPENAI_API_KEY="theirs", LLM__OPENAI__API_KEY="ours", ANTHROPIC_API_KEY="theirs")
-    assert found.llm.openai.api_key is not None
-    assert found.llm.openai.api_key.get_secret_value() == "ours"
-    assert found.llm.anthropic.api_key is not None
-    assert found.llm.anthropic.api_key.get_secret_value() == "theirs"
-
-
 class TestEnvFile:
     """The `.env` file."""
 
     def test_is_read(self, tmp_path: Path) -> None:
-        """Comments, quotes, `export`, and what Windows puts at the ends of lines and at the beginning are fine."""
+        """Comments, quotes, `export` and what Windows adds are fine; what is empty counts as unset; bytes are no settings."""
         text = "\ufeff# mine\r\nexport WEB__PORT = 0 # none\r\nLLM__SYSTEM_PROMPT='Be\nbrief.'\r\n"
         path = env_file(tmp_path, text)
-        found = load_settings({}, path)
+        found = load_settings({"WEB__PORT": " "}, path)
         assert (found.web.port, found.llm.system_prompt) == (0, "Be\nbrief.")
-
-    def test_loses_against_the_environment(self, tmp_path: Path) -> None:
-        """What is set for one call counts; what is empty there counts as unset."""
-        path = env_file(tmp_path, "WEB__PORT=1\nHISTORY__MAX_TURNS=2\n")
-        found = load_settings({"WEB__PORT": "3", "HISTORY__MAX_TURNS": " "}, path)
-        assert (found.web.port, found.history.max_turns) == (3, 2)
+        path.write_bytes(b"A=\xff\xfe\x00")
+        with pytest.raises(ConfigError, match=rf"^{tmp_path}/\.env: cannot be read: it is not UTF-8 text$"):
+            load_settings({}, path)
 
     def test_a_line_that_may_mean_something_else_is_refused(self, tmp_path: Path) -> None:
         """Nobody believes in a budget of which python-dotenv has only logged that it could not read it."""
@@ -187,13 +175,6 @@ class TestEnvFile:
         assert found.llm.anthropic.api_key.get_secret_value() == "k${HOME}$$"
         assert (found.llm.system_prompt, found.signal.name, found.audio.voice) == ("5$ a day", "a\\nb", "a\\b")
 
-    def test_that_is_no_text_is_refused(self, tmp_path: Path) -> None:
-        """A binary file is no settings."""
-        path = tmp_path / ".env"
-        path.write_bytes(b"A=\xff\xfe\x00")
-        with pytest.raises(ConfigError, match=rf"^{tmp_path}/\.env: cannot be read: it is not UTF-8 text$"):
-            load_settings({}, path)
-
 
 def test_quotes_that_were_kept_are_refused() -> None:
     """As `docker run --env-file` keeps them; none becomes part of a key, a name or a path."""
@@ -202,66 +183,41 @@ def test_quotes_that_were_kept_are_refused() -> None:
         assert complaint(**{name: value}) == f"{name}: {words} (it is set in the environment)"
 
 
-BAD_VALUES = [
-    ("BUDGET__ALL_DAY_USD", "10$", "must be a number from 0"),
-    ("OPENAI_BASE_URL", "http://gp u/v1", "must be an address like http://host:port, with nothing behind a ? or #"),
-    ("TOOLS__MAX_TOOL_CALLS", "51", "must be a whole number from 0 to 50"),
-    ("TOOLS__MAX_TOOL_CALLS", "1.5", "must be a whole number from 0 to 50"),
-    ("TOOLS__TIMEOUT_SECONDS", "nan", "must be a number from 0.1 to 600"),
-    ("TOOLS__TIMEOUT_SECONDS", "inf", "must be a number from 0.1 to 600"),
-    ("TOOLS__ENABLED", "perhaps", "must be true or false"),
-    ("TOOLS__WEATHER__UNITS", "cubits", "must be one of metric, imperial"),
-    ("LOG__FORMAT", "xml", "must be one of text, json"),
-    ("LLM__ANTHROPIC__EFFORT", "huge", "must be one of low, medium, high"),
-    ("LLM__PROVIDERS", "anthropic,gemini", "must be a comma-separated list of anthropic, openai, offline"),
-    ("LLM__PROVIDERS", "offline,offline", "must name each provider at most once"),
-    (
-        "OPENAI_BASE_URL",
-        "localhost:11434",
-        "must be an address like http://host:port, with nothing behind a ? or #",
+NUMBER, SECONDS = "must be a whole number from 0 to 50", "must be a number from 0.1 to 600"
+ADDRESS = "must be an address like http://host:port, with nothing behind a ? or #"
+BRIDGE = "must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port"
+ZONE = "must be a time zone like Europe/Berlin"
+FILE = "must be the path of a file, such as data/aldis.db"
+KEY_WORDS = "must be 32 bytes, written as 64 hexadecimal digits or in base64"
+BAD_VALUES: dict[str, dict[str, str]] = {
+    "BUDGET__ALL_DAY_USD": {"10$": "must be a number from 0"},
+    "TOOLS__MAX_TOOL_CALLS": {"51": NUMBER, "1.5": NUMBER, "1_0": NUMBER},
+    "TOOLS__TIMEOUT_SECONDS": {"nan": SECONDS, "inf": SECONDS},
+    "TOOLS__ENABLED": {"perhaps": "must be true or false"},
+    "LOG__FORMAT": {"xml": "must be one of text, json"},
+    "LLM__PROVIDERS": {
+        "anthropic,gemini": "must be a comma-separated list of anthropic, openai, offline",
+        "offline,offline": "must name each provider at most once",
+    },
+    "OPENAI_BASE_URL": {"http://gp u/v1": ADDRESS, "localhost:11434": ADDRESS},
+    "SIGNAL__URL": dict.fromkeys(
+        ("http://[x", "http://h:port", "unix://run/socket", "unix:///", "tcp://host", "tcp://h:1/x", "unix:///a?b"),
+        BRIDGE,
     ),
-    *(
-        (
-            "SIGNAL__URL",
-            wrong,
-            "must be an address like unix:///run/signal-cli/socket, tcp://host:port or http://host:port",
-        )
-        for wrong in (
-            "http://[x",
-            "http://h:port",
-            "unix://run/socket",
-            "unix:///",
-            "tcp://host",
-            "tcp://:7583",
-            "tcp://h:port",
-            "tcp://h:1/x",
-            "unix:///a?b",
-            "/run/socket",
-            "ftp://h",
-        )
-    ),
-    ("SIGNAL__ACCOUNT", "0301234567", "must be a uuid, or a phone number with its country code, like +12025550123"),
-    ("LOCALE__TIMEZONE", "Berlin", "must be a time zone like Europe/Berlin"),
-    ("LOCALE__TIMEZONE", "../../etc/passwd", "must be a time zone like Europe/Berlin"),
-    ("LOCALE__TIMEZONE", "Europe", "must be a time zone like Europe/Berlin"),
-    ("WEB__PORT", "65536", "must be a whole number from 0 to 65535"),
-    *(
-        ("STORE__PATH", wrong, "must be the path of a file, such as data/aldis.db")
-        for wrong in ("/", ".", "/tmp", "/dev/null", "sqlite:///data/aldis.db", ":memory:", "data/\udcff.db")
-    ),
-    ("STORE__PATH", "~/aldis.db", "must name its folder without ~, such as /home/aldis/aldis.db"),
-    ("STORE__PATH", "~aldis/aldis.db", "must name its folder without ~, such as /home/aldis/aldis.db"),
-    ("STORE__KEY", "short", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
-    ("STORE__KEY", "Zm9v", "must be 32 bytes, written as 64 hexadecimal digits or in base64"),
-    ("ANTHROPIC_API_KEY", "two words", "must be one word of printable ASCII characters"),
-    ("ANTHROPIC_API_KEY", "schlüssel", "must be one word of printable ASCII characters"),
-]
+    "SIGNAL__ACCOUNT": {"0301234567": "must be a uuid, or a phone number with its country code, like +12025550123"},
+    "LOCALE__TIMEZONE": dict.fromkeys(("Berlin", "../../etc/passwd", "Europe"), ZONE),
+    "STORE__PATH": dict.fromkeys(("/", ".", "/dev/null", "sqlite:///data/aldis.db", "data/\udcff.db"), FILE)
+    | {"~/aldis.db": "must name its folder without ~, such as /home/aldis/aldis.db"},
+    "STORE__KEY": {"short": KEY_WORDS, "Zm9v": KEY_WORDS},
+    "ANTHROPIC_API_KEY": dict.fromkeys(("two words", "schlüssel"), "must be one word of printable ASCII characters"),
+}
 
 
 def test_a_bad_value_is_one_clear_line() -> None:
     """The line names the variable as it was set, says what is expected and where it stands, and shows no value."""
-    for name, value, words in BAD_VALUES:
-        assert complaint(**{name: value}) == f"{name}: {words} (it is set in the environment)"
+    for name, values in BAD_VALUES.items():
+        for value, words in values.items():
+            assert complaint(**{name: value}) == f"{name}: {words} (it is set in the environment)"
 
 
 def test_everything_that_is_wrong_is_told_at_once() -> None:
@@ -276,51 +232,33 @@ def test_everything_that_is_wrong_is_told_at_once() -> None:
         LLM__CHOICES="",
         SIGNAL__NAME='"Lamp"',
     ).splitlines()
-    names = {line.partition(":")[0] for line in lines}
-    assert len(lines) == 7
-    assert names == {
-        "WEB__PORT",
-        "WEB__PROT",
-        "ACCESS__ALOWED",
-        "TOOLS__MAX_TOOL_CALLS",
-        "TOOLS__TIMEOUT_SECONDS",
-        "STORE__KEY_FILE",
-        "SIGNAL__NAME",
-    }
+    names = (
+        "WEB__PORT WEB__PROT ACCESS__ALOWED TOOLS__MAX_TOOL_CALLS TOOLS__TIMEOUT_SECONDS STORE__KEY_FILE SIGNAL__NAME"
+    )
+    assert sorted(line.partition(":")[0] for line in lines) == sorted(names.split())
     keys = complaint(LLM__PROVIDERS="anthropic", LLM__CHOICES="openai/gpt-6-sol").splitlines()
     assert [line.partition(":")[0] for line in keys] == ["LLM__OPENAI__API_KEY", "LLM__ANTHROPIC__API_KEY"]
 
 
 SLIPS = {
     "BUDGET_ALL_DAY_USD": "BUDGET__ALL_DAY_USD",
-    "BUDGETS__ALL_DAY_USD": "BUDGET__ALL_DAY_USD",
     "BUGDET__ALL_DAY_USD": "BUDGET__ALL_DAY_USD",
-    "ACCESS___ADMIN": "ACCESS__ADMINS",
     "ACESS_GROUPS": "ACCESS__GROUPS",
-    "STORE_KEY_FILE": "STORE__KEY_FILE",
-    "ANTROPIC_API_KEY": "ANTHROPIC_API_KEY",
     "ANTHROPIC_API_KEYFILE": "ANTHROPIC_API_KEY_FILE",
     "CLAUDE_API_KEY": "ANTHROPIC_API_KEY",
     "OPENAI_KEY": "OPENAI_API_KEY",
     "OPEN_AI_API_KEY": "OPENAI_API_KEY",
     "OPENAI_API_BASE": "OPENAI_BASE_URL",
     "OPENAI_MODEL": "LLM__OPENAI__MODEL",
-    "LLM__PROVIDER": "LLM__PROVIDERS",
-    "SIGNAL_URL": "SIGNAL__URL",
     "TOOLS_ENABLED": "TOOLS__ENABLED",
-    "TOOLS_WEATHER_ENABLED": "TOOLS__WEATHER__ENABLED",
-    "TAVILY_KEY": "TAVILY_API_KEY",
     "ALDIS_LOCALE__LANGUAGE": "LOCALE__LANGUAGE",
-    "TOOLS__WEATHR__ENABLED": "TOOLS__WEATHER__ENABLED",
     "LLM__OPENAI__KEY": "LLM__OPENAI__API_KEY",
     "SERPAPI_KEY": "SERPAPI_API_KEY",
     "TWITTER_BEARER_TOKEN": "TOOLS__TWITTER__BEARER_TOKEN",
     "SEARCH_MAX_RESULTS": "TOOLS__WEB_SEARCH__MAX_RESULTS",
-    "SEARCH_TIMEOUT": "TOOLS__WEB_SEARCH__TIMEOUT_SECONDS",
     "SEARCH_PROVIDER": "TOOLS__WEB_SEARCH__PROVIDERS",
     "DEEP_ANALYSIS_ENABLED": "TOOLS__VERIFY_NEWS__ENABLED",
     "DEEP_ANALYSIS_MAX_TOOL_CALLS": "TOOLS__VERIFY_NEWS__MAX_SEARCHES",
-    "DEEP_ANALYSIS_TIMEOUT": "TOOLS__VERIFY_NEWS__TIMEOUT_SECONDS",
     "TOOLS__X__ENABLED": "TOOLS__TWITTER__ENABLED",
     "TOOLS_MAX_TOOL_CALLS": "TOOLS__MAX_TOOL_CALLS",
     "TOOLS_WEB_SEARCH_API_KEY": "TOOLS__WEB_SEARCH__API_KEY",
@@ -495,8 +433,7 @@ class TestTable:
         """One row a setting, with all its names."""
         rows = [line for line in table().splitlines() if line.startswith("| `")]
         own = [row.split("`")[1] for row in rows]
-        assert len(own) == len(set(own))
-        assert set(own) <= set(known_names())
+        assert len(own) == len(set(own) & set(known_names()))
         assert all(any(f"`{also}`" in row for row in rows) for also in ALSO.values())
 
     def test_every_setting_has_its_meaning(self) -> None:

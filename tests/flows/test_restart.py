@@ -16,7 +16,6 @@ from tests.campaigns.chaos.rounds import played
 from tests.campaigns.chaos.world import Size
 from tests.flows.gates import Gate
 from tests.flows.outside import Outside
-from tests.flows.processes import started
 from tests.flows.test_health import page
 from tests.ports import free_port
 from tests.servers.envelopes import ALICE, BOB, message
@@ -131,23 +130,3 @@ async def test_settings_that_turn_out_useless_give_way_to_the_former(world: Worl
         world.file.write({"STORE__KEY": None})
         assert (await world.verb("restart")).status == 0
         assert (await page(world.port, until=200))["refused"] is None
-
-
-async def test_what_was_learnt_of_a_model_outlasts_a_kill(tmp_path: Path) -> None:
-    """A server that takes no tools refuses once, and never again."""
-    async with SignalCli() as signal, OpenAIServer(local=True, takes_tools=False) as model:
-        world = World(signal, model, tmp_path)
-        world.file.write({"ACCESS__ALLOWED": ALICE.uuid, "SIGNAL__UNKNOWN_GRACE_SECONDS": "1"})
-
-        def asked() -> list[bool]:
-            return ["tools" in seen.json() for seen in model.requests if seen.method == "POST"]
-
-        for life in (1, 2):
-            streams = signal.streams_opened
-            async with started("run", settings=world.settings, folder=tmp_path) as process:
-                await signal.connected(streams + 1)
-                await signal.deliver(message("Hello?", author=ALICE))
-                await signal.until(lambda life=life: len(asked()) > life)
-                await signal.sent_count(life)
-                await process.kill()
-        assert asked() == [True, False, False]

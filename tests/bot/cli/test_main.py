@@ -5,8 +5,6 @@ import asyncio
 import io
 import json
 import re
-import subprocess
-import sys
 import tomllib
 import zoneinfo
 from dataclasses import dataclass
@@ -50,16 +48,10 @@ def test_arguments_that_are_none(arguments: tuple[str, ...], capsys: pytest.Capt
 
 
 def test_each_verb_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """With its purpose."""
-    assert left("--help") == 0
+    """With its purpose; `help` is a verb as well, alone and of another verb."""
+    assert left("help") == 0
     shown = re.findall(r"^    ([a-z-]+) +\S", capsys.readouterr().out, re.MULTILINE)
     assert sorted(shown) == sorted({verb.name for verbs in cli.VERBS.values() for verb in verbs})
-
-
-def test_help_is_a_verb_as_well(capsys: pytest.CaptureFixture[str]) -> None:
-    """Alone, and of another verb."""
-    assert left("help") == 0
-    assert "\n    doctor" in capsys.readouterr().out
     assert left("help", "chat") == 0
     assert "--once TEXT" in capsys.readouterr().out
 
@@ -74,15 +66,6 @@ def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) 
     ):
         assert left(*arguments) == 2
         assert told in capsys.readouterr().err
-
-
-def test_the_options_of_a_chat() -> None:
-    """Left out they are the default conversation, no fixed text, and the least that can be shown."""
-    parse = cli._parser().parse_args
-    options = parse(["chat"])
-    assert (options.once, options.conversation, options.verbose) == (None, "default", 0)
-    options = parse(["chat", "-vv", "--conversation", "work", "--once", "-5 + 3"])
-    assert (options.once, options.conversation, options.verbose) == ("-5 + 3", "work", 2)
 
 
 def test_the_settings_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,11 +101,10 @@ def test_what_is_set_is_shown_with_its_origin(
 
 
 def test_one_setting_is_shown_with_its_meaning(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also one that nobody has set; one that there is not is refused."""
+    """Also one that is not set; one that there is not is refused."""
     assert left("settings", "tools__enabled") == 0
-    assert capsys.readouterr().out == (
-        "TOOLS__ENABLED=true  # default\nWhether the model is offered any tools at all.\n"
-    )
+    told = capsys.readouterr().out
+    assert told == "TOOLS__ENABLED=true  # default\nWhether the model is offered any tools at all.\n"
     assert left("settings", "TOOLS__ENABELD") == 2
     assert "did you mean TOOLS__ENABLED?" in capsys.readouterr().err
 
@@ -252,37 +234,34 @@ async def health(port: int, monkeypatch: pytest.MonkeyPatch, host: str = "127.0.
     return await asyncio.to_thread(left, "health")
 
 
-async def test_the_state_is_shown_and_told_by_the_status(
+async def test_the_health_of_a_running_aldis(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page's JSON on standard output, well or not; the machine's proxy is not asked for the way to itself."""
+    """The page's JSON on standard output, well or not, without the machine's proxy; where it does not answer one line
+    for what is wrong, one for what to do, status 1; switched off, status 2.
+    """
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     for state, http_status, exit_status in (({"ok": True}, 200, 0), ({"ok": False}, 503, 1), ({}, 200, 1)):
         async with Page(text=json.dumps(state), status=http_status) as page:
             assert await health(page.port, monkeypatch) == exit_status
         assert json.loads(capsys.readouterr().out) == state
-
-
-async def test_no_health_page_answers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Something else, or nothing: one line for what is wrong, one for what to do, status 1; switched off, status 2."""
-    for text in ("<h1>It works!</h1>", "[]"):
-        async with Page(text=text) as page:
-            port = page.port
-            assert await health(port, monkeypatch) == 1
+    async with Page(text="<h1>It works!</h1>") as page:
+        port = page.port
+        assert await health(port, monkeypatch) == 1
     assert await health(port, monkeypatch, host="::1") == 1
     assert await health(0, monkeypatch) == 2
     out, err = capsys.readouterr()
     do = "aldis: `aldis run` starts Aldis, `aldis doctor` says what is wrong"
-    lines = err.splitlines()
-    assert (out, lines[1], lines[3]) == ("", do, do)
-    assert (
-        lines[2] == f"aldis: no answer from the health page at 127.0.0.1:{port}: what answers there is something else"
+    assert (out, err.splitlines()) == (
+        "",
+        [
+            f"aldis: no answer from the health page at 127.0.0.1:{port}: what answers there is something else",
+            do,
+            f"aldis: no answer from the health page at [::1]:{port}: no server listens there",
+            do,
+            "aldis: the health page is turned off (WEB__PORT=0)",
+        ],
     )
-    assert lines[4:] == [
-        f"aldis: no answer from the health page at [::1]:{port}: no server listens there",
-        do,
-        "aldis: the health page is turned off (WEB__PORT=0)",
-    ]
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
@@ -290,24 +269,3 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     project = tomllib.loads((Path(cli.__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert left("--version") == 0
     assert re.fullmatch(rf"Aldis {project['version']} \(source [0-9a-f]{{16}}\)\n", capsys.readouterr().out)
-
-
-@pytest.mark.parametrize("usage", ["aldis", "python -m bot"])
-def test_the_usage_names_the_command_as_it_was_called(usage: str, tmp_path: Path) -> None:
-    """By the script of the package, or in a working copy."""
-    script = tmp_path / "aldis"
-    script.write_text("from bot.cli.main import main\nmain()\n", encoding="utf-8")
-    script.chmod(0o755)
-    given = (str(script),) if usage == "aldis" else ("-m", "bot")
-    root = Path(cli.__file__).parents[2]
-    paths = f"{tmp_path}:{Path(sys.executable).parent}"
-    done = subprocess.run(
-        (Path(sys.executable).with_name("python"), *given, "--help"),
-        cwd=root,
-        env={"PATH": paths, "PYTHONPATH": str(root)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.startswith(f"usage: {usage} ")
-    assert f"`{usage} settings`" in " ".join(done.stdout.split())
