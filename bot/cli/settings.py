@@ -51,20 +51,17 @@ def show_or_change(options: argparse.Namespace) -> int:
 def _show(file: SettingsFile) -> None:
     """Prints everything that is set, a line each."""
     rows = file.values()
+    for variable, given in rows:
+        print(f"{given.name}={_shown(variable, given)}  # {given.where}")
     if not rows:
         hint = f"`{command_line('settings --all')}` lists them"
         print(f"Nothing is set: every setting has its default; {hint}", file=sys.stderr)
-    for variable, given in rows:
-        print(f"{given.name}={_shown(variable, given)}  # {given.where}")
 
 
 def _show_one(file: SettingsFile, name: str) -> None:
     variable, given = file.find(name)
-    if given is not None:
-        print(f"{given.name}={_shown(variable, given)}  # {given.where}")
-    else:
-        print(f"{variable.name}={variable.default}  # default")
-    print(variable.meaning)
+    shown = f"{given.name}={_shown(variable, given)}  # {given.where}" if given else ""
+    print(shown or f"{variable.name}={variable.default}  # default", variable.meaning, sep="\n")
 
 
 def _shown(variable: Variable, given: GivenValue) -> str:
@@ -78,8 +75,8 @@ def _change(file: SettingsFile, changes: Mapping[str, str | None]) -> None:
     try:
         is_changed = file.write(changes)
     except ConfigError as error:
-        told = str(error).replace(f" (it is set in {file.path.name})", "")
-        raise ConfigError(f"{told}; nothing was changed") from None
+        lines = [line.removesuffix(f" (it is set in {file.path.name})") for line in str(error).splitlines()]
+        raise ConfigError("\n".join(lines) + "; nothing was changed") from None
     for name in changes:
         if where := file.winner(name):
             print(f"{name.upper()}: its value in {where} overrides the settings file", file=sys.stderr)

@@ -9,6 +9,8 @@ Left to others: making providers (`bot.app` hands over how).
 import asyncio
 from collections.abc import Callable, Mapping
 
+from pydantic import SecretStr
+
 from bot.chat.notices import Notice
 from bot.doctor.findings import Deps, Finding, hint, ok, problem, warning
 from bot.doctor.servers import (
@@ -101,23 +103,24 @@ async def list_models(vendor: str, settings: Settings, deps: Deps) -> ServerProb
 def checked_server(vendor: str, settings: Settings) -> CheckedServer:
     """Returns a vendor's server as things are set."""
     anthropic, openai = settings.llm.anthropic, settings.llm.openai
-    if vendor == "anthropic":
-        key = {"x-api-key": anthropic.api_key.get_secret_value()} if anthropic.api_key else {}
-        return CheckedServer(
-            area="models",
-            group="LLM__ANTHROPIC",
-            base_url=anthropic.base_url or ANTHROPIC_URL,
-            headers={"anthropic-version": _ANTHROPIC_VERSION, **key},
-            has_key=bool(key),
-            is_anthropic=True,
-        )
+    if vendor == "openai":
+        base_url = openai.base_url or OPENAI_URL
+        return _compatible("models", "LLM__OPENAI", base_url, openai.api_key, is_vendor=openai.is_openai_itself)
+    key = {"x-api-key": anthropic.api_key.get_secret_value()} if anthropic.api_key else {}
     return CheckedServer(
         area="models",
-        group="LLM__OPENAI",
-        base_url=openai.base_url or OPENAI_URL,
-        headers=bearer(openai.api_key),
-        has_key=openai.api_key is not None,
-        is_vendor=openai.is_openai_itself,
+        group="LLM__ANTHROPIC",
+        base_url=anthropic.base_url or ANTHROPIC_URL,
+        headers={"anthropic-version": _ANTHROPIC_VERSION, **key},
+        has_key=bool(key),
+        is_anthropic=True,
+    )
+
+
+def _compatible(area: str, group: str, base_url: str, key: SecretStr | None, *, is_vendor: bool) -> CheckedServer:
+    headers = bearer(key)
+    return CheckedServer(
+        area=area, group=group, base_url=base_url, headers=headers, has_key=bool(headers), is_vendor=is_vendor
     )
 
 
@@ -172,14 +175,7 @@ async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:
         return [hint("audio", "voice notes are not understood", "AUDIO__BASE_URL switches it on")]
     if audio.is_openai_itself and settings.audio_key is None:
         return [problem("audio", "OpenAI requires a key", "set AUDIO__API_KEY")]
-    server = CheckedServer(
-        area="audio",
-        group="AUDIO",
-        base_url=audio.base_url,
-        headers=bearer(settings.audio_key),
-        has_key=settings.audio_key is not None,
-        is_vendor=audio.is_openai_itself,
-    )
+    server = _compatible("audio", "AUDIO", audio.base_url, settings.audio_key, is_vendor=audio.is_openai_itself)
     models = {"AUDIO__MODEL": audio.listening_model}
     models |= {"AUDIO__SPEECH_MODEL": audio.speaking_model} if audio.speak else {}
     found = await _check_server(server, models, deps)
@@ -195,14 +191,8 @@ async def check_images(settings: Settings, deps: Deps) -> list[Finding]:
         return []
     if options.missing_settings():
         return []
-    server = CheckedServer(
-        area="images",
-        group="TOOLS__IMAGES",
-        base_url=options.base_url or OPENAI_URL,
-        headers=bearer(options.api_key),
-        has_key=options.api_key is not None,
-        is_vendor=options.base_url is None,
-    )
+    base_url, is_vendor = options.base_url or OPENAI_URL, options.base_url is None
+    server = _compatible("images", "TOOLS__IMAGES", base_url, options.api_key, is_vendor=is_vendor)
     return await _check_server(server, {"TOOLS__IMAGES__MODEL": options.model} if options.model else {}, deps)
 
 

@@ -139,7 +139,7 @@ class TestEnvFile:
     """The `.env` file."""
 
     def test_is_read(self, tmp_path: Path) -> None:
-        """Comments, quotes, `export` and what Windows adds are fine; what is empty counts as unset; bytes are no settings."""
+        """Comments, quotes, `export` and what Windows adds are fine; what is empty is unset; bytes are no text."""
         text = "\ufeff# mine\r\nexport WEB__PORT = 0 # none\r\nLLM__SYSTEM_PROMPT='Be\nbrief.'\r\n"
         path = env_file(tmp_path, text)
         found = load_settings({"WEB__PORT": " "}, path)
