@@ -30,6 +30,7 @@ from bot.doctor.checkup import recheck
 from bot.doctor.findings import Deps
 from bot.doctor.machine import is_contained, secret_of, words_of_level
 from bot.doctor.models import ModelTroubles
+from bot.errors import ConfigError
 from bot.features.evidence import ReportJudge
 from bot.features.feeds.service import FeedService
 from bot.i18n.language import set_language
@@ -79,12 +80,26 @@ def check_settings(settings: Settings) -> None:
     """Refuses at once what would otherwise be refused only once the bridge and the store are there.
 
     Raises:
-        ConfigError: a budget that cannot count, an unknown tool to approve, or pages for others without a code.
+        ConfigError: a budget that cannot count, an unknown tool to approve, or pages for others without a code; a line
+            for each.
     """
-    models.budgets(settings)
+    wrong: list[str] = []
+    for check in (models.budgets, _check_approve, _check_pages):
+        try:
+            check(settings)
+        except ConfigError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise ConfigError("\n".join(wrong))
+
+
+def _check_approve(settings: Settings) -> None:
     if settings.tools.approve:
         around = alone(Http(user_agent()), Fetcher(user_agent()), idle_features())
         equipment.check_approve(settings, equipment.own_tools(settings, around))
+
+
+def _check_pages(settings: Settings) -> None:
     if settings.web.admin_port:
         secret_of(settings, is_contained=is_contained())
 

@@ -43,7 +43,8 @@ def examine(given: Settings, options: argparse.Namespace) -> int:
     try:
         app.check_settings(given)
     except ConfigError as error:
-        found = (*found, problem("settings", str(error), "correct it: Aldis does not start with it"))
+        how = "correct it: Aldis does not start with it"
+        found = (*found, *(problem("settings", line, how) for line in str(error).splitlines()))
     print(format_findings(found, is_verbose=options.verbose))
     return exit_status(found)
 

@@ -74,7 +74,7 @@ async def examine(
             _in_time("tools", tools.check_tool_sources(settings)),
         )
     found = [finding for part in parts for finding in part]
-    found += [*models.check_budgets(settings), *tools.check_tools(settings, deps.tool_deps)]
+    found += tools.check_tools(settings, deps.tool_deps)
     seen = {one_line(one.what) for one in found if one.area != "running"}
     return tuple(one for one in found if one.area != "running" or one_line(one.words) not in seen)
 

@@ -25,7 +25,6 @@ from bot.doctor.servers import (
 from bot.errors import BadKey, NoSuchModel, ProviderError, Rejected
 from bot.messages import UserMessage
 from bot.models.base import Completion, Provider, Request, ToolOffer
-from bot.money.budgets import limits_anything
 from bot.settings import Settings
 from tools import ImagesOptions, bearer
 
@@ -157,12 +156,6 @@ async def _answered(provider: Provider) -> Finding:
     if answer.cost_usd is None:
         return warning("models", f"{what}, at an unknown cost", "set its price in BUDGET__PRICES")
     return ok("models", f"{what}, for {answer.cost_usd} USD")
-
-
-def check_budgets(settings: Settings) -> list[Finding]:
-    """Returns that what is spent is counted, where it is limited: Aldis does not start otherwise."""
-    is_limited = limits_anything(settings.budget, in_group=True)
-    return [ok("budgets", "the price of each model is known")] if is_limited else []
 
 
 async def check_audio(settings: Settings, deps: Deps) -> list[Finding]:

@@ -94,7 +94,7 @@ async def test_all_of_it_is_done_again_where_that_is_wanted(world: World, how: s
         assert (await world.verb("restore", kept, "--replay")).status == 0
     else:
         put_in_place(Path(kept), world.folder / "aldis.db")
-        assert (await world.verb("run")).status == 2
+        assert (await world.verb("run", SIGNAL__URL="http://127.0.0.1:9")).status == 2  # before it waits for the bridge
         assert (await world.verb("restore", "--replay")).status == 0
     assert await world.heard("run", sent=2) == ["Alice", "Bob", "anew"]
 
