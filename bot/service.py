@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from bot.features.feeds.poller import FeedPoller
+from bot.features.feeds import FeedPoller
 from bot.features.reminders.scheduler import ReminderScheduler
 from bot.features.safety_numbers import SafetyNumbers
 from bot.features.summaries import SummaryWorker

@@ -32,7 +32,7 @@ from bot.doctor.machine import is_contained, secret_of, words_of_level
 from bot.doctor.models import ModelTroubles
 from bot.errors import ConfigError
 from bot.features.evidence import ReportJudge
-from bot.features.feeds.service import FeedService
+from bot.features.feeds import FeedService
 from bot.i18n.language import set_language
 from bot.media.cell import FileRefused
 from bot.media.feeds import FeedReader

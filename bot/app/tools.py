@@ -8,7 +8,7 @@ from bot.chat.journal import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock
 from bot.errors import ConfigError
-from bot.features.feeds.service import Feeds, news_tools
+from bot.features.feeds import Feeds, news_tools
 from bot.features.memory import Memory, Remember
 from bot.features.predictions import Predictions, prediction_tools
 from bot.features.reminders.service import Reminders

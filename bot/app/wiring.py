@@ -40,8 +40,7 @@ from bot.doctor.models import ModelTroubles
 from bot.events import TERMINAL_PERSON
 from bot.features.attestation import Attestation, AttestationCommands
 from bot.features.export import ExportCommands
-from bot.features.feeds.poller import FeedPoller
-from bot.features.feeds.service import FeedCommands, Feeds
+from bot.features.feeds import FeedCommands, FeedPoller, Feeds
 from bot.features.memory import Memory, MemoryCommands
 from bot.features.predictions import Predictions
 from bot.features.reminders.commands import ReminderCommands

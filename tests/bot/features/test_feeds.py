@@ -14,9 +14,10 @@ import pytest
 from aiohttp import web
 
 from bot.clock import SetClock
-from bot.features.feeds import service as phrases
-from bot.features.feeds.poller import MAX_PAUSE_SECONDS, FeedPoller, pause_seconds
-from bot.features.feeds.service import (
+from bot.features import feeds as phrases
+from bot.features.feeds import (
+    MAX_PAUSE_SECONDS,
+    FeedPoller,
     Feeds,
     FeedService,
     IntelRecent,
@@ -24,6 +25,7 @@ from bot.features.feeds.service import (
     IntelSearch,
     IntelSearchArguments,
     news_tools,
+    pause_seconds,
 )
 from bot.media.feeds import FeedReader, FeedValidators, Reading
 from bot.metrics import Counts
@@ -59,13 +61,7 @@ class Newsroom:
         urls = tuple(self.site.url + path for path in paths)
         news = NewsOptions.model_construct(feeds=urls, poll_minutes=60, kept_days=30, max_entries=limit)
         reader = FeedReader(self.fetcher, sandbox()) if is_on else None
-        return FeedPoller(
-            store,
-            self.clock,
-            self.counts,
-            reader,
-            news=news,
-        )
+        return FeedPoller(store, self.clock, self.counts, reader, news=news)
 
 
 @pytest.fixture

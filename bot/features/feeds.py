@@ -1,6 +1,11 @@
-"""News from feeds: the articles, kept and searched in the store; the tools `intel_search` and `intel_recent`, and the
-command about feeds: everybody can list them, admins add and remove them.
+"""News from feeds: the loop that reads them, the articles, kept and searched in the store, the tools `intel_search` and
+`intel_recent`, and the command about feeds: everybody can list them, admins add and remove them.
 
+    due --> read (`bot.media.feeds`) --> its state and its articles, in one transaction --> the next
+                                    |--> trouble: at growing intervals (`pause_seconds`)
+                                    '--> gone for good: never again
+
+After a crash the same feed is due, and is requested with its validators again.
 The tools are offered as long as there is a feed, from the settings or from an admin: `FeedService` is asked again for
 every turn. Searches stay on this machine.
 """
@@ -8,6 +13,7 @@ every turn. Searches stay on this machine.
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -16,16 +22,20 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from bot.chat.intents import plain_name
-from bot.clock import Clock
+from bot.clock import Clock, is_set_within
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongForm, command
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
-from store import Feed, FoundArticle, Repositories, Store, StoreError
+from bot.logs import describe_error
+from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
+from bot.metrics import Counts
+from store import Article, Feed, FoundArticle, Repositories, Store, StoreError
 from tools import (
     MAX_DAYS,
     Arguments,
     BadArguments,
     Intent,
+    NewsOptions,
     Result,
     Tool,
     ToolContext,
@@ -67,6 +77,13 @@ Limit = Annotated[int, Field(ge=1, le=_MAX_RESULTS, description="The most result
 
 _log = logging.getLogger(__name__)
 
+_MAX_NAP_SECONDS = 60.0
+"""The longest sleep: the machine's clock may be set in the meantime, and old articles must go."""
+_MIN_NAP_SECONDS = 0.05
+_PAUSE_SECONDS = 30.0
+MAX_PAUSE_SECONDS = 86_400.0
+"""The longest pause, however long a feed asks for or fails: it is read once a day."""
+_GONE = "gone"
 _SHOWN_CHARS = 80
 
 
@@ -303,3 +320,149 @@ def _remove(repos: Repositories, number: int) -> str:
 def _name(feed: Feed) -> str:
     """Its name; a title is its server's words."""
     return name_of(plain_name(feed.title), feed.url)
+
+
+class FeedPoller:
+    """The loop of the feeds. `reader` None means that news are turned off, and nothing is read."""
+
+    def __init__(
+        self, store: Store, clock: Clock, counts: Counts, reader: FeedReader | None, *, news: NewsOptions
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._counts = counts
+        self._reader = reader
+        self._news = news
+        self._every_seconds = 60.0 * news.poll_minutes
+        self._kept = timedelta(days=news.kept_days)
+        self._is_settled = False
+
+    async def run(self) -> None:
+        """Reads what is due, again and again; ends only by cancellation, or at once if there is nothing to read."""
+        wakeup = self._store.wakeups["feeds"]
+        while True:
+            wakeup.clear()
+            try:
+                seconds = await self.attend_all()
+            except Exception as error:  # noqa: BLE001  (it is retried)
+                _log.error("reading feeds failed: %s", describe_error(error))
+                seconds = _PAUSE_SECONDS
+            if seconds is None:
+                return
+            await is_set_within(wakeup, seconds)
+
+    async def attend_all(self) -> float | None:
+        """Reads every feed that is due; returns the seconds until the next look, None for never.
+
+        Raises:
+            StoreError: what was read could not be kept; try again later.
+        """
+        if self._reader is None or not await self._settled():
+            return None
+        while (feed := await self._store.read(lambda repos: repos.feeds.due(self._clock.now()))) is not None:
+            await self._attend(self._reader, feed)
+
+        def prune(repos: Repositories) -> int:
+            return repos.feeds.prune(before=self._clock.settled_now() - self._kept, limit=self._news.max_entries)
+
+        while await self._store.transaction(prune):
+            continue
+        next_at = await self._store.read(lambda repos: repos.feeds.next_due_at())
+        if next_at is None:
+            return _MAX_NAP_SECONDS
+        seconds = (next_at - self._clock.now()).total_seconds()
+        return min(max(seconds, _MIN_NAP_SECONDS), _MAX_NAP_SECONDS)
+
+    async def _attend(self, reader: FeedReader, feed: Feed) -> None:
+        """Reads one feed and keeps its articles; an unexpected failure postpones it like any other."""
+        marks = FeedValidators(etag=feed.etag, last_modified=feed.last_modified, digest=feed.digest)
+        try:
+            reading = await reader.read(feed.url, marks)
+        except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
+            _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
+            reading = Trouble(word="failed")
+        await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
+
+    async def _settled(self) -> bool:
+        """Whether feeds can be read here; the first time, adds those of the settings to the others."""
+        if self._is_settled:
+            return True
+
+        def settle(repos: Repositories) -> bool:
+            if not repos.feeds.can_search():
+                return False
+            now = self._clock.now()
+            repos.feeds.pull_in(until=now + timedelta(seconds=max(MAX_PAUSE_SECONDS, self._every_seconds)))
+            repos.feeds.settle_set(self._news.feeds, now=now)
+            return True
+
+        self._is_settled = await self._store.transaction(settle)
+        if not self._is_settled:
+            _log.error(
+                "TOOLS__NEWS: no feeds are read, for the SQLite of this Python lacks FTS5, its full-text search: use a "
+                "Python whose sqlite3 has it, such as those of Debian, python.org or the Docker image"
+            )
+        return self._is_settled
+
+    def _keep(self, repos: Repositories, feed: Feed, reading: Reading) -> None:
+        now, wanted_seconds = self._clock.wall(), 0.0
+        if isinstance(reading, Gone):
+            feed = replace(feed, failures=0, trouble=_GONE)
+        elif isinstance(reading, Trouble):
+            feed = replace(feed, failures=feed.failures + 1, trouble=reading.word)
+            wanted_seconds = reading.pause_seconds
+        else:
+            wanted_seconds, marks = reading.pause_seconds, reading.marks
+            feed = replace(
+                feed,
+                url=reading.url,
+                title=(isinstance(reading, FeedNews) and reading.title) or feed.title,
+                etag=marks.etag,
+                last_modified=marks.last_modified,
+                digest=marks.digest,
+                read_at=now,
+                failures=0,
+                trouble=None,
+            )
+        if feed.trouble is not None:
+            self._counts.add("feeds_failed")
+            _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
+        pause = pause_seconds(every_seconds=self._every_seconds, wanted_seconds=wanted_seconds, failures=feed.failures)
+        due_at = None if feed.trouble == _GONE else self._clock.now() + timedelta(seconds=pause)
+        is_there = repos.feeds.note(replace(feed, due_at=due_at))
+        if isinstance(reading, Unchanged):
+            self._counts.add("feeds_unchanged")
+        elif isinstance(reading, FeedNews):
+            kept = repos.feeds.keep(feed.id, self._articles(reading.pieces, now)) if is_there else 0
+            for name in ("feeds_read", *["feed_articles"] * kept):
+                self._counts.add(name)
+
+    def _articles(self, pieces: Sequence[Piece], now: datetime) -> list[Article]:
+        """The articles recent enough to be kept. None is dated later than now, or it would stay on top of all
+        others.
+        """
+        articles = [
+            Article(
+                key=piece.key,
+                url=piece.url,
+                title=piece.title,
+                summary=piece.summary,
+                published_at=min(piece.published_at or now, now),
+                is_dated=piece.published_at is not None and piece.published_at <= now,
+            )
+            for piece in pieces
+        ]
+        return [article for article in articles if article.published_at >= now - self._kept]
+
+
+def pause_seconds(*, every_seconds: float, wanted_seconds: float, failures: int) -> float:
+    """Returns the seconds until a feed is read again; the operator, the feed and failures can each only delay it.
+
+    Each failure doubles the interval, up to once a day: most feeds recover, and the others cost nothing.
+
+    `every_seconds` is the operator's interval, `wanted_seconds` the feed's (0: none), `failures` how often it has
+    failed since it was last read.
+    """
+    doublings = min(max(failures - 1, 0), 10)
+    patient = max(every_seconds * 2**doublings, wanted_seconds)
+    return min(patient, max(MAX_PAUSE_SECONDS, every_seconds))
