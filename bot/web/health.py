@@ -87,26 +87,28 @@ class HealthPage:
     """None means that this Aldis cannot be restarted."""
 
     async def state(self) -> dict[str, Any]:
-        """Returns the present state.
+        """Returns the present state; if the store fails, only the first two fields.
 
-        `{"ok": ..., "problems": [...], "challenge": ..., "bridge": {...}, "cells": ..., "inbox": {...}, "outbox":
-        {...}, "counts": {...}, "findings": [{"level": ..., "what": ..., "advice": ...}], "build": {...}, "runs": ...,
-        "refused": ...}`; the challenge is the token of the captcha that Signal wants solved, mostly null; the bridge
-        has a name, an age in days and warnings, and is null until it has reported; the cells are described by the
-        layers that confine them; the findings are what the operator should fix, and do not change "ok", because a
-        restart does not help against them; runs counts how often Aldis has started in this process, and refused says
-        why the newest settings are not in use, mostly null. Without a store there are only the first two.
+        `challenge` is the token of the captcha that Signal wants solved, mostly null; `bridge` is null until it has
+        reported; `cells` are described by the layers that confine them; `findings` are what the operator should fix,
+        and do not change `ok`, because a restart does not help against them; `runs` counts how often Aldis has started
+        in this process, and `refused` says why the newest settings are not in use, mostly null.
         """
         problems, backlogs = await self._look()
         if backlogs is None:
             return {"ok": False, "problems": list(problems)}
-        inbox, outbox = backlogs
+        level, release, (inbox, outbox) = self.level(), self.watchdog.release, backlogs
+        bridge = release and {
+            "name": release.name,
+            "age_days": self.watchdog.release_age_days,
+            "warnings": [f"{concern.words}: {concern.advice}" for concern in self.watchdog.concerns],
+        }
         return {
             "ok": not problems,
             "problems": list(problems),
             "challenge": self.watchdog.challenge,
-            "bridge": self._bridge(),
-            "cells": None if (level := self.level()) is None else words_of_level(level),
+            "bridge": bridge,
+            "cells": None if level is None else words_of_level(level),
             "inbox": {"open": inbox.items, "dead": inbox.dead},
             "outbox": {"open": outbox.items, "dead": outbox.dead},
             "counts": self.counts.all(),
@@ -125,17 +127,6 @@ class HealthPage:
         problems, _ = await self._look()
         return RunningState(problems=problems, findings=self.findings, counts=self.counts.all())
 
-    async def _look(self) -> tuple[tuple[str, ...], tuple[Waiting, Waiting] | None]:
-        """What is wrong, and what waits in inbox and outbox; None if the store fails."""
-        problems: tuple[str, ...] = self.watchdog.problems()
-        try:
-            inbox, outbox = await self._backlogs()
-            overdue = await self._overdue(inbox)
-            held = await self.store.read(_held)
-        except StoreError as error:
-            return (f"the store fails: {error!s}", *problems), None
-        return (*problems, *overdue, *held), (inbox, outbox)
-
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What a running Aldis has found itself."""
@@ -144,21 +135,26 @@ class HealthPage:
             return found
         return (*found, problem("settings", f"the previous ones are still in use: {self._refused}", _CORRECT))
 
-    def _bridge(self) -> dict[str, Any] | None:
-        release, age_days = self.watchdog.release, self.watchdog.release_age_days
-        warnings = [f"{concern.words}: {concern.advice}" for concern in self.watchdog.concerns]
-        return None if release is None else {"name": release.name, "age_days": age_days, "warnings": warnings}
+    async def _look(self) -> tuple[tuple[str, ...], tuple[Waiting, Waiting] | None]:
+        """What is wrong, and what waits in inbox and outbox; None if the store fails."""
+        problems: tuple[str, ...] = self.watchdog.problems()
+        try:
+            return await self.store.read(
+                lambda repos: ((*problems, *self._overdue(repos), *_held(repos)), _open(repos))
+            )
+        except StoreError as error:
+            return (f"the store fails: {error!s}", *problems), None
+        return (*problems, *own), backlogs
 
-    async def _overdue(self, inbox: Waiting) -> list[str]:
+    def _overdue(self, repos: Repositories) -> list[str]:
         """What should have been done by now, a sentence each."""
-        unsent_at, reminded_at = await self.store.read(
-            lambda repos: (repos.outbox.next_due_at(), repos.reminders.next_due_at())
-        )
-        unreminded_seconds = 0.0 if reminded_at is None else (self.clock.settled_now() - reminded_at).total_seconds()
+        reminded_at = repos.reminders.next_due_at()
         waiting = {
-            "a message has been waiting for too long": self._seconds_since(inbox.oldest_at),
-            "an answer has been due to be sent for too long": self._seconds_since(unsent_at),
-            "a reminder has been due for too long": unreminded_seconds,
+            "a message has been waiting for too long": self._seconds_since(repos.inbox.backlog().oldest_at),
+            "an answer has been due to be sent for too long": self._seconds_since(repos.outbox.next_due_at()),
+            "a reminder has been due for too long": (
+                0.0 if reminded_at is None else (self.clock.settled_now() - reminded_at).total_seconds()
+            ),
         }
         return [words for words, seconds in waiting.items() if seconds > _MAX_WAIT_SECONDS]
 
@@ -179,16 +175,13 @@ class HealthPage:
         }
         try:
             values["budget_used_ratio"] = dict(await self.used_share()) if self.used_share else {}
-            for name, waiting in zip(("inbox", "outbox"), await self._backlogs(), strict=True):
+            for name, waiting in zip(("inbox", "outbox"), await self.store.read(_open), strict=True):
                 values |= {f"{name}_open": waiting.items, f"{name}_dead": waiting.dead}
                 values[f"{name}_oldest_seconds"] = self._seconds_since(waiting.oldest_at)
             values["store_up"] = True
         except StoreError:
             values["store_up"] = False
         return self.counts.exposition((*_running(is_ready=True), *_gauges(values)))
-
-    async def _backlogs(self) -> tuple[Waiting, Waiting]:
-        return await self.store.read(lambda repos: (repos.inbox.backlog(), repos.outbox.backlog()))
 
     def _seconds_since(self, at: datetime | None) -> float:
         """How many seconds ago that was; 0 if it is in the future or None."""
@@ -228,6 +221,11 @@ class HealthPages:
         """Answers with the present figures, always with status 200."""
         figures = await self._page.metrics() if self._page else Counts().exposition(_running(is_ready=False))
         return web.Response(text=figures, headers={"Content-Type": CONTENT_TYPE})
+
+
+def _open(repos: Repositories) -> tuple[Waiting, Waiting]:
+    """What waits in inbox and outbox."""
+    return repos.inbox.backlog(), repos.outbox.backlog()
 
 
 def _held(repos: Repositories) -> list[str]:
