@@ -107,61 +107,20 @@ class Predictions:
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
-        self._clock = clock
+        self.clock = clock
 
-    async def record(self, forecast: Forecast, context: ToolContext) -> Prediction:
-        """Records a forecast; repeating the same call after a crash changes nothing.
-
-        Raises:
-            BadArguments: its day is past or too far away; the message says which.
-            Denied: a reminder asks for it, or the question was taken back.
-            RateLimited: the person has as many predictions as allowed.
-        """
-
-        def transact(repos: Repositories, here: ConversationId) -> PredictionRow:
-            if repos.predictions.of_origin(here, context.call) is None:
-                if forecast.due < forecast.made:
-                    raise BadArguments(f"due: that day is over, it is {forecast.made:%A %Y-%m-%d} for the person")
-                if forecast.due - forecast.made > _MAX_AHEAD:
-                    raise BadArguments("due: that is more than fifty years away")
-                if repos.predictions.count(context.person) >= MAX_KEPT:
-                    raise RateLimited(f"{MAX_KEPT} predictions are kept already; one has to be struck off first")
-            return repos.predictions.put(
-                here,
-                context.person,
-                context.call,
-                _forecasts.dump_json(forecast),
-                due_at=datetime.combine(forecast.due + timedelta(days=1), time.min, tzinfo=ZoneInfo(context.timezone)),
-                turn=TurnId(context.turn),
-            )
-
-        return await self._change(transact, context)
-
-    async def resolve(self, number: int, outcome: Outcome, context: ToolContext) -> Prediction:
-        """Records the outcome of one of the person's predictions; returns its new state, or what was struck.
-
-        Raises:
-            Denied: as `record`.
-            NotFound: they have no prediction with this number here.
-        """
-        person, now, turn = context.person, self._clock.now(), TurnId(context.turn)
-
-        def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
-            if outcome == "struck":
-                return repos.predictions.strike(here, person, number, now=now)
-            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
-            return repos.predictions.settle(here, person, number, verdict, turn=turn, now=now)
-
-        return await self._change(transact, context)
-
-    async def _change(
+    async def change(
         self, transact: Callable[[Repositories, ConversationId], PredictionRow | None], context: ToolContext
     ) -> Prediction:
-        """Changes one, if the person has just asked for it themselves."""
-        here = await self._store.conversation(context.chat, now=self._clock.now())
+        """Records or changes one within a transaction, and returns it.
+
+        Raises:
+            Denied: a reminder asks for it, or the question was taken back.
+            NotFound: they have no such prediction here.
+        """
+        here, turn = await self._store.conversation(context.chat, now=self.clock.now()), TurnId(context.turn)
 
         def change(repos: Repositories) -> PredictionRow | None:
-            turn = TurnId(context.turn)
             if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
                 raise Denied("the person has not just asked for this themselves")
             return transact(repos, here)
@@ -176,7 +135,7 @@ class Predictions:
 
         Open ones come first, by due day, then resolved ones, the newest first.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         here = await self._store.conversation(context.chat, now=now)
         rows = await self._store.read(lambda repos: repos.predictions.all(here, context.person, now=now))
         found = [_loaded(row, row.words, context) for row in rows if row.words is not None]
@@ -249,24 +208,38 @@ class Predict(_PredictionTool):
     )
 
     async def run(self, arguments: PredictArguments, context: ToolContext) -> Result:
-        """Returns what is recorded.
+        """Returns what is recorded; repeating the same call after a crash changes nothing.
 
         Raises:
-            BadArguments: the statement contains no words.
+            BadArguments: the statement contains no words, or its day is past or too far away.
+            RateLimited: the person has as many predictions as allowed.
             ToolError: as the service.
         """
-        statement = clean_line(arguments.statement)
+        statement, today, due = clean_line(arguments.statement), _today(context), arguments.due
         if not any(map(str.isalnum, statement)):
             raise BadArguments("The statement contains no words.")
         forecast = Forecast(
             statement=statement,
             probability=arguments.probability,
-            due=arguments.due,
+            due=due,
             domain=None if arguments.domain is None else arguments.domain.lower(),
-            made=_today(context),
+            made=today,
             labels=labels.load_labels(context.origin),
         )
-        recorded = await self._predictions.record(forecast, context)
+        known_at = datetime.combine(due + timedelta(days=1), time.min, tzinfo=ZoneInfo(context.timezone))
+
+        def transact(repos: Repositories, here: ConversationId) -> PredictionRow:
+            if repos.predictions.of_origin(here, context.call) is None:
+                if due < today:
+                    raise BadArguments(f"due: that day is over, it is {today:%A %Y-%m-%d} for the person")
+                if due - today > _MAX_AHEAD:
+                    raise BadArguments("due: that is more than fifty years away")
+                if repos.predictions.count(context.person) >= MAX_KEPT:
+                    raise RateLimited(f"{MAX_KEPT} predictions are kept already; one has to be struck off first")
+            words, turn = _forecasts.dump_json(forecast), TurnId(context.turn)
+            return repos.predictions.put(here, context.person, context.call, words, due_at=known_at, turn=turn)
+
+        recorded = await self._predictions.change(transact, context)
         return Result(data=_data(recorded), origins=(recorded.origin,))
 
 
@@ -300,13 +273,22 @@ class ResolvePrediction(_PredictionTool):
     )
 
     async def run(self, arguments: ResolveArguments, context: ToolContext) -> Result:
-        """Returns the new state of the prediction.
+        """Returns the new state of the prediction, or what was struck.
 
         Raises:
             ToolError: as the service.
         """
-        resolved = await self._predictions.resolve(arguments.number, arguments.outcome, context)
-        data = {"struck": _data(resolved)} if arguments.outcome == "struck" else _data(resolved)
+        person, turn, outcome = context.person, TurnId(context.turn), arguments.outcome
+        now = self._predictions.clock.now()
+
+        def transact(repos: Repositories, here: ConversationId) -> PredictionRow | None:
+            if outcome == "struck":
+                return repos.predictions.strike(here, person, arguments.number, now=now)
+            verdict = None if outcome == "open" else _verdicts.dump_json(outcome)
+            return repos.predictions.settle(here, person, arguments.number, verdict, turn=turn, now=now)
+
+        resolved = await self._predictions.change(transact, context)
+        data = {"struck": _data(resolved)} if outcome == "struck" else _data(resolved)
         return Result(data=data, origins=(resolved.origin,))
 
 

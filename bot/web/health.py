@@ -139,9 +139,7 @@ class HealthPage:
         """What is wrong, and what waits in inbox and outbox; None if the store fails."""
         problems: tuple[str, ...] = self.watchdog.problems()
         try:
-            return await self.store.read(
-                lambda repos: ((*problems, *self._overdue(repos), *_held(repos)), _open(repos))
-            )
+            own, backlogs = await self.store.read(lambda repos: ([*self._overdue(repos), *_held(repos)], _open(repos)))
         except StoreError as error:
             return (f"the store fails: {error!s}", *problems), None
         return (*problems, *own), backlogs

@@ -59,13 +59,6 @@ async def test_a_persona_goes_with_the_message_that_it_came_in(store: Store, clo
         assert len(after) < len(before)
 
 
-async def test_a_persona_has_a_size(store: Store, clock: SetClock) -> None:
-    """It goes along with every question."""
-    async with app_harness(store, clock) as aldis:
-        assert await told(aldis, "/persona " + "x" * 2001) == say(phrases.TOO_LONG_PERSONA, most=2000)
-        assert await told(aldis, "/persona") == plain(phrases.NO_PERSONA.text)
-
-
 # Model
 
 

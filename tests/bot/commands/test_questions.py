@@ -157,15 +157,3 @@ async def test_nobody_takes_back_what_others_asked(store: Store, clock: SetClock
         await aldis.answered(1)
         assert await told(aldis, "/undo", group=GROUP, author=BOB) == phrases.NOTHING_TO_UNDO.text
         assert "tulips?" in await told(aldis, "/undo", group=GROUP, author=ALICE)
-
-
-async def test_undo_while_it_is_answered_again_takes_the_old_answer_away(store: Store, clock: SetClock) -> None:
-    """The question is taken back, whichever of its answers stands in the chat."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "slow one")
-        aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("/retry"))
-        await aldis.asked(2)
-        await aldis.deliver(message("/undo"))
-        await aldis.transport.until(lambda: bool(aldis.transport.removed))
-        assert [removal.target for removal in aldis.transport.removed] == [FIRST + 1]

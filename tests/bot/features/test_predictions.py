@@ -13,10 +13,11 @@ from bot.clock import SetClock
 from bot.features.predictions import (
     MAX_KEPT,
     CalibrationStats,
-    Forecast,
     ListPredictions,
     Predict,
+    PredictArguments,
     Predictions,
+    ResolveArguments,
     ResolvePrediction,
 )
 from store import ConversationId, Repositories, Store, TurnId
@@ -177,17 +178,19 @@ async def test_a_call_that_is_repeated_after_a_crash_records_nothing_more(store:
             now=clock.now(), timezone="UTC", person=ALICE.uuid, chat=ALICE.chat, turn=turn, call=f"call_{name}"
         )
 
-    forecast = Forecast(statement=WORDS, probability=0.8, due=NOON.date(), made=NOON.date())
-    first = await kept.record(forecast, call("a"))
+    predict, resolve = Predict(kept), ResolvePrediction(kept)
+    given = PredictArguments(statement=WORDS, probability=0.8, due=NOON.date())
+    first = await predict.run(given, call("a"))
     await store.transaction(lambda repos: fill(repos, here, turn))
     with pytest.raises(RateLimited):
-        await kept.record(forecast, call("b"))
+        await predict.run(given, call("b"))
     clock.move(timedelta(days=1).total_seconds())
-    again = await kept.record(forecast, call("a"))
-    assert (again.row.number, again.forecast) == (1, first.forecast)
+    again = await predict.run(given, call("a"))
+    assert (again.data["number"], again.data["made"]) == (1, first.data["made"])
     assert len(await kept.all(call("b"), None)) == MAX_KEPT
-    await kept.resolve(1, "did_not", call("c"))
-    assert (await kept.resolve(1, "did_not", call("c"))).verdict == "did_not"
+    for _ in range(2):
+        resolved = await resolve.run(ResolveArguments(number=1, outcome="did_not"), call("c"))
+        assert resolved.data["status"] == "did_not"
 
 
 @pytest.mark.parametrize("how", ["timer", "delete", "edit", "/undo", "/forget yes", "/forget everything yes"])
@@ -212,6 +215,19 @@ async def test_it_goes_with_the_message_that_made_it(store: Store, clock: SetClo
         assert await found(aldis) == []
 
 
+async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetClock) -> None:
+    """Directly those of the direct chat, in a group those that the person made there."""
+    async with haven(store, clock) as aldis:
+        await answer(aldis, predicting(statement="direct words"))
+        await answer(aldis, predicting(statement="group words"), group=GROUP)
+        direct, group = await told(aldis, "/export"), await told(aldis, "/export", group=GROUP)
+        assert "You predicted, 80 % likely by 31 Dec 2026: direct words" in direct
+        assert "group words" not in direct.split("\n\n")[1]
+        assert "group words" in group
+        assert "direct words" not in group
+        assert "group words" not in await told(aldis, "/export", group=GROUP, author=BOB)
+
+
 async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetClock) -> None:
     """A prediction waits for its day however old it is; so many days after that, or after its outcome, it goes."""
     async with haven(store, clock, settings={"history": {"retention_days": 10}}) as aldis:
@@ -227,16 +243,3 @@ async def test_retention_counts_from_when_it_was_known(store: Store, clock: SetC
         clock.move(timedelta(days=40).total_seconds())
         await aldis.maintenance.tidy()
         assert await found(aldis) == []
-
-
-async def test_export_tells_them_to_their_person_alone(store: Store, clock: SetClock) -> None:
-    """Directly those of the direct chat, in a group those that the person made there."""
-    async with haven(store, clock) as aldis:
-        await answer(aldis, predicting(statement="direct words"))
-        await answer(aldis, predicting(statement="group words"), group=GROUP)
-        direct, group = await told(aldis, "/export"), await told(aldis, "/export", group=GROUP)
-        assert "You predicted, 80 % likely by 31 Dec 2026: direct words" in direct
-        assert "group words" not in direct.split("\n\n")[1]
-        assert "group words" in group
-        assert "direct words" not in group
-        assert "group words" not in await told(aldis, "/export", group=GROUP, author=BOB)

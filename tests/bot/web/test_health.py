@@ -1,6 +1,5 @@
 """The health page: well while messages come in and are answered, else not, and why. The figures beside it."""
 
-import asyncio
 import socket
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -16,13 +15,11 @@ from bot.loops.watchdog import CAPTCHA, CLOSED, Watchdog
 from bot.metrics import Counts
 from bot.signal.protocol import StreamState
 from bot.web.health import HealthPage, HealthPages, serve
-from bot.web.listening import MAX_CONNECTIONS
 from store import Store, open_store
 from tests import arrivals
 from tests.bot.loops.fake_transport import FakeTransport, envelope
 from tests.conftest import NOON
 from tests.ports import free_port
-from tests.waiting import DEADLINE_SECONDS
 
 LOOPBACK = "127.0.0.1"
 TOO_LONG = "a message has been waiting for too long"
@@ -181,21 +178,6 @@ async def test_before_aldis_runs_the_page_says_what_it_waits_for(store: Store, c
         with pages.showing(page_of(store, clock, Counts(), FakeTransport(stream=StreamState(is_open=True)))):
             assert (await state_of(http))[0] == 200
         assert await state_of(http) == (503, {"ok": False, "problems": ["Aldis is stopping"]})
-
-
-async def test_connections_without_a_request_take_no_descriptors(store: Store, clock: SetClock) -> None:
-    """Whoever reaches the port can open them: beyond the bound they are closed, and Aldis has its descriptors."""
-    port = free_port()
-    async with serve(HealthPages(), LOOPBACK, port):
-        open_ones = [await asyncio.open_connection(LOOPBACK, port) for _ in range(MAX_CONNECTIONS)]
-        for _ in range(20):
-            reader, writer = await asyncio.open_connection(LOOPBACK, port)
-            assert await asyncio.wait_for(reader.read(), DEADLINE_SECONDS) == b""
-            writer.close()
-        open_ones[0][1].write(b"GET /healthz HTTP/1.0\r\n\r\n")
-        assert (await open_ones[0][0].read()).startswith(b"HTTP/1.0 503")
-        for _, writer in open_ones:
-            writer.close()
 
 
 async def test_who_is_not_trusted_stands_on_the_page_by_label(store: Store, clock: SetClock) -> None:

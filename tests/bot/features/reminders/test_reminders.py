@@ -24,7 +24,7 @@ from bot.loops.maintenance import Membership
 from bot.metrics import Counts
 from bot.settings import LocaleSettings
 from bot.signal.protocol import Group
-from store import Store, open_store
+from store import Store
 from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, contents, says
 from tests.bot.commands.test_commands import plain, told
@@ -249,21 +249,6 @@ async def test_a_late_one_says_by_how_much_and_a_repeated_one_comes_once(store: 
         assert await told(aldis, "/remind") == "• 1: tomorrow at 08:00, every day: pills"
 
 
-async def test_it_comes_once_however_the_process_ends(path: Path, clock: SetClock) -> None:
-    """Planned, due while Aldis is away, come in the next life, and not again in the one after."""
-    async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h tea")
-    clock.move(HOUR)
-    async with open_store(path, realm="signal") as store:
-        await reminder_scheduler(store, clock).attend_all()  # dies before anything is sent
-        assert (await store.read(lambda repos: repos.outbox.backlog())).items == 1
-    async with open_store(path, realm="signal") as store, app_harness(store, clock) as aldis:
-        await come(aldis)
-        assert texts(aldis) == ["⏰ tea"]
-        await come(aldis)
-        assert len(aldis.transport.sent) == 1
-
-
 def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None = None) -> ReminderScheduler:
     turns = Turns(store, clock, max_turns=20, timezone="UTC")
     reminders = Reminders(store, clock, turns, account=ACCOUNT, locale=LocaleSettings())
@@ -272,19 +257,6 @@ def reminder_scheduler(store: Store, clock: SetClock, allowed: AccessList | None
 
 
 # By the model
-
-
-async def test_the_model_plans_it_and_tells_the_time(store: Store, clock: SetClock) -> None:
-    """The tool's answer holds weekday, date and zone; the reminder comes in the conversation."""
-    async with app_harness(store, clock, ported=(Remind,)) as aldis:
-        aldis.model.script = [remind(text="bins", local_datetime="2026-11-23T08:00"), says("Monday at 8.")]
-        assert await told(aldis, "remind me on Monday at 8 to put the bins out") == "Monday at 8."
-        [content] = contents(aldis.model.requests[-1])
-        assert "Monday 2026-11-23 08:00 UTC" in content
-        assert '"zone_is_known":false' in content
-        clock.move(2 * 86_400)
-        await come(aldis)
-        assert texts(aldis)[-1].startswith("⏰ bins")
 
 
 async def test_the_tool_lists_cancels_and_keeps_the_zone(store: Store, clock: SetClock) -> None:
@@ -480,24 +452,6 @@ async def test_taking_the_message_back_takes_the_reminder_back(store: Store, clo
         assert await aldis.count("SELECT count(*) FROM reminders") == 0
 
 
-@pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
-async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
-    """Those of the conversation, or all of the person's, and nobody else's."""
-    async with app_harness(store, clock) as aldis:
-        await told(aldis, "/remind in 1h own secret")
-        await told(aldis, "/remind in 1h group secret", group=GROUP)
-        await told(aldis, "/remind in 1h bob's", group=GROUP, author=BOB)
-        await told(aldis, command)
-        await aldis.quiet()
-        left = 1 if "everything" in command else 2
-        assert await aldis.count("SELECT count(*) FROM reminders") == left
-        before = len(aldis.transport.sent)
-        clock.move(HOUR)
-        await come(aldis)
-        assert len(aldis.transport.sent) - before == left
-        assert not [text for text in texts(aldis, before) if "own" in text]
-
-
 # What waits to be sent
 
 
@@ -596,3 +550,21 @@ async def test_a_reaction_cancels_ends_or_puts_off(store: Store, clock: SetClock
         await aldis.maintenance.expire()
         assert await aldis.count("SELECT count(*) FROM reminders WHERE words IS NOT NULL OR plan IS NOT NULL") == 0
         assert await react("⏰") == []
+
+
+@pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])
+async def test_forgetting_destroys_reminders(store: Store, clock: SetClock, path: Path, command: str) -> None:
+    """Those of the conversation, or all of the person's, and nobody else's."""
+    async with app_harness(store, clock) as aldis:
+        await told(aldis, "/remind in 1h own secret")
+        await told(aldis, "/remind in 1h group secret", group=GROUP)
+        await told(aldis, "/remind in 1h bob's", group=GROUP, author=BOB)
+        await told(aldis, command)
+        await aldis.quiet()
+        left = 1 if "everything" in command else 2
+        assert await aldis.count("SELECT count(*) FROM reminders") == left
+        before = len(aldis.transport.sent)
+        clock.move(HOUR)
+        await come(aldis)
+        assert len(aldis.transport.sent) - before == left
+        assert not [text for text in texts(aldis, before) if "own" in text]
