@@ -120,12 +120,12 @@ class Predictions:
         """
         here, turn = await self._store.conversation(context.chat, now=self.clock.now()), TurnId(context.turn)
 
-        def change(repos: Repositories) -> PredictionRow | None:
+        def checked(repos: Repositories) -> PredictionRow | None:
             if not repos.journal.is_running(turn) or repos.reminders.is_run_by_one(turn):
                 raise Denied("the person has not just asked for this themselves")
             return transact(repos, here)
 
-        row = await self._store.transaction(change)
+        row = await self._store.transaction(checked)
         if row is None or row.words is None:
             raise NotFound("the person has no such prediction here; list_predictions shows those that they have")
         return _loaded(row, row.words, context)
