@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -50,25 +51,20 @@ _ENDS_WITHOUT_ZONE = re.compile(r"(?:[0-9]:[0-9]{2}(?:[:.][0-9]+)*|[0-9]{4}-[0-9
 def preload() -> None:
     """See `bot.media.cell`: reads a feed once, with a date."""
     feed = b"<rss><channel><item><title>a &amp; b</title><pubDate>Sat, 21 Nov 2026 12:00:00 GMT</pubDate>"
-    read(feed, url="http://a.example/", charset="utf-8")
+    serve(feed, ("http://a.example/", "utf-8"))
 
 
 def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
-    """See `bot.media.cell`; the arguments are the address and the encoding of `read`."""
-    url, charset = arguments
-    return read(data, url=url, charset=charset)
+    """See `bot.media.cell`; the arguments are the address at which the feed was found, the base of relative ones in it,
+    and what its server says of its encoding, or "".
 
-
-def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
-    """Returns the entries as JSON: a list of objects with `key`, `url`, `title`, `summary`, `published`.
-
-    `url` is where the feed was found, and the base of relative addresses in it; `charset` is what its server says, ""
-    if it says nothing. Texts are still HTML; `url` and `published` (seconds since 1970) can be None. The facts are
-    `title` (of the feed) and `ttl_minutes` (0: not given).
+    Returns no facts, and as JSON the `title`, `ttl_minutes` (0: not given) and `entries`: objects with `key`, `url`,
+    `title`, `summary`, `published`. Texts are still HTML; `url` and `published` (seconds since 1970) can be None.
 
     Raises:
         FileRefused: it is not a feed.
     """
+    url, charset = arguments
     text = _ILLEGAL.sub("", _DECLARATION.sub("", decode(data, charset), count=1)).strip()
     own = frozenset(_OWN_NAMES.findall(text[:4096]))
     root, is_whole = _parsed(_REFERENCE.sub(lambda found: _written(found, own), text).encode())
@@ -77,11 +73,12 @@ def read(data: bytes, *, url: str, charset: str) -> tuple[Facts, bytes]:
         raise FileRefused("it is no feed")
     channel = _children(next(root.iter("channel"), root))
     ttl = _text(channel, ("ttl",), sys.maxsize)
-    facts = {
+    content = {
         "title": _text(channel, ("title",), _MAX_TITLE_CHARS),
         "ttl_minutes": int(ttl) if re.fullmatch("[0-9]{1,6}", ttl) else 0,
+        "entries": _entries(found, urljoin(url, root.get("xml:base", ""))),
     }
-    return facts, json.dumps(_entries(found, urljoin(url, root.get("xml:base", "")))).encode()
+    return {}, json.dumps(content).encode()
 
 
 def _written(found: re.Match[str], own: frozenset[str]) -> str:
@@ -130,29 +127,20 @@ def _entries(found: Sequence[Element], base: str) -> list[dict[str, Any]]:
 
     That is its id or address, unless several entries have the same; an address that several have leads to none of them.
     """
-    fields = [_children(entry) for entry in found]
-    titles = [_text(each, ("title",), _MAX_TITLE_CHARS) for each in fields]
-    links = [_link(entry, each, base) for entry, each in zip(found, fields, strict=True)]
-    # A feed can use any id, of any length.
-    ids = [
-        entry.get("rdf:about") or _text(each, ("guid", "id"), sys.maxsize)
-        for entry, each in zip(found, fields, strict=True)
-    ]
-    names = [own or link for own, link in zip(ids, links, strict=True)]
-    entries = list[dict[str, Any]]()
-    for each, title, link, name in zip(fields, titles, links, names, strict=True):
-        published = next(filter(None, (read_date(_text(each, (date,), 100)) for date in _DATES)), None)
-        key = name if name and names.count(name) == 1 else f"{name}|{link}|{title}|{published}"
-        same = {other for other, leads in zip(titles, links, strict=True) if leads == link}
-        entries.append(
-            {
-                "key": hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32],
-                "url": link if link and len(same) == 1 else None,
-                "title": title,
-                "summary": _text(each, _SUMMARIES, _MAX_SUMMARY_CHARS),
-                "published": published,
-            }
-        )
+    entries, names, titles_at = list[dict[str, Any]](), list[str](), defaultdict[str, set[str]](set)
+    for element in found:
+        fields = _children(element)
+        title, link = _text(fields, ("title",), _MAX_TITLE_CHARS), _link(element, fields, base)
+        published = next(filter(None, (read_date(_text(fields, (date,), 100)) for date in _DATES)), None)
+        summary = _text(fields, _SUMMARIES, _MAX_SUMMARY_CHARS)
+        entries.append({"url": link or None, "title": title, "summary": summary, "published": published})
+        names.append(element.get("rdf:about") or _text(fields, ("guid", "id"), sys.maxsize) or link)  # of any length
+        titles_at[link].add(title)
+    for entry, name in zip(entries, names, strict=True):
+        link = entry["url"] or ""
+        key = name if name and names.count(name) == 1 else f"{name}|{link}|{entry['title']}|{entry['published']}"
+        entry["key"] = hashlib.sha256(key.encode(errors="replace")).hexdigest()[:32]
+        entry["url"] = link if link and len(titles_at[link]) == 1 else None
     return entries
 
 

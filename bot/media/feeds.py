@@ -18,9 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Annotated
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bot.media.cell import FileRefused
 from bot.media.sandbox import Sandbox
@@ -125,15 +124,8 @@ class Trouble:
 Reading = FeedNews | Unchanged | Gone | Trouble
 
 
-class _Channel(BaseModel):
-    """The facts that a cell reports about a feed."""
-
-    title: str = Field(max_length=1_000)
-    ttl_minutes: int = Field(ge=0, le=1_000_000)
-
-
 class _Entry(BaseModel):
-    """The facts that a cell reports about an entry; see `bot.media.feed_parser`."""
+    """What a cell reports about an entry; see `bot.media.feed_parser`."""
 
     key: str = Field(min_length=1, max_length=64)
     url: str | None
@@ -142,7 +134,12 @@ class _Entry(BaseModel):
     published: int | None = Field(ge=-62_000_000_000, le=253_000_000_000)
 
 
-_ENTRIES = TypeAdapter(Annotated[list[_Entry], Field(max_length=100)])
+class _Content(BaseModel):
+    """What a cell reports about a feed."""
+
+    title: str = Field(max_length=1_000)
+    ttl_minutes: int = Field(ge=0, le=1_000_000)
+    entries: list[_Entry] = Field(max_length=100)
 
 
 class FeedReader:
@@ -179,17 +176,17 @@ class FeedReader:
 
     async def _opened(self, page: FetchedPage, marks: FeedValidators, url: str, pause_seconds: float) -> Reading:
         try:
-            facts, entries = await self._sandbox.open(
+            _, content = await self._sandbox.open(
                 "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
             )
-            told, told_pieces = _Channel.model_validate(facts), _ENTRIES.validate_json(entries)
+            told = _Content.model_validate_json(content)
         except (FileRefused, ValidationError):  # the second: it has taken over its cell
             return Trouble(word="unreadable", pause_seconds=pause_seconds)
         return FeedNews(
             url=url,
             marks=marks,
             title=shorten(plain(told.title), _MAX_TITLE_CHARS),
-            pieces=tuple(map(_piece, told_pieces)),
+            pieces=tuple(map(_piece, told.entries)),
             pause_seconds=max(pause_seconds, 60.0 * told.ttl_minutes),
         )
 

@@ -20,7 +20,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -111,9 +110,10 @@ class Sandbox:
         except OSError as error:
             raise _no_room(error) from error
         process = _FORKING.Process(target=cell.run, args=(theirs, name, tuple(arguments)), daemon=True)
+        is_over = threading.Event()
         with ours:
             working = asyncio.get_running_loop().run_in_executor(
-                self._threads, _work, process, ours.dup(), theirs, data, timeout_seconds
+                self._threads, _work, process, ours.dup(), theirs, data, timeout_seconds, is_over
             )
             try:
                 async with asyncio.timeout(timeout_seconds + 2 * _KILL_SECONDS):
@@ -122,6 +122,7 @@ class Sandbox:
                 _log.error("the process that forks the sandbox processes hangs")
                 raise FileRefused(_NO_ROOM) from error
             except asyncio.CancelledError:
+                is_over.set()
                 with suppress(OSError):  # its thread sees the end of the channel, and ends the cell
                     ours.shutdown(socket.SHUT_RDWR)
                 raise
@@ -165,49 +166,45 @@ def _no_room(error: OSError | EOFError) -> FileRefused:
 
 
 def _work(
-    process: BaseProcess, channel: socket.socket, theirs: socket.socket, data: bytes, seconds: float
+    process: BaseProcess,
+    channel: socket.socket,
+    theirs: socket.socket,
+    data: bytes,
+    seconds: float,
+    is_over: threading.Event,
 ) -> tuple[bytes, int]:
-    """Returns the answer of a new cell, and its exit status, negative for a signal. Waits, so it has a thread."""
+    """Returns the answer of a new cell, and its exit status, negative for a signal; ends it after these seconds, or if
+    the channel ends when `is_over` is set. Waits, so it has a thread.
+    """
+    answer = bytearray()
     with channel:
         try:
             with theirs, _BEGINNING:
                 process.start()
         except (OSError, EOFError) as error:
             raise _no_room(error) from error
+        ending = threading.Timer(seconds, lambda: (is_over.set(), process.kill()))
+        ending.start()
         try:
-            return _exchanged(channel, process, data, time.monotonic() + seconds)
-        except TimeoutError as error:
-            raise FileRefused("opening it takes too long") from error
+            with suppress(ConnectionError):  # it has died, as its status will say
+                channel.sendall(data)
+                channel.shutdown(socket.SHUT_WR)
+                while (piece := channel.recv(_PIECE_BYTES)) and len(answer) <= _MAX_ANSWER_BYTES:
+                    answer += piece
+            if is_over.is_set() or len(answer) > _MAX_ANSWER_BYTES:
+                process.kill()
+            # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
+            has_ended = bool(connection.wait([process.sentinel], seconds + _KILL_SECONDS))
+            if is_over.is_set() or not has_ended:
+                raise FileRefused("opening it takes too long")
+            with _BEGINNING:
+                return bytes(answer), process.exitcode or 0
         finally:
+            ending.cancel()
             process.kill()
             connection.wait([process.sentinel], _KILL_SECONDS)
             with _BEGINNING, suppress(ValueError):  # it hangs where even SIGKILL does not reach it
                 process.close()
-
-
-def _exchanged(channel: socket.socket, process: BaseProcess, data: bytes, ends_at: float) -> tuple[bytes, int]:
-    answer = bytearray()
-    with suppress(ConnectionError):  # it has died, as its status will say
-        channel.settimeout(_left(ends_at))
-        channel.sendall(data)
-        channel.shutdown(socket.SHUT_WR)
-        while piece := channel.recv(_PIECE_BYTES):
-            answer += piece
-            if len(answer) > _MAX_ANSWER_BYTES:
-                process.kill()
-                break
-            channel.settimeout(_left(ends_at))
-    # A cell can fall silent and go on computing, so its end is waited for as well as its answer.
-    if not connection.wait([process.sentinel], _left(ends_at)):
-        raise TimeoutError
-    with _BEGINNING:
-        return bytes(answer), process.exitcode or 0
-
-
-def _left(ends_at: float) -> float:
-    if (seconds := ends_at - time.monotonic()) <= 0:
-        raise TimeoutError
-    return seconds
 
 
 def _read(answer: bytes) -> tuple[Facts, bytes]:

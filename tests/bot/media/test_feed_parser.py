@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.media.cell import FileRefused
-from bot.media.feed_parser import MAX_ENTRIES, read
+from bot.media.feed_parser import MAX_ENTRIES, serve
 from tests.conftest import NOON
 from tests.servers.feeds import HOSTILE, Item, atom, rss
 from tools import canonical_url, plain
@@ -16,8 +16,12 @@ from tools import canonical_url, plain
 URL = "https://lamp.example/news/feed.xml"
 
 
+def read(data: bytes, charset: str = "") -> dict[str, Any]:
+    return json.loads(serve(data, (URL, charset))[1])
+
+
 def entries(data: bytes, charset: str = "") -> list[dict[str, Any]]:
-    return json.loads(read(data, url=URL, charset=charset)[1])
+    return read(data, charset)["entries"]
 
 
 @pytest.mark.parametrize("made", [rss, atom])
@@ -25,9 +29,9 @@ def test_both_kinds_come_to_the_same(made: Any) -> None:
     """Title, address, time in UTC, summary; a relative address is one of the feed's."""
     at = NOON - timedelta(hours=2)
     data = made(Item(title="Lit & bright", link="/lit?a=1", at=at, guid="7", summary="<p>At <b>dusk</b></p>"))
-    facts, _ = read(data, url=URL, charset="")
-    assert facts == {"title": "The Lamp Post", "ttl_minutes": 0}
-    [entry] = entries(data)
+    found = read(data)
+    assert (found["title"], found["ttl_minutes"]) == ("The Lamp Post", 0)
+    [entry] = found["entries"]
     assert entry | {"key": ""} == {
         "key": "",
         "url": "https://lamp.example/lit?a=1",
@@ -68,8 +72,8 @@ def test_only_the_beginning_is_read() -> None:
 
 def test_the_time_to_live_is_told() -> None:
     """In minutes, where it is a number of them."""
-    assert read(rss(more="<ttl>90</ttl>"), url=URL, charset="")[0]["ttl_minutes"] == 90
-    assert read(rss(more="<ttl>soon</ttl>"), url=URL, charset="")[0]["ttl_minutes"] == 0
+    assert read(rss(more="<ttl>90</ttl>"))["ttl_minutes"] == 90
+    assert read(rss(more="<ttl>soon</ttl>"))["ttl_minutes"] == 0
 
 
 def test_the_server_knows_the_encoding() -> None:
@@ -82,7 +86,7 @@ def test_the_server_knows_the_encoding() -> None:
 def test_what_is_no_feed_is_refused(what: str) -> None:
     """A page of the web, for instance."""
     with pytest.raises(FileRefused, match="no feed"):
-        read(HOSTILE[what], url=URL, charset="")
+        read(HOSTILE[what])
 
 
 def test_a_feed_reads_no_file_of_the_machine(tmp_path: Path) -> None:
@@ -91,7 +95,7 @@ def test_a_feed_reads_no_file_of_the_machine(tmp_path: Path) -> None:
     file = tmp_path / "private.xml"
     file.write_bytes(rss(Item(title="A secret", link="/secret")))
     with pytest.raises(FileRefused, match="no feed"):
-        read(bytes(file), url=URL, charset="")
+        read(bytes(file))
 
 
 def test_broken_tags_and_dates_do_no_harm() -> None:

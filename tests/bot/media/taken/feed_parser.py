@@ -13,7 +13,7 @@ from tests.bot.media.hostile import say
 
 ENTRIES = [{"key": "", "url": 7, "title": "x" * 9_000_000, "summary": None, "published": "now"}]
 ANSWERS = {
-    "/feed": json.dumps({"title": "Taken", "ttl_minutes": -1}) + "\n" + json.dumps(ENTRIES),
+    "/feed": "{}\n" + json.dumps({"title": "Taken", "ttl_minutes": 1, "entries": ENTRIES}),
     "/number": "7\n",
     "/deep": "[" * 1_000_000 + "\n",
     "/refused": json.dumps({"refused": {"words": "x" * 1000}}) + "\n",
