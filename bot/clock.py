@@ -116,10 +116,6 @@ class Clock:
             self._step = None
         return take_back
 
-    def begin_after(self, at: datetime) -> None:
-        """Moves own time to `at` at least: the latest time that is known to have passed."""
-        self._to_own = max(self._to_own, _ns(at) - self._counted_ns())
-
     def _looked(self) -> int:
         """Checks whether the clock was set; returns the counted time."""
         with self._lock:

@@ -2,8 +2,6 @@
 
 A transport hands on an `Envelope`: the raw frame and the few fields that tell who it is from. The frame is parsed into
 an `Event` only after the inbox has committed, so a frame that cannot be parsed is never lost.
-Left to others: signal-cli's JSON (`bot.signal.envelope`), the form in which the store keeps them
-(`bot.event_json`), who may write (`bot.access.access`).
 """
 
 import re
@@ -36,7 +34,7 @@ class Account:
 
     @property
     def name(self) -> str:
-        """The account's name in calls to the bridge: the number, which every version accepts, or else the uuid."""
+        """Its name in calls to the bridge: the number, which every version accepts, or else the uuid."""
         return self.number or self.id or ""
 
     def is_called(self, name: str) -> bool:
@@ -126,18 +124,16 @@ class Envelope:
     from_self: bool = False
     """Whether the account itself wrote it, on another device (a sync message)."""
     server_at: int | None = None
-    """When Signal's server received it, in milliseconds since 1970: the one time its sender cannot choose. None if the
-    bridge does not tell."""
+    """When Signal's server received it, in milliseconds since 1970; None if the bridge does not tell."""
     expires_in_seconds: int = 0
     """The disappearing-message timer it was sent under; 0 means it stays."""
     waited_ms: int | None = None
-    """How long it had waited for Aldis on arrival, by the clock of Signal's server if the bridge tells both times.
-    None if not known (yet)."""
+    """How long it had waited for Aldis on arrival, by the clock of Signal's server; None if not known (yet)."""
     is_command: bool = False
-    """Whether the message begins with a slash and a letter, possibly after a mention or a name: a command to Aldis. So
-    may be what is nothing but a word that stops an answer."""
+    """Whether it is a command: a slash and a letter, possibly after a mention or a name, or a word that stops an answer
+    and nothing else."""
     group_revision: int | None = None
-    """The group's revision as its sender knows it; every join and leave makes a new one. None if it does not say."""
+    """The group's revision as its sender knows it, which every join and leave raises; None if it does not say."""
 
     @property
     def is_urgent(self) -> bool:
@@ -190,10 +186,7 @@ class ScheduledPrompt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Incoming:
-    """A message that a person wrote.
-
-    `text` has native mentions written out as `@name`; it may be empty (a picture alone, a sticker).
-    """
+    """A message that a person wrote."""
 
     author: PersonId
     name: str | None
@@ -201,6 +194,7 @@ class Incoming:
     chat: ChatId
     sent_at: SentId
     text: str
+    """With native mentions written out as `@name`; may be empty (a picture alone, a sticker)."""
     mentions_me: bool = False
     mentioned: tuple[NamedPerson, ...] = ()
     """The other people it mentions natively."""
@@ -221,7 +215,7 @@ class Incoming:
     preface: str = ""
     """A note from Aldis to the model, placed before the words; may be empty."""
     scheduled: ScheduledPrompt | None = None
-    """Set when nobody wrote it just now: a reminder asks. Its words are not the person's own."""
+    """Set when a reminder asks: its words are not the person's own."""
 
     @property
     def files(self) -> tuple[Attachment, ...]:
@@ -317,10 +311,7 @@ _IN_FRONT = frozenset({"So", "Cf", "Mn", "Zs"})
 _SKIN_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))
 _MENTION = "\ufffc"
 """Signal's placeholder for a mention."""
-_MAX_IN_FRONT = 20
-
-
-_MAX_STOP_CHARS = 40
+_MAX_IN_FRONT, _MAX_STOP_CHARS = 20, 40
 _STOP_WORDS = {"stop", "stopp", "halt", "arrête", "arrete", "para", "cancel", "never mind", "nevermind"}
 
 
@@ -409,16 +400,14 @@ class Reply:
     ok: bool = True
     """False if the words report a failure instead of answering."""
     notice_of: int | None = None
-    """If this is a notice that something may not have arrived: the outbox item it is about. A notice that itself does
-    not arrive causes no further notice.
-    """
+    """The outbox item that may not have arrived, if this says so; such a notice causes no further notice."""
     last: bool = True
     """False for all but the last part of an answer in several parts."""
     answers: tuple[SentId, ...] = ()
     """The messages this reply answers, oldest first."""
     edits: SentId | None = None
-    """The newest revision of an earlier message of ours that this one replaces; None: a new message. Set by the sender
-    when it sends, because the revision is unknown before."""
+    """The newest revision of an earlier message of ours that this one replaces, set by the sender when it sends; None:
+    a new message."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

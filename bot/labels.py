@@ -6,8 +6,7 @@
     what it had Aldis    the same: a fact, a reminder, a prediction, a summary
     keep
 
-Integrity and confidentiality are separate: a source may be writable by anybody (`is_trusted` false), and it may be
-private. `bot.trust.rules` decides by labels; `bot.trust.provenance` assigns them.
+`bot.trust.rules` decides by labels; `bot.trust.provenance` assigns them.
 
 Source: Costa and others, "Securing AI Agents with Information-Flow Control" (FIDES), arXiv 2505.23643, 2025.
 """
@@ -23,12 +22,10 @@ SourceKind = Literal["page", "search", "tool", "file", "voice", "person", "talk"
 """`person`: the words of somebody other than the asker; `talk`: what people in a group say to each other; `unknown`:
 read before labels existed, or no longer known."""
 
-MAX_SOURCES = 8
-"""The limit per kind of trust in one label; the oldest are dropped."""
-MAX_PEOPLE = 16
-"""The limit in one label; beyond it, only the existence of others is known."""
-_MAX_NAME_CHARACTERS = 60
-_MAX_PLAIN_CHARACTERS = 30
+MAX_SOURCES, MAX_PEOPLE = 8, 16
+"""The limits in one label: of sources per kind of trust, the oldest of which are dropped, and of people, beyond whom
+only the existence of others is known."""
+_MAX_NAME_CHARACTERS, _MAX_PLAIN_CHARACTERS = 60, 30
 _PLAIN_NAME = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?(?: [^\W\d_]+(?:['’-][^\W\d_]+)*\.?)?")
 
 

@@ -1,8 +1,7 @@
 """Messages that models read and write, free of any vendor: their parts and their versioned JSON.
 
 A conversation is a tuple of messages with the roles `user`, `assistant` and `tool`. The journal and the history store
-the same values, so their JSON has a version; `dump_messages` and `load_messages` are the only way in and out.
-Left to others: the vendors' wire formats (`bot.models`), what is kept and for how long (`store`).
+the same values by `dump_messages` and `load_messages`.
 """
 
 import json
@@ -30,24 +29,21 @@ class Text:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolCall:
-    """The model's request to run a tool.
-
-    `arguments` is the JSON object the model wrote, not validated yet; if it wrote anything else, `malformed` holds that
-    and `arguments` is empty, so that the toolbox can answer with the error.
-    """
+    """The model's request to run a tool."""
 
     id: CallId
     name: str
     arguments: Mapping[str, object]
+    """The JSON object that the model wrote, not validated yet."""
     malformed: str | None = None
+    """What it wrote instead of an object, for the error; `arguments` is then empty."""
     kind: Literal["tool_call"] = "tool_call"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Opaque:
-    """A block that only its vendor understands (thinking, reasoning items), sent back unchanged within the turn.
-
-    `data` is the vendor's JSON. It depends on what came before it, so it is stripped when a turn enters the history.
+    """A block that only its vendor understands (thinking, reasoning items), sent back unchanged within the turn; it
+    depends on what came before it, so the history does not keep it.
     """
 
     vendor: str
@@ -57,15 +53,12 @@ class Opaque:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolAnswer:
-    """The result of one tool call, errors included.
-
-    `content` is a JSON object as text: `{"ok": true, "untrusted_data": ...}` or
-    `{"ok": false, "error": ..., "message": ...}`. `ok` repeats that verdict for vendors that want a flag.
-    """
+    """The result of one tool call, errors included."""
 
     call_id: CallId
     name: str
     content: str
+    """A JSON object: `{"ok": true, "untrusted_data": ...}` or `{"ok": false, "error": ..., "message": ...}`."""
     ok: bool
     labels: Labels | None = field(default=None, compare=False)
     """Where it comes from; None: it is older than labels, or not labelled yet."""
@@ -117,8 +110,7 @@ class UserMessage:
     sent_at: tuple[int, ...] = ()
     """Signal's ids of the messages it is made of, oldest first; empty if nobody needs them."""
     media: tuple[Medium, ...] = ()
-    """Attachments that a model can look at itself, in their order. A provider whose model cannot take one tells the
-    model so in its place."""
+    """Attachments that a model can look at itself, in their order."""
     labels: Labels | None = field(default=None, compare=False)
     """Where it comes from; None: it is older than labels, or not labelled yet."""
 
@@ -141,8 +133,7 @@ class AssistantMessage:
     parts: tuple[AssistantPart, ...]
     role: Literal["assistant"] = "assistant"
     labels: Labels | None = field(default=None, compare=False)
-    """Where it comes from: everything the model had read by then. None: it is older than labels, or not labelled
-    yet."""
+    """Where it comes from: everything the model had read by then; None as above."""
     pages: tuple[Page, ...] | None = None
     """The pages it cites, in the order people see them. None: not an answer to people."""
 
@@ -180,20 +171,12 @@ def dump_messages(messages: Sequence[Message]) -> bytes:
 
 
 def load_messages(data: bytes) -> tuple[Message, ...]:
-    """The messages written by `dump_messages`.
-
-    Raises:
-        UnreadableJson: the version is unknown or the JSON does not fit it.
-    """
+    """The messages written by `dump_messages`; raises `UnreadableJson` if they are none."""
     return load_json(_messages, data, "message")
 
 
 def load_question(data: bytes | None) -> UserMessage | None:
-    """The question at the start of these messages; None if they are missing or start with something else.
-
-    Raises:
-        UnreadableJson: as `load_messages`.
-    """
+    """The question at the start of these messages, as by `load_messages`; None if there is none."""
     first = next(iter(load_messages(data)), None) if data is not None else None
     return first if isinstance(first, UserMessage) else None
 
@@ -220,7 +203,7 @@ class IdentityCache(Generic[_Of, _Made]):
 
     def of(self, item: _Of) -> _Made:
         """Returns what was made of the object."""
-        return self.each((item,))[0]
+        return (self._known.get(id(item)) or self._entry(item))[1]
 
     def each(self, items: Iterable[_Of]) -> list[_Made]:
         """Returns what was made of each object, in order."""

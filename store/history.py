@@ -436,12 +436,3 @@ class OwnTime(Repository):
             "own_ns = excluded.own_ns",
             astuple(time),
         )
-
-    def latest(self) -> datetime | None:
-        """Returns when something last went out or came in, as far as is known; None: never."""
-        return moment_if(
-            self.value(
-                "SELECT max(at) FROM (SELECT max(until) AS at FROM listening UNION ALL SELECT max(started_at) FROM ("
-                "SELECT started_at FROM turns ORDER BY id DESC LIMIT 1))"
-            )
-        )

@@ -249,11 +249,9 @@ async def own_clock(store: Store, clock: Clock | None = None) -> Clock:
         StoreError: the store cannot be read.
     """
     clock = clock or Clock()
-    kept, latest = await store.read(lambda repos: (repos.own_time.last(), repos.own_time.latest()))
+    kept = await store.read(lambda repos: repos.own_time.last())
     if kept is not None:
         clock.resume(kept)
-    elif latest is not None:
-        clock.begin_after(latest)
     return clock
 
 

@@ -1,6 +1,6 @@
 """The seam to the models: a `Request` goes in, a `Completion` comes out; every vendor is an adapter of it.
 
-The double that ships for this seam is `bot.models.offline`.
+The double that ships is `bot.models.offline`.
 """
 
 from collections.abc import Mapping
@@ -40,18 +40,15 @@ class Attempt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """A request to a model. `system` and `tools` stay the same within a turn and, if possible, between turns.
-
-    `messages` are whole turns (`store.history`), end with a user or tool message, and contain opaque parts only
-    within the running turn.
-    """
+    """A request to a model. `system` and `tools` stay the same within a turn and, if possible, between turns."""
 
     system: str
     """The same for all conversations, so that they share it in a cache."""
     messages: tuple[Message, ...]
+    """Whole turns that end with a user or tool message; opaque parts are in the running turn alone."""
     tools: tuple[ToolOffer, ...]
     may_call_tools: bool
-    """False disables the tools but keeps their descriptions: vendors want both to understand the history."""
+    """False keeps the descriptions of the tools, which vendors want with a history that has calls."""
     max_output_tokens: int
     timeout_seconds: float
     """How long a model may take for the whole answer."""
@@ -102,12 +99,10 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Completion:
-    """A model's answer.
-
-    `message` is None if it wrote nothing that can be kept (an empty answer, a bare refusal).
-    """
+    """A model's answer."""
 
     message: AssistantMessage | None
+    """None if it wrote nothing that can be kept (an empty answer, a bare refusal)."""
     stop: Stop
     usage: Usage
     provider: str

@@ -4,10 +4,8 @@
           shared ........'                  marks ....'.................'..........'
 
 Reading costs a tenth of the price; writing costs a quarter more than it (for five minutes) or twice as much (for an
-hour), so a write pays off with the first read in time. How long that is follows from the pauses of this chat, which are
-part of the request: nothing has to be remembered, and a restart loses nothing. Thinking within a turn is removed
-afterwards, so the next turn finds the question in the cache, and what follows it only if nothing was thought.
-Left to others: how a vendor is told (`anthropic`, `openai_responses`).
+hour), so a write pays off with the first read in time, which the pauses of this chat foretell. Thinking within a turn
+is removed afterwards: the next turn finds the question in the cache, and what follows it only if nothing was thought.
 
 Source: platform.claude.com (prompt caching: prices, lifetimes, look-back, what changes invalidate) and
 developers.openai.com (prompt caching), 2026-11-22.
@@ -68,8 +66,7 @@ def outlives_half_an_hour(messages: Sequence[Message]) -> bool:
 def _comes_back_late(messages: Sequence[Message]) -> bool:
     """Whether the next question may well come after more than five minutes but within an hour.
 
-    One such pause is enough, because losing the cache costs ten times what an hour costs extra. At the beginning nobody
-    knows; most people pause.
+    One such pause is enough, because losing the cache costs ten times what an hour costs extra; at first, most pause.
     """
     pauses = _pauses(messages)
     return not pauses or any(_FEW_MINUTES < pause <= _HOUR for pause in pauses)

@@ -16,7 +16,6 @@ models.
                                refused is noted, because a model that refuses everything is set up wrongly
     ContextTooLong             raised at once: the caller shortens the history
 
-Left to others: what a vendor's failures mean (its adapter), what people are told about them (`bot.i18n.phrases`).
 """
 
 import asyncio

@@ -3,10 +3,8 @@
     calls of the turn, past and new --wrapped--> more_tools(tool, arguments) --unwrapped--> the tool's own call
 
 So the beginning of every request stays small and always the same, and a cache keeps it whichever tools are used;
-vendors' own tool search leaves blocks in the conversation that no history keeps. Everything else (the loop, the
-journal, approvals, the history) deals with calls of the tools themselves.
-Left to others: which tools these are (`tools`, and `bot.chat.room` where a window is small), the description of one
-(`bot.chat.offers`).
+vendors' own tool search leaves blocks in the conversation that no history keeps. Everything else deals with calls of
+the tools themselves.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -165,17 +165,6 @@ def test_a_machine_that_comes_back_before_it_went_waits_for_the_right_time() -> 
     assert clock.now() == clock.wall() == NOON + timedelta(seconds=30 + 8 * HOUR + STOOD)
 
 
-def test_own_time_begins_after_what_is_known() -> None:
-    """A store of an older Aldis knows that it was later once; an earlier time changes nothing."""
-    machine = Machine()
-    clock = machine.clock()
-    clock.begin_after(NOON - timedelta(hours=1))
-    assert clock.now() == NOON
-    clock.begin_after(NOON + timedelta(hours=1))
-    assert clock.now() == NOON + timedelta(hours=1)
-    assert clock.settled_now() == clock.wall() == NOON
-
-
 def test_a_set_clock_stands_still_until_time_passes_or_it_is_set() -> None:
     """By the same rules as the machine's."""
     clock = SetClock(NOON)
