@@ -11,7 +11,6 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -47,10 +46,6 @@ _NOT_THE_WAY = (BadKey, ContextTooLong, Overloaded, Unreadable)
 """Failures that another way of asking cannot fix, whatever their words."""
 
 
-class AnswerTooLarge(httpx2.ReadError):
-    """The answer has no end, or none that anyone waits for."""
-
-
 async def limit_answer(answer: httpx2.Response) -> None:
     """Limits how much of an answer is read, because the SDKs read whatever arrives: a response hook for a client."""
     if isinstance(answer.stream, httpx2.AsyncByteStream):
@@ -66,7 +61,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             size += len(chunk)
             if size > MAX_ANSWER_BYTES:
-                raise AnswerTooLarge("more than an answer may hold")
+                raise httpx2.ReadError("more than an answer may hold")
             yield chunk
 
     async def aclose(self) -> None:
@@ -190,8 +185,6 @@ class Adapter(ABC):
         """The answer; if the server wants to be asked differently, the answer to that."""
         quirks = self._set | (_quirks_of(self._lesson.capabilities) | self._lesson.quirks) - self._never
         while True:
-            most = self._lesson.max_output_tokens or request.max_output_tokens
-            request = replace(request, max_output_tokens=min(request.max_output_tokens, most))
             try:
                 return await self._answered(request, quirks)
             except self.failures as error:
@@ -208,9 +201,6 @@ class Adapter(ABC):
         """
         if isinstance(refusal.error(provider=self.name, model=self._model), _NOT_THE_WAY):
             return None
-        if (most := wire.max_output_tokens(refusal.words, request)) is not None:
-            self._lesson.max_output_tokens = most
-            return frozenset()
         said = f"{refusal.code} '{refusal.param}' {refusal.words}"
         rest = self._learnable(request) - quirks
         name = next((one for one, words in self.quirks.items() if one in rest and words.search(said)), None)

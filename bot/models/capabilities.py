@@ -89,8 +89,6 @@ class Lesson:
     """What its server says of it."""
     quirks: frozenset[str] = frozenset()
     """What its server does not take, by its refusals (see `bot.models.adapter`)."""
-    max_output_tokens: int | None = None
-    """Its maximum answer length, if a refusal has named it."""
     window_tokens: int | None = None
     """Its window, if a refusal has named it."""
 

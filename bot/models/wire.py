@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from bot.errors import BadKey, ContextTooLong, NoSuchModel, Overloaded, ProviderError, Rejected, Unavailable, Unreadable
 from bot.messages import AssistantMessage, AssistantPart, CallId, IdentityCache, Opaque, Text, ToolCall
-from bot.models.base import Request, Stop, ToolOffer, Usage
+from bot.models.base import Stop, ToolOffer, Usage
 
 
 class Wire(BaseModel):
@@ -191,6 +191,7 @@ _PHRASES: Mapping[str, type[ProviderError]] = {
     "tool_use_failed": Unavailable,  # Groq could not read its model's call; the next one may be readable
     # The operator can act on these.
     **dict.fromkeys(("does not support tools", "tool choice requires", "tools param requires"), Rejected),
+    **dict.fromkeys(("the maximum allowed number of output tokens", "completion tokens, whereas"), Rejected),
 }
 """Codes and fragments of services' own wording, in lower case, with their meaning; the first match counts."""
 
@@ -220,16 +221,6 @@ Source: issue threads, 2026-11-22: OpenAI and vLLM ("maximum context length is 8
 tokens)").
 """
 _MIN_WINDOW_TOKENS = 512
-
-_MAX_OUTPUT = re.compile(
-    r"at most (\d{2,7}) completion tokens|max_tokens: \d+ > (\d{2,7}), which is the maximum allowed number of output",
-    re.IGNORECASE,
-)
-"""How services tell a model's maximum answer length.
-
-Source: issue threads, 2026-11-22: OpenAI ("max_tokens is too large: 100000. This model supports at most 16384
-completion tokens"), Anthropic ("max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens").
-"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -273,13 +264,6 @@ def window_tokens(words: str) -> int | None:
     found = _WINDOW.search(words)
     tokens = int(re.sub(r"[,_]", "", found[1])) if found else 0
     return tokens if tokens >= _MIN_WINDOW_TOKENS else None
-
-
-def max_output_tokens(words: str, request: Request) -> int | None:
-    """A model's maximum answer length according to a refusal; None if the refusal is not about that."""
-    found = _MAX_OUTPUT.search(words)
-    most = int(found[1] or found[2]) if found else 0
-    return most if 0 < most < request.max_output_tokens else None
 
 
 def _retry_after_seconds(headers: Mapping[str, str]) -> float | None:

@@ -211,24 +211,6 @@ async def test_a_server_that_wants_the_other_api_is_asked_there() -> None:
         assert paths == ["/v1/chat/completions", "/v1/responses", "/v1/responses"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("chat", "max_tokens is too large: 16384. This model supports at most 8192 completion tokens, whereas"),
-        ("responses", "max_output_tokens is too large: 16384. This model supports at most 8192 completion tokens"),
-        ("anthropic", "max_tokens: 16384 > 8192, which is the maximum allowed number of output tokens for X"),
-    ],
-)
-async def test_a_longer_answer_than_the_model_gives(open_vendors: dict[str, Vendor], kind: str, words: str) -> None:
-    """Is asked for again as long as it says it may be."""
-    vendor = open_vendors[kind]
-    vendor.begin()
-    vendor.fails(400, words, "invalid_request_error")
-    assert (await vendor.provider.complete(replace(QUESTION, max_output_tokens=16_384))).stop is Stop.END
-    names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
-    assert [vendor.sent[name] for name in names if name in vendor.sent] == [8192]
-
-
 @pytest.mark.parametrize("how", [{"refuses": frozenset({"reasoning_effort"})}, {"thinks": False}])
 async def test_a_server_that_knows_no_effort_is_not_told_any(how: dict[str, Any]) -> None:
     """From then on; nor is one whose model does not think."""
