@@ -40,21 +40,15 @@ def spell_commands(text: str) -> str:
 
 def _command() -> str:
     program = Path(sys.argv[0] if sys.argv else "")
-    if program.stem == NAME:
-        return _as_typed(program, NAME)
     if program.parts[-2:] == _MODULE:
         return f"{_as_typed(Path(sys.executable), 'python')} -m bot"
-    return NAME
+    return _as_typed(program, NAME) if program.stem == NAME else NAME
 
 
 def _as_typed(program: Path, name: str) -> str:
-    """The bare name if a shell finds this program by it, else its path, relative if below this folder; quoted for a
-    shell.
-    """
-    found = shutil.which(name)
-    if found is not None and Path(found).absolute() == program.absolute():
-        return name
+    """The bare name if a shell finds this program by it, else its path, relative if below this folder."""
     path, here = program.absolute(), Path.cwd()
-    if path.parent == here:
-        return shlex.quote(f"./{path.name}")  # a shell does not look for a bare name in the current folder
-    return shlex.quote(str(path.relative_to(here) if path.is_relative_to(here) else path))
+    if path == Path(shutil.which(name) or "").absolute():
+        return name
+    shown = str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+    return shlex.quote(shown if "/" in shown else f"./{shown}")  # a shell looks for no bare name in its folder

@@ -214,11 +214,7 @@ async def _decided_store(settings: Settings, realm: str) -> AsyncGenerator[Store
     """The store, unless it was restored and nobody has decided yet how it goes on."""
     given = settings.store
     async with open_store(
-        given.path,
-        realm=realm,
-        key=given.master_key,
-        old_key=given.old_master_key,
-        reserve_bytes=_RESERVE_BYTES,
+        given.path, realm=realm, key=given.master_key, old_key=given.old_master_key, reserve_bytes=_RESERVE_BYTES
     ) as store:
         if await store.read(lambda repos: repos.restored.restoration()) is not None:
             raise Undecided(UNDECIDED)

@@ -6,7 +6,7 @@ A bridge's own library is imported with the transport that needs it. Left to oth
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -46,15 +46,34 @@ async def signal_transport(
 ) -> SignalTransport:
     """The transport to Signal; waits until the bridge answers and has an account.
 
-    While Aldis `is_being_set_up`, it also waits until somebody has selected an account, if that is not clear.
+    While Aldis `is_being_set_up`, it also waits until an account has been selected, if that is not clear.
 
     Raises:
-        ConfigError: what answers at `SIGNAL__URL` is not a bridge, or not one that works.
+        ConfigError: what answers at `SIGNAL__URL` is not a bridge, or the account that is meant is not there or not
+            clear.
     """
     on_wait = on_wait or log_waits()
-    bridge = await _bridge(settings, on_wait)
-    account = await _account(settings, bridge, on_wait, is_being_set_up=is_being_set_up)
-    return transport(settings, bridge, account)
+    bridge = await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
+    async with aclosing(linking_over(settings, bridge)) as link:
+        unnamed = 0
+        while True:
+            try:
+                account = _only(await _patiently(lambda: choice_of(link, settings.signal.account), on_wait))
+            except ConfigError as error:
+                if not is_being_set_up:
+                    raise
+                on_wait(Wait(str(error), "choice"))
+            else:
+                if account is None:
+                    on_wait(Wait(NO_ACCOUNT, "link"))
+                else:
+                    found = await _patiently(partial(link.identify, account), on_wait)
+                    unnamed += 1
+                    if found.id is None and unnamed == _MAX_UNNAMED:
+                        _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
+                    if found.id is not None or unnamed == _MAX_UNNAMED:
+                        return transport(settings, bridge, found)
+            await asyncio.sleep(_ACCOUNT_PAUSE_SECONDS)
 
 
 @asynccontextmanager
@@ -64,36 +83,23 @@ async def linking_ready(settings: Settings, on_wait: OnWait) -> AsyncGenerator[t
     Raises:
         ConfigError: what answers there is not a bridge.
     """
-    link = linking_over(settings, await _bridge(settings, on_wait))
-    try:
+    bridge = await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
+    async with aclosing(linking_over(settings, bridge)) as link:
         yield link, await _patiently(link.accounts, on_wait)
-    finally:
-        await link.aclose()
 
 
 def transport(settings: Settings, bridge: Bridge, account: Account) -> SignalTransport:
     """The transport for an account over this bridge."""
     signal = settings.signal
+    name, notes, seconds = signal.name, signal.note_to_self, signal.send_timeout_seconds
     if bridge == "signal_cli":
         from bot.signal.signal_cli.transport import SignalCli
 
-        return SignalCli(
-            signal.url,
-            account,
-            name=signal.name,
-            attachments=signal.attachments,
-            takes_notes=settings.signal.note_to_self,
-            send_seconds=signal.send_timeout_seconds,
-        )
+        files = signal.attachments
+        return SignalCli(signal.url, account, name=name, attachments=files, takes_notes=notes, send_seconds=seconds)
     from bot.signal.rest_api.transport import RestApi
 
-    return RestApi(
-        signal.url,
-        account,
-        name=signal.name,
-        takes_notes=settings.signal.note_to_self,
-        send_seconds=signal.send_timeout_seconds,
-    )
+    return RestApi(signal.url, account, name=name, takes_notes=notes, send_seconds=seconds)
 
 
 def linking_over(settings: Settings, bridge: Bridge) -> Linking:
@@ -107,11 +113,6 @@ def linking_over(settings: Settings, bridge: Bridge) -> Linking:
     return RestApiLinking(settings.signal.url)
 
 
-async def _bridge(settings: Settings, on_wait: OnWait) -> Bridge:
-    """The kind of bridge at `SIGNAL__URL`, however long it takes to start."""
-    return await _patiently(lambda: bridge_at(settings.signal.url), on_wait)
-
-
 async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
     """The bridge's answer, asked for until it comes."""
     while True:
@@ -120,35 +121,6 @@ async def _patiently(ask: Callable[[], Awaitable[T]], on_wait: OnWait) -> T:
         except Disconnected as error:
             on_wait(Wait(f"waiting for Signal: {error}"))
         await asyncio.sleep(_PAUSE_SECONDS)
-
-
-async def _account(settings: Settings, bridge: Bridge, on_wait: OnWait, *, is_being_set_up: bool = False) -> Account:
-    """The account to answer for: the configured one, else the only one; waits until there is one.
-
-    Raises:
-        ConfigError: the bridge does not have the configured account, or has several, and nobody can be asked.
-    """
-    link = linking_over(settings, bridge)
-    try:
-        unnamed = 0
-        while True:
-            try:
-                account = _only(await _patiently(lambda: choice_of(link, settings.signal.account), on_wait))
-            except ConfigError as error:
-                if not is_being_set_up:
-                    raise
-                on_wait(Wait(str(error), "choice"))
-            else:
-                if account is None:
-                    on_wait(Wait(NO_ACCOUNT, "link"))
-                elif (found := await _patiently(partial(link.identify, account), on_wait)).id is not None:
-                    return found
-                elif (unnamed := unnamed + 1) == _MAX_UNNAMED:
-                    _log.warning("the bridge does not tell the account's id; Aldis uses its number until it does")
-                    return found
-            await asyncio.sleep(_ACCOUNT_PAUSE_SECONDS)
-    finally:
-        await link.aclose()
 
 
 def _only(choice: Choice) -> Account | None:

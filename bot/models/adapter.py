@@ -16,15 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from bot.errors import (
-    BadKey,
-    ContextTooLong,
-    Overloaded,
-    ProviderError,
-    TooSlow,
-    Unavailable,
-    Unreadable,
-)
+from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, TooSlow, Unavailable, Unreadable
 from bot.models import media, wire
 from bot.models.base import Completion, Request
 from bot.models.capabilities import Capabilities, Lesson, ModelLessons

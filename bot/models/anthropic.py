@@ -34,13 +34,7 @@ from bot.messages import (
     without_opaque,
 )
 from bot.models import caching, media, wire
-from bot.models.adapter import (
-    CONNECT_TIMEOUT_SECONDS,
-    Adapter,
-    PrivateClient,
-    Quirks,
-    http_options,
-)
+from bot.models.adapter import CONNECT_TIMEOUT_SECONDS, Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Request, Stop, ToolOffer, Usage
 from bot.models.capabilities import ModelLessons
 from bot.models.prices import Prices
@@ -63,7 +57,7 @@ _STOPS: Mapping[str | None, Stop] = {
 
 _QUIRKS = {
     # Thinking that is sent back, in whatever way it does not fit.
-    "thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation"),
+    "thinking": re.compile(r"`(?:redacted_)?thinking`|bound to a different conversation")
 }
 
 

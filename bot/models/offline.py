@@ -19,16 +19,7 @@ from zoneinfo import ZoneInfo
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import amount, long_day
 from bot.i18n.phrases import KEPT_FACT, REMINDER_SET, spoken_time, tool_failure
-from bot.messages import (
-    AssistantMessage,
-    AssistantPart,
-    CallId,
-    Text,
-    ToolAnswer,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from bot.messages import AssistantMessage, AssistantPart, CallId, Text, ToolAnswer, ToolCall, ToolMessage, UserMessage
 from bot.models.base import Completion, Request, Stop, Usage
 from bot.settings.values import is_zone
 from tools import Wish

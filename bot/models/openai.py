@@ -23,13 +23,7 @@ from httpx2 import TransportError
 
 from bot.errors import ProviderError, Rejected
 from bot.models import media, openai_chat, openai_responses, wire, words
-from bot.models.adapter import (
-    CONNECT_TIMEOUT_SECONDS,
-    Adapter,
-    PrivateClient,
-    Quirks,
-    http_options,
-)
+from bot.models.adapter import CONNECT_TIMEOUT_SECONDS, Adapter, PrivateClient, Quirks, http_options
 from bot.models.base import Request
 from bot.models.capabilities import ModelLessons, chat_models
 from bot.models.prices import Prices
