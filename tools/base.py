@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, SecretStr
 
 Effects = Literal["none", "repeatable", "once"]
 """What a call changes outside: nothing; something that can happen twice; something that must not."""
@@ -60,7 +60,7 @@ class Arguments(BaseModel):
 class Options(BaseModel):
     """Base class of tool settings, read from `TOOLS__<GROUP>__<FIELD>`.
 
-    An empty variable counts as not set. Errors never repeat a value, as it may be a key.
+    Errors never repeat a value, as it may be a key.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True, hide_input_in_errors=True)
@@ -85,13 +85,6 @@ class Options(BaseModel):
     def seen_by(self) -> tuple[str, ...] | None:
         """Returns who outside this machine sees the arguments, such as `("Open-Meteo: the place",)`; None: unknown."""
         return None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _without_blanks(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        return {name: value for name, value in cast("dict[str, Any]", given).items() if value != ""}
 
 
 def switch(*seen_by: str) -> type[Options]:
@@ -356,11 +349,6 @@ class ToolSource(Protocol):
     @property
     def absent(self) -> Mapping[str, str]:
         """What should provide tools but does not at the moment, by the operator's names, and why, for the operator."""
-        ...
-
-    @property
-    def unfit(self) -> Mapping[str, tuple[str, ...]]:
-        """What provides tools of which some cannot be offered, by the operator's names, and these tools."""
         ...
 
     async def aclose(self) -> None:

@@ -152,13 +152,9 @@ def _ticks(panel: Panel) -> Sequence[float]:
 
 def drawable(words: str) -> str:
     """Returns the words as far as they can be drawn, without accents; empty if none of them can be."""
-    return " ".join(filter(None, map(_drawable_word, words.split())))
-
-
-def _drawable_word(word: str) -> str:
-    spelled = unicodedata.normalize("NFD", unicodedata.normalize("NFC", word).translate(_SPELLED))
+    spelled = unicodedata.normalize("NFD", unicodedata.normalize("NFC", words).translate(_SPELLED))
     kept = "".join(sign for sign in spelled if sign in _BARE)
-    return kept if any(map(str.isalnum, kept)) or not any(map(str.isalnum, word)) else ""
+    return " ".join(kept.split()) if any(map(str.isalnum, kept)) else ""
 
 
 @functools.cache

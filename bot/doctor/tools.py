@@ -133,9 +133,6 @@ async def check_tool_sources(settings: Settings) -> list[Finding]:
             for name, why in source.absent.items():
                 what = f"the MCP server {name} does not answer ({why})"
                 found.append(problem("tools", what, "check it in TOOLS__MCP__SERVERS"))
-            for name, unfit in source.unfit.items():
-                what = f"tools of the MCP server {name} that cannot be offered: {', '.join(unfit)}"
-                found.append(warning("tools", what, "the server has to describe them differently"))
         finally:
             await source.aclose()
     return found

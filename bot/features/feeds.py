@@ -133,11 +133,6 @@ class FeedService:
         """See `tools.ToolSource`: having no feed is not a failure."""
         return {}
 
-    @property
-    def unfit(self) -> Mapping[str, tuple[str, ...]]:
-        """See `tools.ToolSource`: none is."""
-        return {}
-
     async def aclose(self) -> None:
         """See `tools.ToolSource`: nothing runs."""
 

@@ -113,8 +113,6 @@ class McpServer:
         """The tools it offered when it was last up; empty if it was never up."""
         self.why_down = "it has not come up yet"
         """Why it is down, for the operator."""
-        self.unfit: tuple[str, ...] = ()
-        """The names of tools that cannot be offered, for the operator."""
         self.settled = asyncio.Event()
         """Set while nothing is under way: it is up, or the last start has failed."""
         self._timeouts = timeouts
@@ -246,7 +244,7 @@ class McpServer:
             self.settled.clear()
 
     async def _list(self, client: Client) -> None:
-        """Reads its tools: those that the operator wants become `tools`, or `unfit`."""
+        """Reads its tools: those that the operator wants become `tools`, as far as they can be offered."""
         page = await client.list_tools()
         found = page.tools
         while page.next_cursor is not None:
@@ -268,9 +266,8 @@ class McpServer:
             unfit += [*fit][MAX_TOOLS_OF_ONE:]
             names = names_of(self.options.name, wanted, servers=self._servers, taken=self._taken)
             self.tools = tuple(McpTool(here, self, *fit[raw]) for here, raw in names.items())
-            self.unfit = tuple(map(spell_name, unfit[:_MAX_NAMED]))
             if unfit:
-                text = ", ".join(self.unfit)
+                text = ", ".join(map(spell_name, unfit[:_MAX_NAMED]))
                 _log.warning("the MCP server %s: tools that cannot be offered: %s", self.options.name, text)
         self._client = client
         if not self._doubt.is_set():
@@ -471,11 +468,6 @@ class McpServers:
     def absent(self) -> Mapping[str, str]:
         """The servers that are down or not yet started, and why."""
         return {server.options.name: server.why_down for server in self._servers if not server.is_up}
-
-    @property
-    def unfit(self) -> Mapping[str, tuple[str, ...]]:
-        """See `tools.base.ToolSource`."""
-        return {server.options.name: server.unfit for server in self._servers if server.unfit}
 
     async def aclose(self) -> None:
         """Ends all servers."""

@@ -123,10 +123,6 @@ class Tide:
     def absent(self) -> Mapping[str, str]:
         return {} if self.here else {"tide": "it is low"}
 
-    @property
-    def unfit(self) -> Mapping[str, tuple[str, ...]]:
-        return {}
-
     async def tools(self) -> Sequence[Tool]:
         self.asked += 1
         return tuple(self.here)

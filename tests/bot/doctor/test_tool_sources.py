@@ -29,13 +29,3 @@ async def test_servers_are_looked_at(tmp_path: Path) -> None:
     assert found[1].advice == "check it in TOOLS__MCP__SERVERS"
     with pytest.raises(ProcessLookupError):
         os.kill(int(where.read_text()), 0)
-
-
-async def test_tools_that_cannot_be_offered_are_named(tmp_path: Path) -> None:
-    """By the server that lists them; the others count."""
-    rough = {"command": sys.executable, "args": [mcp_bad_server.__file__, "odd", str(tmp_path / "pid")]}
-    [count, found] = await check_tool_sources(given({"club": rough}))
-    assert count.what.startswith("tools: the MCP servers offer ")
-    names = ("huge", "far", "names")
-    assert found.what.startswith("tools: tools of the MCP server club that cannot be offered: " + ", ".join(names))
-    assert (found.level, found.advice) == ("warning", "the server has to describe them differently")
