@@ -3,7 +3,6 @@
 python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; writes its process id into FILE
 python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
-python mcp_bad_server.py fails   FILE    like plain, but answers calls with an error of its own
 python mcp_bad_server.py old     FILE    like plain, but ends when anything comes before `initialize`, as rmcp 1.7 does
 python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
 python mcp_bad_server.py asks    FILE    like modern, but answers calls by asking for something
@@ -108,8 +107,6 @@ def serve() -> None:
             said["error"] = {"code": -32022, "message": "Unsupported protocol version", "data": data}
         elif asked["method"] == "server/discover":
             said["error"] = {"code": -32601, "message": "Method not found"}
-        elif asked["method"] == "tools/call" and HOW == "fails":
-            said["error"] = {"code": -32000, "message": "The lamp is out."}
         elif (result := answer(asked)) is None:
             continue
         else:

@@ -1,6 +1,5 @@
 """A real MCP server as a process of its own, by the SDK: `python mcp_server.py` over standard input and output, or
-`python mcp_server.py PORT` over streamable HTTP. With `growing` after that it gets one more tool as soon as its tools
-were read for the first time, and tells nobody.
+`python mcp_server.py PORT` over streamable HTTP.
 """
 
 import asyncio
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import Context, Image, MCPServer
-from mcp_types import Tool, ToolAnnotations
+from mcp_types import ToolAnnotations
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -19,18 +18,7 @@ PNG = base64.b64decode(
 READS = ToolAnnotations(read_only_hint=True)
 REACHES_OUT = ToolAnnotations(read_only_hint=True, open_world_hint=True)
 
-IS_GROWING = "growing" in sys.argv
-
-
-class Lamps(MCPServer):
-    async def list_tools(self) -> list[Tool]:
-        tools = await super().list_tools()
-        if IS_GROWING and not any(tool.name == "grown" for tool in tools):
-            add_grown()
-        return tools
-
-
-server = Lamps("lamps", log_level="ERROR")
+server = MCPServer("lamps", log_level="ERROR")
 
 
 @server.tool(annotations=READS)
@@ -66,16 +54,9 @@ def shine(where: str) -> str:
 @server.tool(annotations=READS)
 async def grow(ctx: Context) -> str:
     """One more tool."""
-    add_grown()
+    server.add_tool(lambda: "grown", name="grown", annotations=READS)
     await ctx.notify_tools_changed()
     return "grown"
-
-
-def add_grown() -> None:
-    @server.tool(name="grown", annotations=READS)
-    def _() -> str:
-        """A tool that was not there at first."""
-        return "grown"
 
 
 @server.tool(annotations=READS)

@@ -265,19 +265,6 @@ async def test_a_tool_that_wants_to_ask_something_has_done_nothing(tmp_path: Pat
         assert not source.absent
 
 
-async def test_an_error_of_the_servers_own_does_not_end_it(tmp_path: Path, context: ToolContext) -> None:
-    """Many use the code by which the SDK says that a connection is closed; whether the call has happened is unknown."""
-    where = tmp_path / "pid"
-    async with running({"rough": command(ROUGH, "fails", str(where))}) as source:
-        tools = await by_name(source)
-        pid = where.read_text()
-        with pytest.raises(Unavailable, match="the server failed meanwhile"):
-            await called(tools["rough_die"], context, text="")
-        with pytest.raises(UnknownOutcome, match="the server failed meanwhile"):
-            await called(tools["rough_post"], context, text="")
-        assert (where.read_text(), source.absent) == (pid, {})
-
-
 async def test_a_server_that_hears_nothing_any_more_is_started_again(
     tmp_path: Path, context: ToolContext, caplog: pytest.LogCaptureFixture
 ) -> None:
