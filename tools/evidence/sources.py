@@ -82,39 +82,30 @@ _STATE_LABELS = {
     "gv": "at",
 }
 _STATES = frozenset((label, country) for label, countries in _STATE_LABELS.items() for country in countries.split())
-_HOSTS: Mapping[Kind, frozenset[str]] = {
-    "fact_check": frozenset(
-        str.split("""
-snopes.com politifact.com factcheck.org fullfact.org leadstories.com checkyourfact.com science.feedback.org
-factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org
-dpa-factchecking.com maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in altnews.in
-pesacheck.org euvsdisinfo.eu hoaxbuster.com
-""")
-    ),
-    "reference": frozenset(
-        str.split("""
-wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com
-""")
-    ),
-    "platform": frozenset(
-        str.split("""
-x.com twitter.com facebook.com instagram.com threads.net threads.com tiktok.com youtube.com youtu.be reddit.com
-linkedin.com pinterest.com quora.com medium.com substack.com tumblr.com blogspot.com wordpress.com t.me telegram.org
-telegram.me vk.com bsky.app mastodon.social gab.com truthsocial.com rumble.com bitchute.com odysee.com 4chan.org
-weebly.com wixsite.com livejournal.com github.io discord.com twitch.tv
-""")
-    ),
-    "official": frozenset(
-        str.split("""
-europa.eu un.org imf.org worldbank.org icrc.org bund.de bundestag.de bundesregierung.de bundeskanzler.de
-bundespraesident.de bundesbank.de auswaertiges-amt.de bundesverfassungsgericht.de bka.de rki.de destatis.de dwd.de
-polizei.de polizei.nrw admin.ch parlament.ch snb.ch meteoschweiz.ch oenb.at elysee.fr senat.fr
-assemblee-nationale.fr service-public.fr conseil-constitutionnel.fr insee.fr meteofrance.fr banque-france.fr boe.es
-congreso.es senado.es policia.es guardiacivil.es bde.es casareal.es aemet.es police.uk parliament.uk nhs.uk royal.uk
-bankofengland.co.uk canada.ca gc.ca rijksoverheid.nl overheid.nl politie.nl knmi.nl regeringen.se regjeringen.no gov
-int mil
-""")
-    ),
+_HOSTS: Mapping[Kind, str] = {
+    "fact_check": """
+        snopes.com politifact.com factcheck.org fullfact.org leadstories.com checkyourfact.com science.feedback.org
+        factcheck.afp.com factual.afp.com factuel.afp.com faktencheck.afp.com correctiv.org mimikama.org dpa-
+        factchecking.com maldita.es newtral.es chequeado.com factchequeado.com africacheck.org boomlive.in
+        altnews.in pesacheck.org euvsdisinfo.eu hoaxbuster.com
+    """,
+    "reference": "wikipedia.org wikimedia.org wiktionary.org wikidata.org britannica.com fandom.com",
+    "platform": """
+        x.com twitter.com facebook.com instagram.com threads.net threads.com tiktok.com youtube.com youtu.be
+        reddit.com linkedin.com pinterest.com quora.com medium.com substack.com tumblr.com blogspot.com
+        wordpress.com t.me telegram.org telegram.me vk.com bsky.app mastodon.social gab.com truthsocial.com
+        rumble.com bitchute.com odysee.com 4chan.org weebly.com wixsite.com livejournal.com github.io discord.com
+        twitch.tv
+    """,
+    "official": """
+        europa.eu un.org imf.org worldbank.org icrc.org bund.de bundestag.de bundesregierung.de bundeskanzler.de
+        bundespraesident.de bundesbank.de auswaertiges-amt.de bundesverfassungsgericht.de bka.de rki.de destatis.de
+        dwd.de polizei.de polizei.nrw admin.ch parlament.ch snb.ch meteoschweiz.ch oenb.at elysee.fr senat.fr
+        assemblee-nationale.fr service-public.fr conseil-constitutionnel.fr insee.fr meteofrance.fr banque-france.fr
+        boe.es congreso.es senado.es policia.es guardiacivil.es bde.es casareal.es aemet.es police.uk parliament.uk
+        nhs.uk royal.uk bankofengland.co.uk canada.ca gc.ca rijksoverheid.nl overheid.nl politie.nl knmi.nl
+        regeringen.se regjeringen.no gov int mil
+    """,
 }
 """Hosts and endings that are not ordinary sites; the tables are short and our own."""
 
@@ -291,14 +282,12 @@ def parse_age(age: str | None, now: datetime) -> date | None:
 
 def reports(hits: Sequence[Hit]) -> tuple[int, ...]:
     """Returns the number of each page's report, counted from 1 in order of first appearance."""
-    leaders = list(range(len(hits)))
-    first_of: dict[Hashable, int] = {}
-    for at, hit in enumerate(hits):
-        for mark in _marks(hit):
-            joined, kept = sorted((leaders[at], leaders[first_of.setdefault(mark, at)]), reverse=True)
-            leaders = [kept if leader == joined else leader for leader in leaders]
-    numbers: dict[int, int] = {}
-    return tuple(numbers.setdefault(leader, len(numbers) + 1) for leader in leaders)
+    numbers: dict[Hashable, int] = {}
+    found: list[int] = []
+    for marks in map(list, map(_marks, hits)):
+        found.append(next((numbers[mark] for mark in marks if mark in numbers), max(found, default=0) + 1))
+        numbers = dict.fromkeys(marks, found[-1]) | numbers
+    return tuple(found)
 
 
 def _marks(hit: Hit) -> Iterator[tuple[str, Hashable]]:
@@ -325,10 +314,7 @@ def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     if lies_in(host, official_sites) or tuple(labels[-2:]) in _STATES:
         return "official"
     itself_and_above = {".".join(labels[at:]) for at in range(len(labels))}
-    for named, hosts in _HOSTS.items():
-        if hosts & itself_and_above:
-            return named
-    return "site"
+    return next((named for named, hosts in _HOSTS.items() if itself_and_above.intersection(hosts.split())), "site")
 
 
 def _labels(host: str) -> list[str]:

@@ -134,7 +134,7 @@ LONG = "The bridge across the river fell in the night and forty cars were on it 
             (1, 1),
         ),
         ([page("a.example", "Bridge fell"), page("b.example", "Bridge fell")], (1, 2)),
-        ([page("a.example", "One", LONG), page("b.example", "Two"), page("b.example", "Three", LONG)], (1, 1, 1)),
+        ([page("a.example", "One", LONG), page("b.example", "Two", LONG), page("b.example", "Three")], (1, 1, 1)),
     ],
 )
 def test_pages_that_tell_one_report_are_one_witness(hits: list[Hit], numbers: tuple[int, ...]) -> None:
