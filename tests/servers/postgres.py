@@ -5,11 +5,9 @@ never syncs, as nothing in it has to last.
 """
 
 import asyncio
-import contextlib
 import os
 import pwd
 import shutil
-import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -44,17 +42,17 @@ class PostgresServer:
     folder: Path
     port: int
 
-    def address(self, user: str = "keeper") -> str:
+    def address(self, user: str = "keeper", database: str = "lighthouse") -> str:
         """By the socket, trusted."""
-        return f"postgresql://{user}@/lighthouse?host={self.folder}&port={self.port}"
+        return f"postgresql://{user}@/{database}?host={self.folder}&port={self.port}"
 
     def tcp_address(self, password: str, database: str = "lighthouse") -> str:
         """By the loopback, with a password."""
         return f"postgresql://keeper:{password}@127.0.0.1:{self.port}/{database}"
 
-    async def run(self, *statements: str) -> list[Any]:
+    async def run(self, *statements: str, database: str = "lighthouse") -> list[Any]:
         """Statements as the owner of everything; gives the rows of the last one."""
-        connection = await asyncpg.connect(self.address())
+        connection = await asyncpg.connect(self.address(database=database))
         try:
             rows: list[Any] = []
             for statement in statements:
@@ -65,74 +63,29 @@ class PostgresServer:
 
 
 @contextmanager
-def running(folder_of_programs: Path) -> Iterator[PostgresServer]:
+def running(programs: Path) -> Iterator[PostgresServer]:
     """A fresh server with the database `lighthouse`, whose owner is `keeper`."""
     folder = Path(tempfile.mkdtemp(prefix="aldis-pg-", dir="/tmp"))  # a socket's path has at most 107 characters
-    owner = _owner()
+    server = PostgresServer(folder=folder, port=free_port())
+    owner: dict[str, Any] = {}
+    if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+        owner["user"] = "postgres" if any(entry.pw_name == "postgres" for entry in pwd.getpwall()) else "nobody"
+        shutil.chown(folder, owner["user"])
+
+    def run(program: str, *arguments: str) -> None:
+        command = [programs / program, "-D", folder / "data", *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, timeout=_START_SECONDS, **owner)
+
     try:
-        if owner:
-            os.chown(folder, owner["user"], owner["group"])
-        secret = folder / "password"
-        secret.write_text(PASSWORD)
-        secret.chmod(0o644)
-        data = folder / "data"
-        _initialised(folder_of_programs, data, secret, owner)
-        with _started(folder_of_programs, data, owner) as server:
+        (folder / "password").write_text(PASSWORD)
+        options = ["--username=keeper", "--auth-local=trust", "--auth-host=scram-sha-256", "--pwfile=password"]
+        run("initdb", *options, "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions")
+        settings = (f"port={server.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", *_FAST)
+        run("pg_ctl", "-o", " ".join(f"-c {setting}" for setting in settings), "-l", str(folder / "log"), "start")
+        try:
+            asyncio.run(server.run("CREATE DATABASE lighthouse", database="postgres"))
             yield server
+        finally:
+            run("pg_ctl", "-m", "immediate", "stop")  # nothing has to last
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _owner() -> dict[str, int]:
-    """Who runs the server: PostgreSQL refuses to run as root."""
-    if os.geteuid() != 0:
-        return {}
-    try:
-        entry = pwd.getpwnam("postgres")
-    except KeyError:
-        entry = pwd.getpwnam("nobody")
-    return {"user": entry.pw_uid, "group": entry.pw_gid}
-
-
-def _initialised(programs: Path, data: Path, secret: Path, owner: dict[str, Any]) -> None:
-    options = ["--username=keeper", "--auth-local=trust", "--auth-host=scram-sha-256", f"--pwfile={secret}"]
-    options += ["--no-sync", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions"]
-    subprocess.run(
-        [programs / "initdb", f"--pgdata={data}", *options],
-        check=True,
-        stdout=subprocess.DEVNULL,
-        cwd=data.parent,
-        timeout=_START_SECONDS,
-        **owner,
-    )
-
-
-@contextmanager
-def _started(programs: Path, data: Path, owner: dict[str, Any]) -> Iterator[PostgresServer]:
-    server = PostgresServer(folder=data.parent, port=free_port())
-    settings = [f"port={server.port}", "listen_addresses=127.0.0.1", f"unix_socket_directories={server.folder}", *_FAST]
-    command = [programs / "postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))]
-    with (data.parent / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=data.parent, **owner)
-    try:
-        asyncio.run(_ready(server, process))
-        yield server
-    finally:
-        process.send_signal(signal.SIGQUIT)  # at once: nothing has to last
-        process.wait(_START_SECONDS)
-
-
-async def _ready(server: PostgresServer, process: subprocess.Popen[Any]) -> None:
-    """Wait until it answers, then make the database."""
-    first = server.address().replace("/lighthouse", "/postgres")
-    async with asyncio.timeout(_START_SECONDS):
-        while True:
-            assert process.poll() is None, (server.folder / "log").read_text()
-            with contextlib.suppress(OSError, asyncpg.CannotConnectNowError):
-                connection = await asyncpg.connect(first)
-                break
-            await asyncio.sleep(0.02)
-        try:
-            await connection.execute("CREATE DATABASE lighthouse")
-        finally:
-            await connection.close()

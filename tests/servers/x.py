@@ -1,9 +1,9 @@
 """A double of X's API v2, recent search, with posts of our own.
 
 Refuses what the real one refuses, in the same form (docs.x.com, 2026-11-21): a missing token; a query that is empty,
-longer than 512 characters, with unknown operators, or with nothing that finds posts by itself; fewer than 10 or more
-than 100 posts; a start more than seven days ago; unknown parameters. `credits` is the number of posts paid for. A
-search finds every post that contains one of the query's words.
+longer than 512 characters or with unknown operators; fewer than 10 or more than 100 posts; a start more than seven days
+ago; unknown parameters. `credits` is the number of posts paid for. A search finds every post that contains one of the
+query's words.
 """
 
 import re
@@ -22,8 +22,6 @@ OPERATORS = {
     *("from", "to", "url", "conversation_id", "lang", "is", "has"),
     *("min_likes", "min_reposts", "min_replies"),
 }
-ALONE = {"is", "has", "lang", "min_likes", "min_reposts", "min_replies"}
-"""Operators that find nothing by themselves."""
 
 
 def post(key: str, text: str, author: str = "42", **more: Any) -> dict[str, Any]:
@@ -98,17 +96,7 @@ def _mistake(query: dict[str, str]) -> str | None:
 
 def mistake_of_rule(rule: str) -> str | None:
     """Why X refuses a query; None: it does not."""
-    bare = re.sub(r'"[^"]*"', " word ", re.sub(r':"[^"]*"', ":word ", rule))
-    if '"' in bare or bare.count("(") != bare.count(")") or "()" in bare or "-(" in bare:
-        return "There were errors processing your request: mismatched or empty."
-    names = re.findall(r"([^\s()-]+?):", bare)
+    names = re.findall(r"([^\s()-]+?):", re.sub(r'"[^"]*"', " word ", rule))
     if unknown := [name for name in names if name not in OPERATORS]:
         return f"Reference to invalid operator '{unknown[0]}'. Operator is not available in current product."
-    terms = [term for term in re.findall(r"[^\s()]+", bare) if term != "OR"]
-    if all(term.startswith("-") or (term.partition(":")[0] in ALONE and ":" in term) for term in terms):
-        return "Rules must contain at least one positive, non-stopword clause."
-    pieces = ["(", *re.findall(r"[()]|[^\s()]+", bare), ")"]
-    for before, piece, behind in zip(pieces, pieces[1:], pieces[2:], strict=False):
-        if piece == "OR" and (before in {"(", "OR"} or behind == ")"):
-            return "There were errors processing your request: missing a clause at OR."
     return None
