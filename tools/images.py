@@ -138,23 +138,12 @@ class ImageGenerate:
         return Result(data={"format": kind, "size_bytes": len(picture)}, files=(file,))
 
     async def _ask(self, prompt: str) -> BytesAnswer:
-        """Returns the answer with the picture; repeats a request without `response_format` if that is refused."""
-        answer = await self._post({**self._request_body, "prompt": prompt})
-        if "response_format" in self._request_body and not answer.ok:
-            error = _error(answer.as_json(_SERVICE))
-            if error.param == "response_format" or "response_format" in error.message:
-                rest = {name: value for name, value in self._request_body.items() if name != "response_format"}
-                answer = await self._post({**rest, "prompt": prompt})
-        if not answer.ok:
-            raise _refusal(answer.as_json(_SERVICE))
-        return answer
-
-    async def _post(self, body: Mapping[str, Any]) -> BytesAnswer:
+        """Returns the answer with the picture."""
         try:
             answer = await self._http.post_json(
                 self._url,
                 service=_SERVICE,
-                body=body,
+                body={**self._request_body, "prompt": prompt},
                 timeout_seconds=self._timeout_seconds,
                 max_bytes=MAX_ANSWER_BYTES,
                 headers=self._headers,
@@ -166,6 +155,8 @@ class ImageGenerate:
             raise
         if answer.status in _LOST_BEHIND_GATEWAYS:
             raise UnknownOutcome(f"{_SERVICE} lost the request (status {answer.status}). {_MAYBE_PAID}")
+        if not answer.ok:
+            raise _refusal(answer.as_json(_SERVICE))
         return answer
 
 
@@ -180,7 +171,6 @@ class _Answer(BaseModel):
 class _Error(BaseModel):
     """Why the service refuses a request."""
 
-    message: str = ""
     param: str | None = None
     code: str | int | None = None
 
@@ -219,16 +209,12 @@ def _kind(picture: bytes) -> str | None:
     return "webp" if picture[:4] == b"RIFF" and picture[8:12] == b"WEBP" else None
 
 
-def _error(answer: JsonAnswer) -> _Error:
-    try:
-        return _Refused.model_validate(answer.body).error
-    except ValidationError:
-        return _Error()
-
-
 def _refusal(answer: JsonAnswer) -> ToolError:
     """Returns the error for a refusal, without any of the service's words."""
-    error = _error(answer)
+    try:
+        error = _Refused.model_validate(answer.body).error
+    except ValidationError:
+        error = _Error()
     if error.code in _FORBIDDEN:
         return Denied("The rules of the image service forbid this picture: tell the person, or describe another one.")
     if error.code in _UNPAID or answer.status == HTTPStatus.PAYMENT_REQUIRED:

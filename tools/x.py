@@ -30,8 +30,8 @@ from tools.search.service import SearchService, clean_query, row
 from tools.text import clean_line, shorten
 
 SITE = "x.com"
-KEPT_HOURS = 168
-"""How far back X's search goes."""
+KEPT_HOURS = 167
+"""How far back X's search goes: seven days, less what a request may take."""
 
 _SERVICE = "X"
 _BASE_URL = "https://api.x.com"
@@ -43,7 +43,6 @@ _MAX_POSTS = 100
 _MAX_HITS = 20
 _MAX_TEXT_CHARS = 600
 _HOURS_OF_A_DAY = 24
-_EDGE = timedelta(minutes=1)  # while a request is on its way, the limit moves on
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d):")
 _USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
@@ -161,8 +160,7 @@ class TwitterSearch:
             raise RateLimited(f"X itself was not searched: the daily limit of {limit} posts is used up.")
         params = {"query": query, "max_results": str(count), "sort_order": _ORDERS[arguments.order], **_FIELDS}
         if arguments.hours is not None:
-            edge = _EDGE if arguments.hours == KEPT_HOURS else timedelta(0)
-            params["start_time"] = f"{context.now - timedelta(hours=arguments.hours) + edge:%Y-%m-%dT%H:%M:%SZ}"
+            params["start_time"] = f"{context.now - timedelta(hours=arguments.hours):%Y-%m-%dT%H:%M:%SZ}"
         answer = await self._http.get_json(
             f"{self._base_url}/2/tweets/search/recent",
             service=_SERVICE,

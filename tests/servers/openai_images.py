@@ -29,15 +29,11 @@ WEBP = b"RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00" + b"\x00" * 14
 
 @dataclass
 class OpenAIImages(Server):
-    """`picture` is what is drawn, `link` where a local server says that it is, `forbidden` a word that no picture may
-    show, `refuses` parameters that a local server does not know.
-    """
+    """`picture` is what is drawn, `forbidden` a word that no picture may show."""
 
     local: bool = False
     picture: bytes = PNG
-    link: str | None = None
     forbidden: str = "violence"
-    refuses: frozenset[str] = frozenset()
     drawn: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """The requests that were answered with a picture."""
 
@@ -57,10 +53,11 @@ class OpenAIImages(Server):
         if (mistake := self._mistake(body)) is not None:
             return mistake
         self.drawn.append(body)
-        return web.json_response({"created": 1_795_000_000, "data": [self._drawn(body)]})
+        made = {"b64_json": base64.b64encode(self.picture).decode()}
+        return web.json_response({"created": 1_795_000_000, "data": [made]})
 
     def _mistake(self, body: dict[str, Any]) -> web.StreamResponse | None:
-        known = FIELDS | {"response_format"} - self.refuses if self.local else FIELDS
+        known = FIELDS | {"response_format"} if self.local else FIELDS
         if unknown := sorted(body.keys() - known):
             return refused(f"Unknown parameter: '{unknown[0]}'.", unknown[0], "unknown_parameter")
         if not body.get("prompt"):
@@ -73,17 +70,12 @@ class OpenAIImages(Server):
             return refused("Invalid 'n': integer out of range.", "n", "integer_above_max_value")
         if body.get("quality", "auto") not in QUALITIES:
             return refused("Invalid value for 'quality'.", "quality", "invalid_value")
-        if not _is_size(body.get("size", "auto")):
+        if not re.fullmatch(r"auto|\d{3,4}x\d{3,4}", body.get("size", "auto")):
             return refused("Invalid size.", "size", "invalid_value")
         if self.forbidden in body["prompt"]:
             message = "Your request was rejected by the safety system."
             return refused(message, code="moderation_blocked", kind="image_generation_user_error")
         return None
-
-    def _drawn(self, body: dict[str, Any]) -> dict[str, Any]:
-        if self.local and self.link is not None and body.get("response_format") != "b64_json":
-            return {"url": self.link, "revised_prompt": body["prompt"]}
-        return {"b64_json": base64.b64encode(self.picture).decode()}
 
 
 def refused(
@@ -95,10 +87,3 @@ def refused(
     kind: str = "invalid_request_error",
 ) -> web.StreamResponse:
     return web.json_response({"error": {"message": message, "type": kind, "param": param, "code": code}}, status=status)
-
-
-def _is_size(size: str) -> bool:
-    if size == "auto":
-        return True
-    sides = re.fullmatch(r"(\d+)x(\d+)", size)
-    return sides is not None and all(0 < int(side) <= 3840 and int(side) % 16 == 0 for side in sides.groups())

@@ -78,24 +78,11 @@ async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, http: Htt
     assert "authorization" not in local.requests[0].headers
 
 
-async def test_a_server_that_knows_no_format_is_asked_without(
-    local: OpenAIImages, http: Http, context: ToolContext
-) -> None:
-    """What is refused costs nothing; any other refusal is not asked again."""
-    local.refuses = frozenset({"response_format"})
-    draw = Drawing(local, http, context, model="painter-1")
-    assert (await draw()).files[0].data == PNG
-    assert ["response_format" in seen.json() for seen in local.requests] == [True, False]
-    with pytest.raises(Denied):
-        await Drawing(local, http, context, model="gpt-image-2")("violence")
-    assert len(local.requests) == 3
-
-
-async def test_an_address_is_no_picture(local: OpenAIImages, http: Http, context: ToolContext) -> None:
+async def test_an_address_is_no_picture(draw: Drawing, service: OpenAIImages) -> None:
     """Nothing is fetched from where a service says that it keeps it."""
-    local.refuses, local.link = frozenset({"response_format"}), "http://127.0.0.1:9/made.png"
+    service.faults.append(answer_json({"data": [{"url": "http://127.0.0.1:9/made.png"}]}))
     with pytest.raises(Unavailable, match="only its address"):
-        await Drawing(local, http, context, model="painter-1")()
+        await draw()
 
 
 async def test_a_large_picture_comes_through_and_one_that_is_too_large_does_not(

@@ -106,7 +106,7 @@ async def test_what_was_read_is_what_it_cost(ask: Asked) -> None:
         ({}, {"max_results": "10", "sort_order": "relevancy"}),
         ({"count": 30, "order": "newest"}, {"max_results": "30", "sort_order": "recency"}),
         ({"hours": 24}, {"start_time": "2026-11-20T14:30:15Z"}),
-        ({"hours": 168}, {"start_time": "2026-11-14T14:31:15Z"}),
+        ({"hours": 167}, {"start_time": "2026-11-14T15:30:15Z"}),
     ],
 )
 async def test_x_is_asked_in_its_own_words(ask: Asked, x: X, arguments: dict[str, Any], sent: dict[str, str]) -> None:
