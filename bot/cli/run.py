@@ -27,7 +27,7 @@ from bot.errors import ConfigError, Disconnected
 from bot.invocation import command_line, spell_commands
 from bot.service import until
 from bot.settings import Settings
-from bot.settings.file import SettingsFile
+from bot.settings.load import SettingsFile
 from bot.shutdown import Restarts, Shutdown
 from bot.web.admin.guard import PagesAddress
 from bot.web.admin.world import Wait, World

@@ -9,12 +9,10 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from bot import settings
 from bot.errors import ConfigError
 from bot.invocation import command_line
-from bot.settings.file import SettingsFile
-from bot.settings.load import GivenValue
-from bot.settings.variables import Variable, table
+from bot.settings.load import GivenValue, SettingsFile
+from bot.settings.variables import NAMES, Variable, table
 
 _USAGE = "settings: use `settings`, `settings NAME`, `settings set NAME=VALUE ...` or `settings unset NAME ...`"
 _FROM_INPUT = "-"
@@ -32,7 +30,7 @@ def show_or_change(options: argparse.Namespace) -> int:
     file = SettingsFile()
     match words:
         case [] if options.all:
-            print(table(type(settings.load_settings()), is_for_terminal=True), end="")
+            print(table(is_for_terminal=True), end="")
         case []:
             _show(file)
         case ["set", *pairs] if pairs:
@@ -50,10 +48,10 @@ def show_or_change(options: argparse.Namespace) -> int:
 
 def _show(file: SettingsFile) -> None:
     """Prints everything that is set, a line each."""
-    rows = file.values()
-    for variable, given in rows:
-        print(f"{given.name}={_shown(variable, given)}  # {given.where}")
-    if not rows:
+    values = file.values()
+    for name, given in values.items():
+        print(f"{given.name}={_shown(NAMES[name], given)}  # {given.where}")
+    if not values:
         hint = f"`{command_line('settings --all')}` lists them"
         print(f"Nothing is set: every setting has its default; {hint}", file=sys.stderr)
 

@@ -1,9 +1,8 @@
 """Every setting of Aldis; nothing else reads the environment.
 
 A setting is a variable `GROUP__NAME`, in the environment, in the `.env` file of the working directory, or in the
-settings file beside the store. `groups` has them all; the tools' own sub-groups come from the catalogue of `tools`, and
-from installed tools of other distributions. `load` reads them, and `docs/settings.md` is generated from their
-docstrings (`listing`).
+settings file beside the store. `groups` has them all; the tools' own sub-groups come from the catalogue of `tools`.
+`load` reads them, and `docs/settings.md` is generated from their docstrings (`variables.table`).
 """
 
 from bot.settings.groups import (
@@ -20,9 +19,8 @@ from bot.settings.groups import (
 from bot.settings.load import (
     ENV_FILE,
     SETTINGS_FILE_NAME,
-    known_variables,
+    SettingsFile,
     load_settings,
-    values_from,
 )
 from bot.settings.variables import ALSO
 
@@ -38,8 +36,7 @@ __all__ = [
     "MediaSettings",
     "ProviderName",
     "Settings",
+    "SettingsFile",
     "WorkerSettings",
-    "known_variables",
     "load_settings",
-    "values_from",
 ]

@@ -1,16 +1,23 @@
-"""Reads the settings: the environment, the `.env` file and the settings file beside the store, strongest first.
+"""Reads the settings, and writes the settings file: what was set in a browser or by `aldis settings set`.
 
-    the environment > .env > the settings file > the machine's own zone and language > the default
+    the environment > .env > the settings file beside the store > the machine's own zone and language > the default
 
 A variable has a name of its own, perhaps a well-known one (`ALSO`), which counts where its own is left out in the
 environment and `.env`; a secret may be kept in a file, which `NAME_FILE` names. An empty value counts as unset.
 Everything that is wrong is reported at once, a line each, which begins with the variable and never shows a value.
 Both files have the format of `.env` as python-dotenv reads it.
+
+    write: read --> change --> check everything --> write a new file, sync it --> replace the old one
+
+The settings file uses the names of the environment. Only its owner can read it, because it may hold keys. `STORE__PATH`
+cannot be set in it, because it determines where the file is. Values are written in single quotes, where only a
+backslash and a quote have a meaning, so that any text comes back as it was. A comment in it is gone after a change.
 """
 
 import io
 import os
 import re
+import tempfile
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -25,12 +32,12 @@ from bot.errors import ConfigError
 from bot.i18n.language import LANGUAGES
 from bot.settings.groups import SEPARATOR, USUAL, LlmSettings, Settings, StoreSettings
 from bot.settings.values import is_zone
-from bot.settings.variables import ALSO, FILE_SUFFIX, Variable, hint, is_meant_for_us, kind_of, variables_of
+from bot.settings.variables import ALSO, FILE_SUFFIX, KNOWN, NAMES, Variable, hint, is_meant_for_us, kind_of
 
 ENV_FILE = Path(".env")
 """Read in addition to the environment, which overrides it."""
 SETTINGS_FILE_NAME = "settings.env"
-"""The name of the file beside the store; both override it, see `bot.settings.file`."""
+"""The name of the file beside the store; both override it."""
 _LOCALTIME = Path("/etc/localtime")
 """A link to the zone of the machine's clock."""
 _STORE_PATH = "STORE__PATH"
@@ -43,6 +50,12 @@ _READ_DIFFERENTLY = {"'": r"\\\\", '"': r"\$[{$A-Za-z_]|\\[$'0]", "": r"\$[{$A-Z
 
 Source: compose-go 2.13.0, `dotenv/parser.go` and `template/template.go`; python-dotenv 1.2.4, `parser.py` (2026-11-27).
 """
+
+_HEAD = (
+    "# Settings of Aldis, written by its pages and by `aldis settings set`. The environment and .env win over these.\n"
+)
+_PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
+"""Values that need no quotes."""
 
 Content = tuple[Path, Mapping[str, str]]
 """The settings file: its path, and its values by name."""
@@ -78,7 +91,7 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
     file = None
     if env_file is not None:
         path = settings_file_path(environ, env_file)
-        file = (path, read_settings_file(path))
+        file = (path, entries(_text(path), path.name))
     return values_from(environ, env_file, file=file)[0]
 
 
@@ -86,15 +99,6 @@ def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path 
     """Returns the path of the settings file: in the folder of the store that the environment and `.env` name."""
     given = ChainMap(*_places(environ, env_file, None)).get(_STORE_PATH)
     return (Path(given.value) if given else StoreSettings().path).parent / SETTINGS_FILE_NAME
-
-
-def read_settings_file(path: Path) -> dict[str, str]:
-    """Returns the values in the settings file by upper-case name; empty if there is none.
-
-    Raises:
-        ConfigError: it cannot be read, or a line is no setting.
-    """
-    return entries(_text(path), path.name)
 
 
 def _text(path: Path) -> str:
@@ -150,13 +154,11 @@ def values_from(
         ConfigError: as `load_settings`.
     """
     environment, dotenv, in_file = places = _places(environ, env_file, file)
-    known = known_variables()
-    names = frozenset(name for variable in known for name in variable.names)
     wrong = [
-        given.wrong(f"there is no such setting{hint(name, names)}")
+        given.wrong(f"there is no such setting{hint(name)}")
         for place in places
         for name, given in place.items()
-        if name not in names and is_meant_for_us(name, names, is_in_file=given.where != _ENVIRONMENT)
+        if name not in NAMES and is_meant_for_us(name, is_in_file=given.where != _ENVIRONMENT)
     ]
     machine = _of_machine(places, wrong, own_clock=environ is None)
     if _STORE_PATH in in_file:
@@ -164,7 +166,7 @@ def values_from(
             f"{_STORE_PATH}: cannot be set in {SETTINGS_FILE_NAME}, which lies beside the store; set it in .env"
         )
     values: dict[str, GivenValue] = {}
-    for variable in known:
+    for variable in KNOWN:
         # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
         for ranked in ((environment, dotenv), (in_file,), (machine,)):
             if found := list(_found(variable, ranked)):
@@ -176,15 +178,10 @@ def values_from(
         settings = USUAL(**chosen)
         wrong += _keyless(settings.llm)
     except ValidationError as error:
-        wrong += _complaints(error, known, values)
+        wrong += _complaints(error, values)
     if wrong or settings is None:
         raise ConfigError("\n".join(dict.fromkeys(wrong))) from None  # a cause would hold what was entered
     return settings, values
-
-
-def known_variables() -> tuple[Variable, ...]:
-    """Returns every setting."""
-    return tuple(variables_of(USUAL))
 
 
 def _places(environ: Mapping[str, str] | None, env_file: Path | None, file: Content | None) -> list[Place]:
@@ -264,11 +261,11 @@ def _keyless(llm: LlmSettings) -> Iterator[str]:
             yield f"{key}: must be set (or {ALSO[key]}), because {where} names {name}"
 
 
-def _complaints(error: ValidationError, known: tuple[Variable, ...], values: Mapping[str, GivenValue]) -> list[str]:
+def _complaints(error: ValidationError, values: Mapping[str, GivenValue]) -> list[str]:
     """What pydantic found, a line for each variable."""
     lines: dict[str, str] = {}
     for one in error.errors(include_url=False, include_input=False):
-        variable = next((each for each in known if each.path == tuple(one["loc"])[: len(each.path)]), None)
+        variable = next((each for each in KNOWN if each.path == tuple(one["loc"])[: len(each.path)]), None)
         name = variable.name if variable else SEPARATOR.join(map(str, one["loc"])).upper()
         words = _expectation(one, variable)
         lines.setdefault(name, values[name].wrong(words) if name in values else f"{name}: {words}")
@@ -288,3 +285,115 @@ def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
         words = ", ".join(map(str, get_args(item)))
         return f"must be {'one' if item is kind else 'a comma-separated list'} of {words}"
     return f"is not valid: {error['msg']}"
+
+
+class SettingsFile:
+    """The settings file at a path, together with the environment and the `.env` file that override it.
+
+    `environ` None means the process's own; `env_file` None means no such file. Its methods block on the disk: call them
+    in a thread from async code. They raise `ConfigError` where the file cannot be read, or a line is no setting.
+    """
+
+    def __init__(
+        self, path: Path | None = None, *, environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE
+    ) -> None:
+        """`path` None means the one that Aldis itself would read with this environment and `.env`."""
+        self._environ = environ
+        self._env_file = env_file
+        self.path = path or settings_file_path(environ, env_file)
+
+    def read(self) -> Mapping[str, str]:
+        """Returns the file's settings by upper-case name, secrets included; empty if there is no file."""
+        return entries(_text(self.path), self.path.name)
+
+    def write(self, changes: Mapping[str, str | None]) -> bool:
+        """Changes these settings and leaves all others; None, or an empty value, removes one.
+
+        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written. Returns
+        whether the file has changed.
+
+        Raises:
+            ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
+                written; the message never shows a value.
+        """
+        content = self._changed(changes)
+        if content == self.read():
+            return False
+        values_from(self._environ, self._env_file, file=(self.path, content))
+        _write(self.path, text_of(content))
+        return True
+
+    def preview(self, changes: Mapping[str, str | None]) -> Settings:
+        """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
+        return values_from(self._environ, self._env_file, file=(self.path, self._changed(changes)))[0]
+
+    def values(self) -> Mapping[str, GivenValue]:
+        """Returns everything that is set anywhere, by the setting's own name, in the order of the settings.
+
+        Raises:
+            ConfigError: the settings are invalid.
+        """
+        return values_from(self._environ, self._env_file, file=(self.path, self.read()))[1]
+
+    def find(self, name: str) -> tuple[Variable, GivenValue | None]:
+        """Returns a setting by any of its names, and what counts for it; None if its default does.
+
+        Raises:
+            ConfigError: there is no such setting, or the settings are invalid.
+        """
+        variable = _variable(name)
+        return variable, self.values().get(variable.name)
+
+    def winner(self, name: str) -> str:
+        """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
+        variable, given = self.find(name)
+        # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
+        is_set_there = given is not None and given.name in variable.names and given.where != self.path.name
+        return given.where if given is not None and is_set_there else ""
+
+    def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        """What the file holds with these changes, and without every other name under which the same was set."""
+        values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
+        former = self.read()
+        removed = {each for name in changes for each in _variable(name).names}
+        return {name: value for name, value in former.items() if name not in removed} | values
+
+
+def _variable(name: str) -> Variable:
+    if (found := NAMES.get(name.upper())) is None:
+        raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper())}")
+    return found
+
+
+def text_of(values: Mapping[str, str]) -> str:
+    """Returns the content of a settings file with these values."""
+    lines = [_HEAD]
+    for name, value in values.items():
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        lines.append(f"{name}={value}\n" if _PLAIN.fullmatch(value) else f"{name}='{escaped}'\n")
+    return "".join(lines)
+
+
+def _write(path: Path, text: str) -> None:
+    """Replaces the file with the text, whole or not at all, readable by its owner only.
+
+    Raises:
+        ConfigError: the folder cannot be written to.
+    """
+    temporary = None
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        owner = (path if path.exists() else path.parent).stat()
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:  # with mode 0600
+            temporary = Path(file.name)
+            if os.geteuid() == 0:  # what root writes belongs to the user that Aldis runs as
+                os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except (OSError, UnicodeEncodeError) as error:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path}: cannot be written: {why}") from error

@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 import types
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
@@ -150,17 +150,23 @@ def kind_of(annotation: Any) -> Any:
     return annotation
 
 
-def hint(name: str, names: Iterable[str]) -> str:
+KNOWN = tuple(variables_of(USUAL))
+"""Every setting."""
+NAMES: Mapping[str, Variable] = {name: variable for variable in KNOWN for name in variable.names}
+"""Every setting by each of its names."""
+
+
+def hint(name: str) -> str:
     """Returns `; did you mean NAME?` for the closest of our names; empty if none is close."""
     wanted = name.removeprefix("ALDIS_")
     begin = next((begin for begin in _ELSEWHERE if wanted.startswith(begin)), "")
     wanted = _ELSEWHERE.get(begin, "") + wanted.removeprefix(begin)
-    flat = {one.replace("_", ""): one for one in sorted(names)}
+    flat = {one.replace("_", ""): one for one in sorted(NAMES)}
     found = get_close_matches(wanted.replace("_", ""), flat, n=1, cutoff=_LIKENESS)
     return f"; did you mean {flat[found[0]]}?" if found else ""
 
 
-def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bool:
+def is_meant_for_us(name: str, *, is_in_file: bool) -> bool:
     """Whether an unknown name must be refused because it can only be meant for Aldis.
 
     In a file of ours that is every name but those of the container; in the environment, which other programs share,
@@ -169,11 +175,11 @@ def is_meant_for_us(name: str, names: frozenset[str], *, is_in_file: bool) -> bo
     if is_in_file:
         return not _OTHERS.fullmatch(name)
     first = name.partition("_")[0]
-    words = {*map(str.upper, Settings.model_fields), *(one.partition("_")[0] for one in names)}
+    words = {*map(str.upper, Settings.model_fields), *(one.partition("_")[0] for one in NAMES)}
     if name.startswith("DEEP_ANALYSIS_") or (SEPARATOR in name and first in words):
         return True
     is_near = name.startswith(("ALDIS_", *_ELSEWHERE)) or get_close_matches(first, words, 1, _LIKENESS_OF_WORD)
-    return bool(is_near and name not in _COMMON and hint(name, names))
+    return bool(is_near and name not in _COMMON and hint(name))
 
 
 @cache

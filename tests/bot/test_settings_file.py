@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from bot.errors import ConfigError
 from bot.settings import Settings, load_settings
-from bot.settings.file import SettingsFile, text_of
-from bot.settings.load import entries
+from bot.settings.load import SettingsFile, entries, text_of
 
 
 class Place:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import ConfigError
-from bot.settings.file import SettingsFile
+from bot.settings.load import SettingsFile
 from bot.web.control import ask_running
 from store import StoreError
 from tests.campaigns.chaos import audit

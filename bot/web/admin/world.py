@@ -20,7 +20,7 @@ from bot.doctor.findings import Deps
 from bot.events import PersonId
 from bot.features.safety_numbers import SafetyNumbers
 from bot.settings import Settings
-from bot.settings.file import SettingsFile
+from bot.settings.load import SettingsFile
 from bot.signal.protocol import Transport
 from bot.web.health import HealthPage
 from store import Store

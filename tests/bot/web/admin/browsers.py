@@ -10,7 +10,7 @@ import aiohttp
 
 from bot.app import doctor_deps
 from bot.settings import Settings, load_settings
-from bot.settings.file import SettingsFile
+from bot.settings.load import SettingsFile
 from bot.web.admin.guard import PagesAddress, SecondFactor, Sessions
 from bot.web.admin.site import Site
 from bot.web.admin.world import World

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from bot.errors import ConfigError
-from bot.settings.file import SettingsFile
+from bot.settings.load import SettingsFile
 from bot.web.admin.forms import Form
 from bot.web.admin.usage import bars
 from bot.web.admin.world import Wait
