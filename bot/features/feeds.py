@@ -27,7 +27,7 @@ from bot.commands.base import Answer, Call, CommandContext, CommandGroup, WrongF
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.locale import moment
 from bot.logs import describe_error
-from bot.media.feeds import FeedNews, FeedReader, FeedValidators, Gone, Piece, Reading, Trouble, Unchanged
+from bot.media.feeds import GONE, FeedReader, FeedValidators, Piece, Reading
 from bot.metrics import Counts
 from store import Article, Feed, FoundArticle, Repositories, Store, StoreError
 from tools import (
@@ -83,7 +83,6 @@ _MIN_NAP_SECONDS = 0.05
 _PAUSE_SECONDS = 30.0
 MAX_PAUSE_SECONDS = 86_400.0
 """The longest pause, however long a feed asks for or fails: it is read once a day."""
-_GONE = "gone"
 _SHOWN_CHARS = 80
 
 
@@ -375,7 +374,7 @@ class FeedPoller:
             reading = await reader.read(feed.url, marks)
         except Exception as error:  # noqa: BLE001  (otherwise it would stay due, ahead of all others)
             _log.error("reading feed %d failed: %s", feed.id, describe_error(error))
-            reading = Trouble(word="failed")
+            reading = Reading(trouble="failed")
         await self._store.transaction(lambda repos: self._keep(repos, feed, reading))
 
     async def _settled(self) -> bool:
@@ -400,18 +399,15 @@ class FeedPoller:
         return self._is_settled
 
     def _keep(self, repos: Repositories, feed: Feed, reading: Reading) -> None:
-        now, wanted_seconds = self._clock.wall(), 0.0
-        if isinstance(reading, Gone):
-            feed = replace(feed, failures=0, trouble=_GONE)
-        elif isinstance(reading, Trouble):
-            feed = replace(feed, failures=feed.failures + 1, trouble=reading.word)
-            wanted_seconds = reading.pause_seconds
+        now, marks = self._clock.wall(), reading.marks
+        if reading.trouble:
+            failures = 0 if reading.trouble == GONE else feed.failures + 1
+            feed = replace(feed, failures=failures, trouble=reading.trouble)
         else:
-            wanted_seconds, marks = reading.pause_seconds, reading.marks
             feed = replace(
                 feed,
                 url=reading.url,
-                title=(isinstance(reading, FeedNews) and reading.title) or feed.title,
+                title=reading.title or feed.title,
                 etag=marks.etag,
                 last_modified=marks.last_modified,
                 digest=marks.digest,
@@ -422,12 +418,13 @@ class FeedPoller:
         if feed.trouble is not None:
             self._counts.add("feeds_failed")
             _log.warning("feed %d cannot be read (%s)", feed.id, feed.trouble)
+        wanted_seconds = reading.pause_seconds
         pause = pause_seconds(every_seconds=self._every_seconds, wanted_seconds=wanted_seconds, failures=feed.failures)
-        due_at = None if feed.trouble == _GONE else self._clock.now() + timedelta(seconds=pause)
+        due_at = None if feed.trouble == GONE else self._clock.now() + timedelta(seconds=pause)
         is_there = repos.feeds.note(replace(feed, due_at=due_at))
-        if isinstance(reading, Unchanged):
+        if not (reading.trouble or reading.is_changed):
             self._counts.add("feeds_unchanged")
-        elif isinstance(reading, FeedNews):
+        elif reading.is_changed:
             kept = repos.feeds.keep(feed.id, self._articles(reading.pieces, now)) if is_there else 0
             for name in ("feeds_read", *["feed_articles"] * kept):
                 self._counts.add(name)

@@ -40,6 +40,7 @@ from tools import (
 MAX_BYTES = 2_000_000
 """The largest feed that is read."""
 
+GONE = "gone"
 _FETCH_SECONDS = 30.0
 _CELL_SECONDS = 20.0
 _MAX_TITLE_CHARS = 300
@@ -85,43 +86,21 @@ class Piece:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FeedNews:
-    """The feed has changed: its present content."""
+class Reading:
+    """The result of asking for a feed: it has changed, or it has not, or there is `trouble`."""
 
-    url: str
+    trouble: str = ""
+    """`denied`, `no_host`, `slow`, `too_large`, `no_feed`, `unreadable`, `unreachable`, `status <number>`, or `gone`:
+    its server says that it has ended for good."""
+    url: str = ""
     """Where it is from now on: it may have moved permanently."""
-    marks: FeedValidators
-    title: str
-    """Empty if it has none."""
-    pieces: tuple[Piece, ...]
-    pause_seconds: float
-    """How many seconds it wants to be left alone at least; 0 if it does not say."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unchanged:
-    """Nothing is new."""
-
-    url: str
-    marks: FeedValidators
-    pause_seconds: float
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Gone:
-    """Its server says that it has ended for good."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Trouble:
-    """It could not be read."""
-
-    word: str
-    """`denied`, `no_host`, `slow`, `too_large`, `no_feed`, `unreadable`, `unreachable`, or `status <number>`."""
+    marks: FeedValidators = FeedValidators()
+    is_changed: bool = False
+    title: str = ""
+    """Empty if it has none, or has not changed."""
+    pieces: tuple[Piece, ...] = ()
     pause_seconds: float = 0.0
-
-
-Reading = FeedNews | Unchanged | Gone | Trouble
+    """How many seconds it wants to be left alone at least; 0 if it does not say."""
 
 
 class _Entry(BaseModel):
@@ -156,35 +135,28 @@ class FeedReader:
                 url, accept=_ACCEPTED, max_bytes=MAX_BYTES, timeout_seconds=_FETCH_SECONDS, headers=_conditions(marks)
             )
         except ToolError as error:
-            word = next((word for kind, word in _TROUBLES if isinstance(error, kind)), "unreachable")
-            return Trouble(word=word)
-        pause_seconds = _pause_seconds(page)
-        if page.status == HTTPStatus.GONE:
-            return Gone()
+            return Reading(trouble=next((word for kind, word in _TROUBLES if isinstance(error, kind)), "unreachable"))
+        here, pause_seconds = page.moved_to or url, _pause_seconds(page)
         if page.status == HTTPStatus.NOT_MODIFIED and _conditions(marks):
-            return Unchanged(url=page.moved_to or url, marks=marks, pause_seconds=pause_seconds)
+            return Reading(url=here, marks=marks, pause_seconds=pause_seconds)
         if not page.ok:
-            return Trouble(word=f"status {page.status}", pause_seconds=pause_seconds)
-        fresh = FeedValidators(
-            etag=_mark(page, "etag"),
-            last_modified=_mark(page, "last-modified"),
-            digest=hashlib.sha256(page.body).digest()[:16],
-        )
-        if fresh.digest == marks.digest:
-            return Unchanged(url=page.moved_to or url, marks=fresh, pause_seconds=pause_seconds)
-        return await self._opened(page, fresh, page.moved_to or url, pause_seconds)
-
-    async def _opened(self, page: FetchedPage, marks: FeedValidators, url: str, pause_seconds: float) -> Reading:
+            trouble = GONE if page.status == HTTPStatus.GONE else f"status {page.status}"
+            return Reading(trouble=trouble, pause_seconds=pause_seconds)
+        digest = hashlib.sha256(page.body).digest()[:16]
+        fresh = FeedValidators(etag=_mark(page, "etag"), last_modified=_mark(page, "last-modified"), digest=digest)
+        if digest == marks.digest:
+            return Reading(url=here, marks=fresh, pause_seconds=pause_seconds)
         try:
             _, content = await self._sandbox.open(
                 "feed_parser", page.body, page.url, page.charset or "", timeout_seconds=_CELL_SECONDS
             )
             told = _Content.model_validate_json(content)
         except (FileRefused, ValidationError):  # the second: it has taken over its cell
-            return Trouble(word="unreadable", pause_seconds=pause_seconds)
-        return FeedNews(
-            url=url,
-            marks=marks,
+            return Reading(trouble="unreadable", pause_seconds=pause_seconds)
+        return Reading(
+            url=here,
+            marks=fresh,
+            is_changed=True,
             title=shorten(plain(told.title), _MAX_TITLE_CHARS),
             pieces=tuple(map(_piece, told.entries)),
             pause_seconds=max(pause_seconds, 60.0 * told.ttl_minutes),

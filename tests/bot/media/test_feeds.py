@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 from aiohttp import web
 
-from bot.media.feeds import MAX_BYTES, FeedNews, FeedReader, FeedValidators, Gone, Reading, Trouble, Unchanged
+from bot.media.feeds import GONE, MAX_BYTES, FeedReader, FeedValidators, Reading
 from tests.bot.media.taken.feed_parser import ANSWERS
 from tests.cells import sandbox
 from tests.conftest import NOON
@@ -36,9 +36,9 @@ class Reader:
             reader = FeedReader(fetcher, sandbox(self.package))
             return await reader.read((base or self.site.url) + path, marks or FeedValidators())
 
-    async def news(self, path: str = "/feed") -> FeedNews:
+    async def news(self, path: str = "/feed") -> Reading:
         reading = await self(path)
-        assert isinstance(reading, FeedNews)
+        assert reading.is_changed
         return reading
 
 
@@ -67,17 +67,17 @@ async def test_a_feed_that_has_not_changed_is_not_sent_again(site: FeedSite, rea
     """The marks go back as they came; a server that knows none of that is seen through by the bytes."""
     first = await read.news()
     again = await read(marks=first.marks)
-    assert isinstance(again, Unchanged)
+    assert (again.trouble, again.is_changed) == ("", False)
     assert again.marks == first.marks
     seen = site.requests[-1].headers
     assert (seen["if-none-match"], seen["if-modified-since"]) == (first.marks.etag, first.marks.last_modified)
     assert (first.marks.etag or "").startswith('W/"')
     site.has_marks = False
     bare = await read(marks=first.marks)
-    assert isinstance(bare, Unchanged)
+    assert (bare.trouble, bare.is_changed) == ("", False)
     assert (bare.marks.etag, bare.marks.digest) == (None, first.marks.digest)
     site.feeds["/feed"] = rss(Item(title="Dark", link="/dark"))
-    assert isinstance(await read(marks=first.marks), FeedNews)
+    assert (await read(marks=first.marks)).is_changed
 
 
 async def test_a_feed_that_has_moved_for_good_is_read_there_from_now_on(site: FeedSite, read: Reader) -> None:
@@ -87,7 +87,7 @@ async def test_a_feed_that_has_moved_for_good_is_read_there_from_now_on(site: Fe
     assert news.url == f"{site.url}/feed"
     for asked, found in (("/old", "/feed"), ("/away", "/away"), ("/half", "/away")):
         again = await read(asked, news.marks)
-        assert isinstance(again, Unchanged)
+        assert (again.trouble, again.is_changed) == ("", False)
         assert again.url == site.url + found
 
 
@@ -97,51 +97,51 @@ async def test_what_a_server_says_of_the_next_time_is_heard(site: FeedSite, read
     first = await read.news()
     assert first.pause_seconds == 7200
     again = await read(marks=first.marks)
-    assert again == Unchanged(url=f"{site.url}/feed", marks=first.marks, pause_seconds=7200)
+    assert again == Reading(url=f"{site.url}/feed", marks=first.marks, pause_seconds=7200)
     site.feeds["/feed"] = rss(LIT, more="<ttl>180</ttl>")
     assert (await read.news()).pause_seconds == 10_800
     for told, seconds in (("120", 120), ("soon", 0), ("-5", 0), ("9" * 30, 0)):
         for status in (429, 503):
             site.faults.append(lambda _, told=told, s=status: web.Response(status=s, headers={"Retry-After": told}))
-            assert await read() == Trouble(word=f"status {status}", pause_seconds=seconds)
+            assert await read() == Reading(trouble=f"status {status}", pause_seconds=seconds)
 
 
 async def test_what_has_ended_is_told_from_what_fails(site: FeedSite, read: Reader) -> None:
     """410 is for good; everything else may pass."""
     site.gone.add("/feed")
-    assert await read() == Gone()
-    assert await read("/nowhere") == Trouble(word="status 404")
+    assert await read() == Reading(trouble=GONE)
+    assert await read("/nowhere") == Reading(trouble="status 404")
 
 
 async def test_an_answer_to_a_question_that_was_not_asked_is_no_answer(site: FeedSite, read: Reader) -> None:
     """304 without any marks: nothing of the feed is known, so it is not unchanged."""
     site.faults.append(lambda _: web.Response(status=304))
-    assert await read() == Trouble(word="status 304")
+    assert await read() == Reading(trouble="status 304")
 
 
 async def test_only_the_public_web_is_asked(site: FeedSite, read: Reader) -> None:
     """Neither by the address nor by a redirect does a feed lead into a network of the house."""
     site.moves["/feed"] = (301, f"http://inside.example:{site.port}/feed")
-    assert await read() == Trouble(word="denied")
-    assert await read(base=f"http://127.0.0.2:{site.port}") == Trouble(word="denied")
-    assert await read(base="http://127.0.0.1:1") == Trouble(word="denied")
+    assert await read() == Reading(trouble="denied")
+    assert await read(base=f"http://127.0.0.2:{site.port}") == Reading(trouble="denied")
+    assert await read(base="http://127.0.0.1:1") == Reading(trouble="denied")
 
 
 async def test_what_is_too_large_or_of_another_kind_is_not_opened(site: FeedSite, read: Reader) -> None:
     """A picture, a feed beyond the bound, nobody there."""
     site.faults.append(lambda _: web.Response(body=b"x", content_type="image/png"))
-    assert await read() == Trouble(word="no_feed")
+    assert await read() == Reading(trouble="no_feed")
     site.feeds["/feed"] = b" " * (MAX_BYTES + 1)
-    assert await read() == Trouble(word="too_large")
+    assert await read() == Reading(trouble="too_large")
     await site.stop()
-    assert await read() == Trouble(word="unreachable")
+    assert await read() == Reading(trouble="unreachable")
 
 
 async def test_hostile_feeds_end_in_words_or_trouble(site: FeedSite, read: Reader) -> None:
     """No feed breaks its reader; nothing invisible comes through; only addresses of the web do."""
     for name, body in HOSTILE.items():
         site.feeds["/" + name.replace(" ", "-")] = body
-    assert await read("/noise") == Trouble(word="unreadable")
+    assert await read("/noise") == Reading(trouble="unreadable")
     assert (await read.news("/an-address-of-another-kind")).pieces[0].url is None
     [piece] = (await read.news("/invisible-orders")).pieces
     assert (piece.title, piece.summary) == ("Lit", "now")
@@ -160,4 +160,4 @@ async def test_a_cell_that_a_feed_has_taken_over_is_not_believed(site: FeedSite,
     """It may say what it likes: what does not fit is trouble."""
     site.feeds[path] = rss(LIT)
     reader = Reader(site, package="tests.bot.media.taken")
-    assert await reader(path) == Trouble(word="unreadable")
+    assert await reader(path) == Reading(trouble="unreadable")
