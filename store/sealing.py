@@ -75,15 +75,11 @@ class MasterKey:
     """
 
     def __init__(self, path: Path, *, given: bytes | None = None, former: bytes | None = None) -> None:
-        """Takes both keys from the settings; `former` is the one that was used before.
-
-        Raises:
-            WrongKey: one of them is not 32 bytes long.
-        """
+        """Takes both keys from the settings, 32 bytes each; `former` is the one that was used before."""
         self.path = path
         """The file, used unless a key is given."""
-        self._given = None if given is None else _check_length(given, "STORE__KEY")
-        self._former = None if former is None else _check_length(former, "STORE__OLD_KEY")
+        self._given = given
+        self._former = former
         self._next_path = path.with_name(path.name + ".next")
 
     def unlock(self, connection: sqlite3.Connection) -> "Keyring":
@@ -160,12 +156,6 @@ class MasterKey:
     def _settle_next(self) -> None:
         self._next_path.rename(self.path)
         sync(self.path.parent)
-
-
-def _check_length(key: bytes, name: str) -> bytes:
-    if len(key) != KEY_BYTES:
-        raise WrongKey(f"{name}: a master key has {KEY_BYTES} bytes, this one has {len(key)}")
-    return key
 
 
 def _read_key(path: Path) -> bytes | None:

@@ -95,32 +95,3 @@ async def test_a_number_that_goes_to_another_account_opens_no_door(path: Path) -
         assert await put(store, OTHER_ID, 1)
         assert await is_in(store, ID)
         assert not await put(store, ID, 1)
-
-
-async def test_an_account_that_is_met_when_others_are_known(path: Path) -> None:
-    """A number that never stood for anything here is only an extra."""
-    async with older(path) as store:
-        await meet(store, ID, NUMBER)
-        await meet(store, OTHER_ID, OTHER_NUMBER)
-        assert not await is_in(store, OTHER_ID)
-        assert await put(store, OTHER_ID, 1)
-
-
-async def test_the_file_names_no_number(path: Path) -> None:
-    """Neither in words nor sealed under a key of a conversation, which may be destroyed."""
-    async with older(path) as store:
-        await meet(store, ID, NUMBER)
-        await store.checkpoint()
-    files = [file.read_bytes() for file in path.parent.iterdir() if file.is_file()]
-    assert not any(word.encode() in content for word in (NUMBER, ID) for content in files)
-
-
-async def test_the_other_realm_knows_nothing_of_it(path: Path) -> None:
-    """What the terminal keeps is its own."""
-    async with open_store(path, realm="terminal") as store:
-        await meet(store, "terminal", None)
-        assert await put(store, "terminal", 1)
-    async with older(path) as store:
-        await meet(store, ID, NUMBER)
-        assert not await put(store, ID, 1)
-        assert await is_in(store, ID)

@@ -13,10 +13,8 @@ import pytest
 
 from store import (
     Damaged,
-    Repositories,
     SchemaTooNew,
     Store,
-    StoredMessage,
     StoreError,
     StoreInUse,
     WrongKey,
@@ -95,32 +93,6 @@ class TestMaking:
                     seen[number] = len(numbers)
         assert sum(seen) > 0
 
-    async def test_the_keys_fit_the_rows(self, path: Path, tmp_path: Path) -> None:
-        """Conversations begin and are forgotten meanwhile; each copy opens, and everything in it."""
-        async with open_store(path, realm="signal") as store:
-
-            async def live(number: int) -> None:
-                for sent_at in range(0, 12, 3):
-                    await talked_alone(store, f"direct:{number}", 100 * number + sent_at)
-                    command = await ordered(store, f"direct:{number}", 100 * number + sent_at + 1)
-                    await store.forget(
-                        f"direct:{number}",
-                        before=command,
-                        now=NOON,
-                        then=lambda repos, *_, command=command: repos.inbox.settle(command),
-                    )
-                    await talked_alone(store, f"direct:{number}", 100 * number + sent_at + 2)
-
-            async with asyncio.TaskGroup() as group:
-                for number in range(3):
-                    group.create_task(live(number))
-                copies = [await store.backup(tmp_path, now=NOON + timedelta(seconds=second)) for second in range(4)]
-        for copy in copies:
-            master_of(copy).write_bytes(master_of(path).read_bytes())
-            async with open_store(copy, realm="signal") as store:
-                for number in range(3):
-                    assert {*await remembered(store, f"direct:{number}")} <= {b"words"}
-
     async def test_nothing_is_overwritten(self, store: Store, tmp_path: Path) -> None:
         """Copies within a second, side by side, get names of their own; what a killed one left is cleared away."""
         folder = tmp_path / "backups"
@@ -155,18 +127,6 @@ class TestMaking:
             copy = await store.backup(tmp_path / "backups", now=NOON)
         assert found(copy, sealed) == []
         assert len([key for key in former if found(copy, key)]) == 1
-
-
-async def talked_alone(store: Store, address: str, sent_at: int) -> None:
-    """A turn of this conversation in one transaction, whatever the others do meanwhile."""
-    conversation = await store.conversation(address, now=NOON)
-
-    def live(repos: Repositories) -> None:
-        turn = repos.turns.begin(conversation, now=NOON)
-        repos.history.append(conversation, [StoredMessage(turn=turn, role="user", call_id=None, message=b"words")])
-        repos.journal.close(turn, "kept", now=NOON)
-
-    await store.transaction(live)
 
 
 class TestRestoring:

@@ -1,6 +1,5 @@
 """The conversations: one for an address and a realm, found again, each with a key of its own."""
 
-import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -32,12 +31,6 @@ async def test_an_address_has_one_conversation(store: Store) -> None:
     assert rows == [(first, millis(NOON))]
 
 
-@pytest.mark.parametrize("other", ["direct:b", "direct:A", "group:a", "direct:a "])
-async def test_another_address_is_another_conversation(store: Store, other: str) -> None:
-    """Addresses are compared to the letter: ids of groups differ in the case of one."""
-    assert await store.conversation("direct:a", now=NOON) != await store.conversation(other, now=NOON)
-
-
 async def test_realms_are_apart(path: Path) -> None:
     """The terminal's conversation of a name is not Signal's, and the other way round."""
     found: dict[str, ConversationId] = {}
@@ -46,12 +39,6 @@ async def test_realms_are_apart(path: Path) -> None:
             conversation = await store.conversation("direct:a", now=NOON)
             assert found.setdefault(realm, conversation) == conversation
     assert found["signal"] != found["terminal"]
-
-
-async def test_two_who_begin_it_at_once_get_the_same(store: Store) -> None:
-    """Two first messages side by side make one conversation."""
-    both = await asyncio.gather(*(store.conversation("direct:a", now=NOON) for _ in range(2)))
-    assert both[0] == both[1]
 
 
 async def test_its_key_exists_before_its_row(store: Store) -> None:

@@ -78,13 +78,7 @@ async def test_units_that_wait_together_share_a_commit(database: Database) -> No
     assert await outcomes(database, *(said(str(number)) for number in range(100))) == list(map(str, range(100)))
     assert statements.count("SAVEPOINT unit") == 100
     assert 1 <= statements.count("COMMIT") <= 2
-
-
-async def test_units_run_in_the_order_in_which_they_came(database: Database) -> None:
-    """What was asked first happens first, within a commit and over several."""
-    await outcomes(database, *map(said, "abc"))
-    await outcomes(database, *map(said, "de"))
-    assert await words(database) == list("abcde")
+    assert await words(database) == list(map(str, range(100)))
 
 
 async def test_nothing_returns_before_its_commit(database: Database, path: Path) -> None:
@@ -254,24 +248,6 @@ async def test_a_log_that_another_program_reads_is_no_empty_log(database: Databa
     await database.checkpoint()
     assert path.with_name(path.name + "-wal").stat().st_size == 0
     assert secret.encode() not in content(path)
-
-
-async def test_what_kept_raises_stops_nobody(database: Database) -> None:
-    """The event loop reports it; the unit, its neighbours and the closing of the database end all the same."""
-    reported: list[BaseException] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _, found: reported.append(found["exception"]))
-    oops = Oops()
-
-    def kept(_: object) -> None:
-        raise oops
-
-    units = [asyncio.create_task(database.transaction(said("one"), kept=kept))]
-    units.append(asyncio.create_task(database.transaction(said("two"))))
-    await asyncio.sleep(0)
-    async with asyncio.timeout(WAIT_SECONDS):
-        await database.aclose()
-        assert await asyncio.gather(*units) == ["one", "two"]
-    assert reported == [oops]
 
 
 async def test_closing_finishes_what_waits(database: Database, path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Damaged, Erasure, InboxId, Repositories, Store, StoreError, TurnId, open_store
+from store import Erasure, InboxId, Repositories, Store, StoreError, TurnId, open_store
 from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.ledger_sums import ledger_sum
@@ -130,19 +130,6 @@ class TestATurn:
         assert await expired() == [turns[1], turns[0]]
         await store.transaction(lambda repos: repos.forgetting.turn(turns[1], now=NOON))
         assert await expired() == [turns[0]]
-
-    async def test_no_batch_is_endless(self, store: Store) -> None:
-        """Whoever comes back after a year does not hold everybody up with one transaction."""
-        conversation = await store.conversation("direct:a", now=NOON)
-
-        def many(repos: Repositories) -> None:
-            for _ in range(300):
-                turn = repos.turns.begin(conversation, now=NOON, expires_at=NOON)
-                repos.journal.close(turn, "kept", now=NOON)
-
-        await store.transaction(many)
-        assert len(await store.read(lambda repos: repos.forgetting.turns_before(LATER))) == 20
-        assert len(await store.read(lambda repos: repos.forgetting.turns_expired(LATER))) == 20
 
 
 class TestAConversation:
@@ -281,35 +268,6 @@ class TestAConversation:
         assert await waiting(store) == [b"/forget"]
         assert await forgotten(store, "direct:a", command) == Erasure(conversations=1, turns=1, messages=2)
 
-    async def test_without_a_key_to_go_on_under_nothing_is_forgotten(self, store: Store) -> None:
-        """It fails before anything is lost, not when the first message comes that nobody could read."""
-        await talked(store, "direct:a", 1, b"one")
-        after = InboxId(await ordered(store, "direct:a", 2) + 1)
-        with pytest.raises(Damaged, match="no data key"):
-            await store.transaction(lambda repos: repos.forgetting.conversation("direct:a", before=after, now=NOON))
-        assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
-
-    async def test_a_caller_that_leaves_leaves_nothing_undone(self, store: Store, path: Path) -> None:
-        """Whoever is cancelled when the rows have gone leaves the old key to the next checkpoint."""
-        await talked(store, "direct:a", 1, b"one")
-        command = await ordered(store, "direct:a", 2)
-        keys = wrapped(path)
-        done = asyncio.Event()
-        loop = asyncio.get_running_loop()
-
-        def then(repos: Repositories, conversation: object, erased: object) -> None:
-            repos.inbox.settle(command)
-            loop.call_soon_threadsafe(done.set)
-
-        leaving = asyncio.create_task(store.forget("direct:a", before=command, now=NOON, then=then))
-        await done.wait()
-        leaving.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await leaving
-        assert await remembered(store, "direct:a") == []
-        await store.checkpoint()
-        assert len(set(wrapped(path)) & set(keys)) == 1
-
     async def test_a_place_where_nothing_is_known_has_nothing_to_forget(self, store: Store) -> None:
         """The command may come from elsewhere; it is answered where it came from."""
         command = await ordered(store, "direct:a", 1)
@@ -369,12 +327,3 @@ class TestAPerson:
             (2, "done"),
         ]
         assert await waiting(store) == [b"his", b"later", b"his"]
-
-    async def test_an_answer_to_the_person_that_waits_is_not_sent(self, store: Store) -> None:
-        """Not in a group either."""
-        await asked(store, "group:g", 1)
-        await store.transaction(lambda repos: answered(repos, *taken(repos), (b"asked", b"told")))
-        command = await ordered(store, "direct:alice", 2)
-        await store.forget("direct:alice", person="alice", before=command, now=NOON, then=Answer(command))
-        begun = await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=8))
-        assert [item.reply for item in begun] == [b"forgotten"]

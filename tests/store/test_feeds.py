@@ -1,16 +1,10 @@
 """The repository of the feeds: which there are, what stood in them, and finding it again, whatever is looked for."""
 
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from store import MAX_FEEDS, Article, Feed, FoundArticle, Repositories, Store, open_store, restore
+from store import MAX_FEEDS, Article, Feed, FoundArticle, Repositories, Store
 from store.feeds import MAX_WORDS, _words
 from tests.conftest import NOON
 from tests.store.lives import found as words_on_disk
@@ -57,15 +51,6 @@ async def assert_index_is_whole(store: Store) -> None:
             "INSERT INTO article_words (article_words, rank) VALUES ('integrity-check', 1)"
         )
     )
-
-
-async def test_what_is_read_has_the_types_of_its_fields(store: Store) -> None:
-    """A yes or no is no number, which would say something else to a model; times are aware, and None stays None."""
-    lamps = await added(store)
-    await kept(store, lamps, article("lamp"))
-    [one] = await store.read(lambda repos: repos.feeds.recent(since=LONG_AGO, limit=1))
-    assert (lamps.is_set, lamps.due_at, lamps.read_at) == (False, NOON, None)
-    assert (type(lamps.is_set), type(one.is_dated), one.published_at) == (bool, bool, NOON)
 
 
 class TestFeeds:
@@ -147,13 +132,6 @@ class TestKeeping:
         assert await found(store, "dark") == ["Dark again"]
         assert await store.read(lambda repos: repos.feeds.counts()) == {lamps.id: 2, ships.id: 1}
         await assert_index_is_whole(store)
-
-    async def test_articles_without_an_address_are_told_apart_by_key(self, store: Store) -> None:
-        """Two of them are two."""
-        lamps = await added(store)
-        bare = [replace(article(name), url=None) for name in ("One", "Two")]
-        assert await kept(store, lamps, *bare) == 2
-        assert await kept(store, lamps, *bare) == 0
 
     async def test_what_is_old_goes_unless_it_stands_in_its_feed(self, store: Store) -> None:
         """There it would be found anew at the next reading, as news."""
@@ -242,47 +220,3 @@ class TestSearching:
         for query in STRANGE:
             assert await found(store, query) in ([], ["lamp"])
             assert len(_words(query)) <= MAX_WORDS
-
-    @given(query=st.text())
-    async def test_no_query_is_a_syntax_error(self, query: str) -> None:
-        """Of all texts that there are."""
-        with closing(sqlite3.connect(":memory:")) as connection:
-            connection.execute("CREATE VIRTUAL TABLE words USING fts5 (title)")
-            for joint in (" ", " OR "):
-                if words := _words(query):
-                    connection.execute("SELECT * FROM words WHERE words MATCH ?", (joint.join(words),)).fetchall()
-
-    async def test_without_any_article_nothing_is_found(self, store: Store) -> None:
-        """The index is made with the first one."""
-        assert await store.read(lambda repos: repos.feeds.can_search())
-        assert await found(store, "lamp") == []
-        assert await store.transaction(lambda repos: repos.feeds.prune(before=NOON, limit=0)) == 0
-
-
-class TestOnTheDisk:
-    async def test_a_transaction_that_fails_leaves_the_index_as_it_was(self, store: Store) -> None:
-        """The first one, which makes it, too."""
-        lamps = await added(store)
-
-        def fail(repos: Repositories) -> None:
-            repos.feeds.keep(lamps.id, [article("Lit")])
-            raise LookupError
-
-        for _ in range(2):
-            with pytest.raises(LookupError):
-                await store.transaction(fail)
-            assert await found(store, "lit") == []
-            await kept(store, lamps, article("Dark"))
-        await assert_index_is_whole(store)
-
-    async def test_a_backup_holds_them_and_is_whole(self, path: Path, tmp_path: Path) -> None:
-        """The copy passes SQLite's full check, and is searched as before once it is restored."""
-        async with open_store(path, realm="signal") as store:
-            await kept(store, await added(store), article("Lit"), article("Dark"))
-            copy = await store.backup(tmp_path / "copies", now=NOON)
-        with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as connection:
-            assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        restore(copy, path, now=NOON)
-        async with open_store(path, realm="signal") as store:
-            assert await found(store, "dark") == ["Dark"]
-            await assert_index_is_whole(store)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import Erasure, Repositories, Store, StoredMessage, open_store
+from store import Erasure, open_store
 from tests.conftest import NOON
 from tests.store.lives import (
     asked,
@@ -68,21 +68,6 @@ class TestFiles:
             assert await remembered(store, "direct:a") == []
             assert await remembered(store, "direct:b") == [b"asked two", b"told two"]
 
-    async def test_a_key_without_a_conversation_is_left_alone(self, path: Path) -> None:
-        """It may be of a database that was taken away for a while: opening another in its place destroys nothing."""
-        async with open_store(path, realm="signal") as store:
-            pass
-        empty = content(path)
-        async with open_store(path, realm="signal") as store:
-            await talked(store, "direct:a", 1, b"one")
-        full = content(path)
-        replace(path, empty)
-        async with open_store(path, realm="signal") as store:
-            await store.checkpoint()
-        replace(path, full)
-        async with open_store(path, realm="signal") as store:
-            assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
-
 
 async def prepared(path: Path) -> None:
     """A store in which there is something to forget, something that came later, and somebody else."""
@@ -137,25 +122,3 @@ def named_keys(path: Path) -> dict[bytes, bytes]:
 def handle_of(path: Path, conversation: int) -> bytes:
     with closing(sqlite3.connect(path)) as connection:
         return connection.execute("SELECT handle FROM conversations WHERE id = ?", (conversation,)).fetchone()[0]
-
-
-async def test_messages_sealed_before_and_after_have_another_key(
-    store: Store, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The same words at the same place: what was sealed before is not opened by the conversation as it goes on."""
-    command = await ordered(store, "direct:a", 1)
-    turn = await talked(store, "direct:a", 2, b"one")
-    [(sealed,)] = await rows(store, "SELECT message FROM history WHERE position = 0")
-    await forgotten(store, "direct:a", command)
-    conversation = await store.conversation("direct:a", now=NOON)
-
-    def put_back(repos: Repositories) -> None:
-        again = repos.turns.begin(conversation, now=NOON)
-        repos.history.append(conversation, [StoredMessage(turn=again, role="user", call_id=None, message=b"new")])
-        repos.inbox.execute("UPDATE history SET message = ?, turn_id = ?", (sealed, again))
-        repos.journal.close(again, "kept", now=NOON)
-
-    await store.transaction(put_back)
-    assert turn
-    assert await remembered(store, "direct:a") == []
-    assert "not what was written there" in caplog.text

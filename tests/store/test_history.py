@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from store import ConversationId, Repositories, Role, Store, StoredMessage, StoreError, TurnEnd, TurnId
+from store import ConversationId, Repositories, Role, Store, StoredMessage, TurnEnd, TurnId
 from tests.conftest import NOON
 
 CALLED: tuple[tuple[Role, str | None], ...] = (
@@ -101,29 +101,6 @@ async def test_only_kept_turns_count(store: Store, conversation: ConversationId)
     await store.transaction(lambda repos: begin(repos, conversation))
     assert await words(store, conversation, 1) == ["two 0", "two 1"]
     assert await words(store, conversation, 2) == ["one 0", "one 1", "two 0", "two 1"]
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [("tool", None), ("user", "call-1"), ("assistant", "call-1"), ("system", None)],
-    ids=["an answer without its call", "a question with a call", "a completion with a call", "an unknown role"],
-)
-async def test_a_row_of_the_wrong_shape_is_refused(
-    store: Store, conversation: ConversationId, wrong: tuple[Role, str | None]
-) -> None:
-    """The table itself refuses it, and nothing of its turn is kept."""
-    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
-        await store.transaction(lambda repos: say(repos, conversation, "asked", (*PLAIN, wrong)))
-    assert await last(store, conversation, 20) == ()
-
-
-async def test_a_turn_is_kept_once(store: Store, conversation: ConversationId) -> None:
-    """A second keeping of the same turn is refused; the first stays as it is."""
-    turn = await store.transaction(lambda repos: say(repos, conversation, "first"))
-    again = StoredMessage(turn=turn, role="user", call_id=None, message=b"again")
-    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT"):
-        await store.transaction(lambda repos: repos.history.append(conversation, [again]))
-    assert await words(store, conversation, 1) == ["first 0", "first 1"]
 
 
 async def test_rows_that_were_exchanged_are_found_out(

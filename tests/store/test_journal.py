@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Damaged, Repositories, StepMissing, Store, StoreError, TurnEnd, TurnId, open_store
+from store import ConversationId, Damaged, Repositories, StepMissing, Store, TurnEnd, TurnId, open_store
 from store.repository import millis
 from tests.conftest import NOON
 
@@ -30,12 +30,6 @@ async def write(store: Store, conversation: ConversationId, turn: TurnId, positi
 
 async def steps(store: Store, conversation: ConversationId, turn: TurnId) -> tuple[bytes, ...]:
     return await store.read(lambda repos: repos.journal.steps(conversation, turn))
-
-
-async def test_a_turn_that_has_only_been_claimed_has_none(store: Store) -> None:
-    """Nothing was done yet."""
-    conversation, turn = await begun(store)
-    assert await steps(store, conversation, turn) == ()
 
 
 async def test_steps_come_back_in_order(store: Store) -> None:
@@ -63,15 +57,6 @@ async def test_they_are_there_after_a_restart(path: Path) -> None:
     async with open_store(path, realm="signal") as store:
         await write(store, conversation, turn, 1, b"next")
         assert await steps(store, conversation, turn) == (b"paid for", b"next")
-
-
-async def test_a_step_is_written_once(store: Store) -> None:
-    """A second step at the same position is refused: two workers on one turn would be found out."""
-    conversation, turn = await begun(store)
-    await write(store, conversation, turn, 0, b"first")
-    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT"):
-        await write(store, conversation, turn, 0, b"second")
-    assert await steps(store, conversation, turn) == (b"first",)
 
 
 async def test_a_turn_that_nobody_claimed_has_no_journal(store: Store) -> None:

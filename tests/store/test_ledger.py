@@ -3,11 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 
-import pytest
-
-from store import ConversationId, LedgerEntry, Repositories, Spending, Store, StoreError, TurnId, open_store
+from store import ConversationId, LedgerEntry, Repositories, Spending, Store, TurnId
 from store.ledger import Total
 from store.repository import millis
 from tests.conftest import NOON
@@ -94,29 +91,6 @@ async def test_every_field_is_written(store: Store) -> None:
     ]
 
 
-async def test_who_asked_is_a_handle(store: Store) -> None:
-    """The same person has the same one in every row, and no row names anybody; nobody is null."""
-    await note(store, "direct:a", MODEL, person="+15550000001")
-    await note(store, "group:G", MODEL, person="+15550000001")
-    await note(store, "group:G", MODEL, person="+15550000002")
-    await note(store, "group:G", MODEL)
-    persons = [row[0] for row in await store.read(lambda repos: repos.ledger.rows("SELECT person FROM ledger"))]
-    assert persons[0] == persons[1] != persons[2]
-    assert persons[3] is None
-    assert len(persons[0]) == 16
-
-
-async def test_what_was_spent_outlives_the_words(store: Store) -> None:
-    """When a conversation goes, its costs stay, without it."""
-    conversation = await note(store, "direct:a", MODEL)
-    await store.transaction(
-        lambda repos: repos.ledger.execute("DELETE FROM conversations WHERE id = ?", (conversation,))
-    )
-    rows = await store.read(lambda repos: repos.ledger.rows("SELECT conversation_id, turn_id FROM ledger"))
-    assert rows == [(None, None)]
-    assert (await store.read(ledger_sum)).cost_usd == Decimal("0.1")
-
-
 async def test_sums_are_kept_for_each_person_each_group_and_all(store: Store) -> None:
     """By day and by month; a person's sum is over all their conversations, a group's over all its people."""
     await note(store, "direct:a", MODEL, person="anna", day=DAY)
@@ -137,19 +111,6 @@ async def test_sums_hold_all_that_the_rows_hold(store: Store) -> None:
     found = await totals(store, "anna")
     assert [total.spending for total in found.values()] == [expected] * 4
     assert await store.read(ledger_sum) == expected
-
-
-async def test_nothing_done_adds_nothing(store: Store) -> None:
-    """A turn without a call leaves no sum behind, and where no period is named nothing is summed up."""
-    await note(store, "direct:a", person="anna", day=DAY)
-    await note(store, "direct:a", MODEL, person="anna")
-    assert await store.read(lambda repos: repos.ledger.rows("SELECT * FROM spent")) == []
-
-
-async def test_what_nobody_asked_for_counts_for_all(store: Store) -> None:
-    """Without a person the group and everybody together have the cost."""
-    await note(store, GROUP, MODEL, day=DAY)
-    assert await costs(store, "anna", GROUP) == ["0", "0", "0.1", "0.1", "0.1", "0.1"]
 
 
 async def test_sums_name_nobody(store: Store) -> None:
@@ -173,14 +134,6 @@ async def test_sums_outlive_the_rows(store: Store) -> None:
     assert await costs(store, "anna", GROUP) == ["0.1"] * 6
 
 
-async def test_sums_are_of_one_transaction_with_the_rows(store: Store) -> None:
-    """Where a row is refused nothing is added up."""
-    wrong = LedgerEntry(kind="gift", name="x", outcome="ok", latency_seconds=0)  # pyright: ignore[reportArgumentType] (the point)
-    with pytest.raises(StoreError, match="SQLITE_CONSTRAINT_CHECK"):
-        await note(store, "direct:a", MODEL, wrong, person="anna", day=DAY)
-    assert await costs(store, "anna") == ["0"] * 4
-
-
 async def test_the_real_cost_takes_the_place_of_an_estimate(store: Store) -> None:
     """In the rows and in the sums, however often it is settled."""
     conversation, turn = await begun(store, "direct:a")
@@ -197,14 +150,6 @@ async def test_the_real_cost_takes_the_place_of_an_estimate(store: Store) -> Non
     day = (await totals(store, "anna"))["person", DAY].spending
     assert (day.calls, day.cost_usd) == (2, Decimal("0.1") + (TOOL.cost_usd or 0))
     assert day.input_tokens == MODEL.input_tokens + TOOL.input_tokens
-
-
-async def test_a_group_is_another_one_in_another_realm(path: Path) -> None:
-    """The terminal's conversations are not those of Signal; what all spend is spent from one purse."""
-    async with open_store(path, realm="signal") as store:
-        await note(store, GROUP, MODEL, person="anna", day=DAY)
-    async with open_store(path, realm="terminal") as store:
-        assert await costs(store, "anna", GROUP) == ["0.1", "0.1", "0", "0", "0.1", "0.1"]
 
 
 async def test_old_sums_go(store: Store) -> None:

@@ -137,31 +137,6 @@ class TestFullDisk:
         disk.empty()
         assert (await store.backup(disk.folder / "backups", now=NOON)).exists()
 
-    async def test_a_restoring_that_does_not_fit_leaves_the_store_as_it_is(self, disk: Disk, path: Path) -> None:
-        """Nothing is moved aside before the copy stands beside it, whole."""
-        async with open_store(path, realm="signal") as store:
-            await talked(store, "direct:a", 1, b"one")
-            copy = await store.backup(path.parent, now=NOON)
-        async with open_store(disk.path, realm="signal"):
-            pass
-        disk.fill()
-        before = {file.name: content(file) for file in disk.path.parent.iterdir()}
-        with pytest.raises(StoreFull):
-            restore(copy, disk.path, now=NOON)
-        assert {file.name: content(file) for file in disk.path.parent.iterdir()} == before
-
-    async def test_opening_on_a_full_disk_is_told_by_name(self, disk: Disk) -> None:
-        """Whether it is just full enough or not: it opens, or says why it cannot."""
-        async with open_store(disk.path, realm="signal") as store:
-            await talked(store, "direct:a", 1, b"one")
-        disk.fill()
-        with pytest.raises(StoreFull, match="no room is left on the disk"):
-            async with open_store(disk.path, realm="signal"):
-                pass
-        disk.empty()
-        async with open_store(disk.path, realm="signal") as store:
-            assert await remembered(store, "direct:a") == [b"asked one", b"told one"]
-
 
 class TestDiskReserve:
     def test_it_never_takes_the_last_room(self, disk: Disk) -> None:

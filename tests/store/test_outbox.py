@@ -34,14 +34,6 @@ async def test_the_parts_of_an_answer_go_out_one_after_the_other(store: Store) -
     assert second.reply == b"two"
 
 
-async def test_no_more_is_begun_than_asked_for(store: Store) -> None:
-    """What is not begun keeps waiting."""
-    for chat in "abc":
-        await say(store, f"direct:{chat}", b"answer")
-    assert len(await begin(store, limit=2)) == 2
-    assert len(await begin(store, limit=2)) == 1
-
-
 async def test_what_surely_did_not_go_out_is_tried_again_in_its_time(store: Store) -> None:
     """A postponed item is not due before its time, and keeps its place in the conversation."""
     await say(store, "direct:a", b"one", b"two")
@@ -337,15 +329,6 @@ async def test_a_damaged_reply_stops_no_other(store: Store) -> None:
     assert [item.reply for item in await begin(store)] == [b"other"]
     assert [item.reply for item in await begin(store)] == [b"second"]
     assert [state for state, _ in await states(store)] == ["dead", "sending", "sending"]
-
-
-async def test_what_is_blocked_is_not_due(store: Store) -> None:
-    """While the first part is being sent, the second is no reason to look again."""
-    await say(store, "direct:a", b"one", b"two")
-    [one] = await begin(store)
-    assert await store.read(lambda repos: repos.outbox.next_due_at()) is None
-    await store.transaction(lambda repos: repos.outbox.mark_unknown(one.id, due_at=NOON + GRACE))
-    assert await store.read(lambda repos: repos.outbox.next_due_at()) == NOON + GRACE
 
 
 async def test_people_are_owed_a_notice_of_what_is_dead_alone(store: Store) -> None:

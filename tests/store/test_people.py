@@ -60,13 +60,6 @@ async def test_putting_out(let_in: Store, by_label: bool) -> None:
     assert await on(let_in, lambda people: people.is_allowed(TRUDY, account=ACCOUNT))
 
 
-@pytest.mark.parametrize("name", ["", "%", "________", "a", MALLORY[:8]])
-async def test_what_names_nobody_puts_nobody_out(let_in: Store, name: str) -> None:
-    """No pattern, no beginning of a label."""
-    assert not await on(let_in, lambda people: people.deny(name, account=ACCOUNT))
-    assert await on(let_in, lambda people: people.is_allowed(MALLORY, account=ACCOUNT))
-
-
 async def test_a_number_stays_with_the_account_that_came_with_it_first(store: Store) -> None:
     """Another account with the same number is refused, and who had it first keeps it."""
     assert await on(store, lambda people: people.pin_of(NUMBER, MALLORY)) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import KeyGiven, StoreError, StoreInUse, WrongKey, open_store
+from store import KeyGiven, StoreInUse, WrongKey, open_store
 from store.sealing import KEY_BYTES
 from tests.conftest import NOON
 from tests.store.lives import NEW, OLD, asked, found, remembered, talked
@@ -118,21 +118,6 @@ async def test_when_no_file_opens_the_store_both_are_left_alone(path: Path, draf
     await assert_readable(path)
 
 
-async def test_a_rotation_that_fails_changes_nothing(path: Path) -> None:
-    """The error names the file that could not be used, the key that was is still the key, and it works later."""
-    await prepared(path)
-    former = key_of(path)
-    async with open_store(path, realm="signal") as store:
-        next_of(path).mkdir()
-        with pytest.raises(StoreError, match=str(next_of(path))):
-            await store.rotate_key()
-        assert key_of(path) == former
-        await talked(store, "direct:c", 3, b"three")
-        next_of(path).rmdir()
-        assert await store.rotate_key() == 4
-    await assert_readable(path)
-
-
 async def test_a_draft_that_has_become_the_key_is_never_overwritten(path: Path) -> None:
     """If the renaming failed behind the commit, the next rotation puts the draft in place before it makes another."""
     await prepared(path)
@@ -172,15 +157,6 @@ class TestGiven:
         await refused(path, key=OLD)
         assert not master_of(path).exists()
 
-    async def test_the_key_can_move_into_a_file_and_out_of_it(self, path: Path) -> None:
-        """With the former key given, the file is made when it is missing, and left when it is not needed any more."""
-        await prepared(path, OLD)
-        await assert_readable(path, None, OLD)
-        kept = key_of(path)
-        await assert_readable(path)
-        await assert_readable(path, NEW, kept)
-        await assert_readable(path, NEW)
-
     async def test_a_crash_at_any_step_is_made_good_by_the_next_start(self, path: Path, tmp_path: Path) -> None:
         """With both keys given the store opens, whichever its keys are wrapped under."""
         await prepared(path, OLD)
@@ -190,14 +166,3 @@ class TestGiven:
             await assert_readable(copy, NEW)
             count += 1
         assert count > 3
-
-
-async def test_keys_of_an_earlier_copy_need_the_earlier_master_key(path: Path) -> None:
-    """A rotation makes copies of the key file useless to whoever gets hold of the new master key only."""
-    await prepared(path)
-    former, copy = key_of(path), keys_of(path).read_bytes()
-    async with open_store(path, realm="signal") as store:
-        await store.rotate_key()
-    keys_of(path).write_bytes(copy)
-    assert str(master_of(path)) in str(await refused(path))
-    await assert_readable(path, former)

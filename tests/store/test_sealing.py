@@ -113,12 +113,6 @@ class TestMasterKey:
         unlocked(tmp_path / "another")
         assert (tmp_path / "another").read_text() != path.read_text()
 
-    def test_half_a_key_of_a_crash_is_made_anew(self, tmp_path: Path) -> None:
-        """A draft that a crash left behind is never taken for the key."""
-        (tmp_path / "key.new").write_text("abcd")
-        connection = unlocked(tmp_path / "key")
-        assert is_wrapped_under(connection, bytes.fromhex((tmp_path / "key").read_text()))
-
     def test_a_given_key_comes_first_and_is_written_nowhere(self, tmp_path: Path) -> None:
         """With STORE__KEY no file is made, and one that is there is not looked at."""
         path = tmp_path / "key"
@@ -127,14 +121,6 @@ class TestMasterKey:
         path.write_text("no key at all")
         MasterKey(path, given=KEY).unlock(connection)
         assert is_wrapped_under(connection, KEY)
-
-    @pytest.mark.parametrize("length", [0, 16, 31, 33, 64])
-    def test_a_given_key_of_another_length_is_refused(self, tmp_path: Path, length: int) -> None:
-        """The error names the setting and both lengths, and tells nothing of the key."""
-        with pytest.raises(WrongKey, match=rf"^STORE__KEY: .*32 bytes.*{length}$"):
-            MasterKey(tmp_path / "key", given=b"k" * length)
-        with pytest.raises(WrongKey, match=rf"^STORE__OLD_KEY: .*32 bytes.*{length}$"):
-            MasterKey(tmp_path / "key", former=b"k" * length)
 
     @pytest.mark.parametrize(
         "content", [b"", b"not hexadecimal", b"abc", "schlüssel".encode(), b"00" * 31, b"00" * 33, b"\xff" * 64]
@@ -209,36 +195,6 @@ class TestValues:
             altered[index] ^= 1
             with pytest.raises(Damaged):
                 keyring.open(ONE, PLACE, bytes(altered))
-
-    def test_a_conversation_without_a_row_or_a_key_cannot_seal(self) -> None:
-        """Nothing is sealed with a key that nobody keeps."""
-        keyring, connection = ring()
-        with pytest.raises(Damaged, match="no data key"):
-            keyring.seal(ConversationId(3), PLACE, b"words")
-        connection.execute("INSERT INTO conversations VALUES (3, ?, 0)", (keyring.handle("chat 3"),))
-        with pytest.raises(Damaged, match="no data key"):
-            keyring.seal(ConversationId(3), PLACE, b"words")
-
-    def test_a_destroyed_key_takes_its_conversation_with_it(self) -> None:
-        """Without its data key no value of the conversation opens any more; the others are as they were."""
-        keyring, connection = ring()
-        mine, other = keyring.seal(ONE, PLACE, b"words"), keyring.seal(TWO, PLACE, b"other")
-        connection.execute("DELETE FROM keys.wrapped WHERE name = ?", (keyring.handle("chat 1"),))
-        again = Keyring(connection, KEY)
-        with pytest.raises(Damaged, match="no data key"):
-            again.open(ONE, PLACE, mine)
-        again.make(again.handle("chat 1"))
-        with pytest.raises(Damaged):
-            again.open(ONE, PLACE, mine)
-        assert again.open(TWO, PLACE, other) == b"other"
-
-    @pytest.mark.parametrize("altered", [b"", b"short", b"x" * 60], ids=["empty", "short", "nonsense"])
-    def test_a_wrapped_key_that_was_altered_is_refused(self, altered: bytes) -> None:
-        """A damaged key file is told, whatever is in it."""
-        keyring, connection = ring()
-        connection.execute("UPDATE keys.wrapped SET key = ? WHERE name = ?", (altered, keyring.handle("chat 1")))
-        with pytest.raises(WrongKey):
-            keyring.seal(ONE, PLACE, b"words")
 
     def test_wrapped_keys_cannot_be_exchanged(self) -> None:
         """Each wrapped key is bound to its conversation's handle."""
@@ -396,11 +352,3 @@ class TestOpening:
         replace(keys_of(path), None)
         async with open_store(path, realm="signal") as store:
             await store.conversation("direct:b", now=NOON)
-
-    async def test_a_master_key_that_cannot_be_read_is_told(self, path: Path) -> None:
-        """A folder in its place is an error that names it, not a crash."""
-        path.parent.mkdir()
-        master_of(path).mkdir()
-        error = await self._refused(path)
-        assert type(error) is StoreError
-        assert str(master_of(path)) in str(error)

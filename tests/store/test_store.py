@@ -1,7 +1,6 @@
 """The store put together: units over all repositories, who is woken for what is kept, and costs that do not grow."""
 
 import asyncio
-import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from store import ConversationId, Repositories, Store, StoreError, TurnId, WrongKey, open_store
-from store.repository import millis, moment
+from store.repository import millis
 from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.store.sends import confirm
-from tests.waiting import WAIT_SECONDS
 
 LATER = NOON + timedelta(minutes=5)
 
@@ -90,28 +88,6 @@ async def test_no_bell_rings_for_what_was_not_kept(store: Store) -> None:
     assert ringing(store) == set()
 
 
-async def test_a_bell_rings_although_the_caller_went_away(store: Store) -> None:
-    """What a cancelled caller's unit kept is not left lying until somebody rings for something else."""
-    conversation = await store.conversation("direct:a", now=NOON)
-    begun, free = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    def slow(repos: Repositories) -> None:
-        loop.call_soon_threadsafe(begun.set)
-        assert free.wait(WAIT_SECONDS)
-        repos.inbox.put(arrival(conversation))
-
-    leaving = asyncio.create_task(store.transaction(slow))
-    await begun.wait()
-    leaving.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await leaving
-    free.set()
-    async with asyncio.timeout(WAIT_SECONDS):
-        await store.wakeups["inbox"].wait()
-    assert (await store.read(lambda repos: repos.inbox.backlog())).items == 1
-
-
 async def test_it_is_closed_when_its_block_fails(path: Path) -> None:
     """Whatever ends the block: the lock is free again, and what was kept is there."""
     kept: list[tuple[Store, ConversationId]] = []
@@ -138,13 +114,6 @@ async def test_it_is_closed_when_it_cannot_be_unlocked(path: Path) -> None:
         with pytest.raises(WrongKey):
             async with open_store(path, realm="signal", key=b"x" * 32):
                 pass
-
-
-def test_moments_come_back_to_the_millisecond() -> None:
-    """Times are stored as milliseconds and come back aware, in UTC."""
-    at = NOON + timedelta(milliseconds=123)
-    assert moment(millis(at)) == at
-    assert moment(millis(at)).utcoffset() == timedelta(0)
 
 
 async def steps_of_a_message(store: Store, sent_at: int) -> dict[str, int]:
