@@ -185,7 +185,7 @@ class Attempts(Repository):
         )
         self.forget_questions(self.column("SELECT turn_id FROM outbox WHERE id = ?", (item,)))
 
-    def forget_questions(self, turns: Iterable[int]) -> None:
+    def forget_questions(self, turns: Collection[int]) -> None:
         """Deletes the words of the messages that these turns have answered, where nothing of the answers is left to
         send.
         """
@@ -206,7 +206,8 @@ class Attempts(Repository):
 
         Receipts that are not clear yet are kept until they are.
         """
-        unnamed = self._unnamed(now)
+        confirmations = list(confirmations)
+        unnamed = self._unnamed(now) if confirmations else []
         fitting = [receipt for one in confirmations for receipt in self._fitting(one, unnamed)]
         if not fitting:
             return 0

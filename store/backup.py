@@ -55,9 +55,7 @@ _COMPANIONS = ("-wal", "-journal", "-keys-journal")
 def write_backup(connection: sqlite3.Connection, folder: Path, now: datetime) -> Path:
     """Copies the store into the folder, which is created if missing; returns the path of the copy.
 
-    Raises:
-        StoreFull: the disk is full; nothing is left behind.
-        StoreError: it cannot be written there; nothing is left behind.
+    If that fails (`StoreFull`, `StoreError`), nothing is left behind.
     """
     if not str(folder).isprintable():
         raise StoreError("a backup cannot be made in this folder: its path is not UTF-8 text of one line")
@@ -118,11 +116,8 @@ def delete_copy(copy: Path) -> None:
 def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
     """Copies a store that no process has open into the folder, without migrating it.
 
-    Returns the path of the copy, as `write_backup` does.
-
     Raises:
         StoreInUse: an Aldis is running on this store: ask it for the copy.
-        StoreError: there is no store, files cannot be read or written, or the copy is not sound.
     """
     lock = lock_file(path)
     try:
@@ -136,11 +131,7 @@ def copy_closed(path: Path, folder: Path, *, now: datetime) -> Path:
 
 
 def schema_of(copy: Path) -> int:
-    """Returns the number of a copy's schema.
-
-    Raises:
-        Damaged: the copy cannot be read.
-    """
+    """Returns the number of a copy's schema."""
     with _as_copy(copy), _opened(copy, mode="ro") as connection:
         return version_of(connection)
 
@@ -190,10 +181,7 @@ def restore(
 def finish_restore(path: Path) -> None:
     """Finishes an interrupted restore if it was marked; removes what is left of one that was not.
 
-    No process may have the files open. Calling it again changes nothing.
-
-    Raises:
-        OSError: a file could not be renamed; the next call goes on.
+    No process may have the files open. If a file cannot be renamed, the next call goes on.
     """
     decided, draft = beside(path, ".restore"), beside(path, ".restoring")
     if not decided.exists():
@@ -217,12 +205,7 @@ def finish_restore(path: Path) -> None:
 
 
 def is_undecided(path: Path) -> bool:
-    """Whether the store at `path` waits for a decision; False also if it cannot be read. No process may have it open.
-
-    Raises:
-        StoreInUse: an Aldis is running on this store.
-        StoreError: its folder cannot be used.
-    """
+    """Whether the store at `path`, which no process may have open, waits for a decision; False: or cannot be read."""
     lock = lock_file(path)
     try:
         finish_restore(path)

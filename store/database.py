@@ -153,12 +153,7 @@ def lock_file(path: Path) -> int:
 
 
 def check_structure(connection: sqlite3.Connection, schema: str, path: Path) -> None:
-    """Checks the structure of an open file.
-
-    Raises:
-        Damaged: it is not sound.
-        sqlite3.Error: the file cannot be read at all.
-    """
+    """Raises `Damaged` if the structure of an open file is not sound."""
     [found] = connection.execute(f"PRAGMA {schema}.quick_check(1)").fetchone()
     if found != "ok":
         raise Damaged(f"{path} is damaged: {_RESTORE}")
@@ -168,12 +163,6 @@ def connect(path: Path, keys_path: Path) -> sqlite3.Connection:
     """Opens or creates the database, with the key file attached as `keys`; checks the structure of both.
 
     The check takes 0.1 s per 100 MB from the page cache and 3.4 s from the cold disk of a rented server (measured).
-    Damage that it does not see is reported when the data is read or copied.
-
-    Raises:
-        Damaged: one of them is not sound.
-        sqlite3.Error: one of them cannot be opened or read at all.
-        OSError: one of them cannot be created.
     """
     for file in (path, keys_path):
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
@@ -289,11 +278,8 @@ class Database:
     async def alone(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Runs `work` by itself on the store's thread, without waiting for a commit.
 
-        The work only reads, or begins and ends its own transactions. If the caller is cancelled, it still runs to the
-        end.
-
-        Raises:
-            StoreError: SQLite or a file failed.
+        The work only reads, or begins and ends its own transactions. It runs to the end even if the caller is
+        cancelled.
         """
         self._refuse_if_closed()
         try:
@@ -306,7 +292,6 @@ class Database:
 
         Raises:
             StoreInUse: another program reads the log; nothing is lost.
-            StoreError: it could not be written; nothing is lost.
         """
         if not await self.alone(_is_emptied):
             raise StoreInUse(

@@ -9,7 +9,7 @@ Left to others: the messages of a turn (`store.inbox`, `store.outbox`).
 import json
 import logging
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -339,15 +339,8 @@ class Chats(Repository):
 
     def keep(self, conversation: ConversationId, settings: bytes, *, expires_at: datetime | None) -> None:
         """Replaces the settings, sealed. `expires_at`: when words in them disappear."""
-        self.execute(
-            "INSERT INTO chats (conversation_id, settings, expires_at) VALUES (?, ?, ?) ON CONFLICT (conversation_id) "
-            "DO UPDATE SET settings = excluded.settings, expires_at = excluded.expires_at",
-            (
-                conversation,
-                self.keyring.seal(conversation, _settings_place(conversation), settings),
-                millis_if(expires_at),
-            ),
-        )
+        sealed = self.keyring.seal(conversation, _settings_place(conversation), settings)
+        self.put_row("chats", conversation_id=conversation, settings=sealed, expires_at=millis_if(expires_at))
 
     def expired_chats(self, now: datetime) -> tuple[ConversationId, ...]:
         """Returns the conversations whose settings contain words that must be gone by now."""
@@ -393,19 +386,14 @@ class Summaries(Repository):
 
     def keep(self, conversation: ConversationId, summary: Summary) -> None:
         """Keeps the summary in place of the former one."""
-        self.execute(
-            "INSERT INTO summaries (conversation_id, first_turn, last_turn, summary, expires_at, labels) "
-            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (conversation_id) DO UPDATE SET first_turn = excluded.first_turn, "
-            "last_turn = excluded.last_turn, summary = excluded.summary, expires_at = excluded.expires_at, "
-            "labels = excluded.labels",
-            (
-                conversation,
-                summary.first,
-                summary.last,
-                self.seal(conversation, f"summaries.summary|{summary.last}", summary.summary),
-                millis_if(summary.expires_at),
-                self.seal(conversation, f"summaries.labels|{summary.last}", summary.labels),
-            ),
+        self.put_row(
+            "summaries",
+            conversation_id=conversation,
+            first_turn=summary.first,
+            last_turn=summary.last,
+            summary=self.seal(conversation, f"summaries.summary|{summary.last}", summary.summary),
+            expires_at=millis_if(summary.expires_at),
+            labels=self.seal(conversation, f"summaries.labels|{summary.last}", summary.labels),
         )
 
     def drop(self, turn: TurnId) -> None:
@@ -430,9 +418,4 @@ class OwnTime(Repository):
 
     def keep(self, time: KeptTime) -> None:
         """Keeps the present times."""
-        self.execute(
-            "INSERT INTO own_time (id, boot, counted_ns, wall_ns, own_ns) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO "
-            "UPDATE SET boot = excluded.boot, counted_ns = excluded.counted_ns, wall_ns = excluded.wall_ns, "
-            "own_ns = excluded.own_ns",
-            astuple(time),
-        )
+        self.put_row("own_time", id=1, **asdict(time))

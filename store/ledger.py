@@ -5,11 +5,12 @@ Sums by day are kept beside the rows, per person, per group and for all. A budge
 adding up the rows of a month would take too long. The sums outlive the rows.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Literal
 
 from store.records import ConversationId, LedgerEntry, Spending, TurnId
 from store.repository import Repository, dollars, millis, moment
@@ -107,17 +108,11 @@ class Ledger(Repository):
     def usage(self, *, since: datetime) -> tuple[SpentUsage, ...]:
         """Returns the usage since then, one entry per day (UTC), person, kind and name, in order of days."""
         rows = self.rows(
-            "SELECT at / 86400000, person, kind, name, input_tokens, output_tokens, cost_usd FROM ledger "
-            "WHERE at >= ? AND kind != 'send' ORDER BY at",
+            "SELECT at / 86400000, person, kind, name, count(*), sum(input_tokens), sum(output_tokens), "
+            "json_group_array(cost_usd) FROM ledger WHERE at >= ? AND kind <> 'send' "
+            "GROUP BY 1, person, kind, name ORDER BY 1, min(id)",
             (millis(since),),
         )
-        sums: dict[tuple[int, bytes | None, str, str], list[Any]] = {}
-        for day, person, kind, name, read, written, cost in rows:
-            found = sums.setdefault((day, person, kind, name), [0, 0, 0, Decimal(0)])
-            found[0] += 1
-            found[1] += read
-            found[2] += written
-            found[3] += dollars(cost)
         return tuple(
             SpentUsage(
                 day=moment(day * 86_400_000).date(),
@@ -127,9 +122,9 @@ class Ledger(Repository):
                 calls=calls,
                 input_tokens=read,
                 output_tokens=written,
-                cost_usd=cost,
+                cost_usd=sum(map(dollars, json.loads(costs)), Decimal(0)),
             )
-            for (day, person, kind, name), (calls, read, written, cost) in sums.items()
+            for day, person, kind, name, calls, read, written, costs in rows
         )
 
     def totals(self, person: str | None, group: str | None, periods: Iterable[str]) -> tuple[Total, ...]:

@@ -302,11 +302,7 @@ class Reminders(Repository):
 
     def keep_zone(self, direct: ConversationId, zone: str) -> None:
         """Keeps the time zone of the person with this direct conversation."""
-        self.execute(
-            "INSERT INTO zones (conversation_id, zone) VALUES (?, ?) "
-            "ON CONFLICT (conversation_id) DO UPDATE SET zone = excluded.zone",
-            (direct, self.keyring.seal(direct, "zones.zone", zone.encode())),
-        )
+        self.put_row("zones", conversation_id=direct, zone=self.keyring.seal(direct, "zones.zone", zone.encode()))
 
     def _read(self, condition: str, values: tuple[object, ...], *, discards: bool = False) -> tuple[Reminder, ...]:
         """Returns the reminders of these rows. Damaged ones are skipped, and deleted if `discards` is set."""

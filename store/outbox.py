@@ -145,14 +145,15 @@ class Outbox(Repository):
         """
         if unheard is not None:
             self._put_off_unknown(millis(now), millis(now + unheard))
-        self._listens(millis(now))
+        self.put_row("listening", realm=self.realm, until=millis(now))
         given_up = self.column(
             "UPDATE outbox SET reply = NULL, state = 'dead', settled_at = ?1 "
             "WHERE state IN ('waiting', 'sending', 'unknown') AND state = 'unknown' "
             "AND (position < 0 OR reply IS NULL) AND due_at <= ?1 RETURNING turn_id",
             (millis(now),),
         )
-        self._attempts.forget_questions(given_up)
+        if given_up:
+            self._attempts.forget_questions(given_up)
         rows = self.rows(
             "SELECT id, conversation_id, turn_id, position, reply, attempts, state, replaces "  # noqa: S608  (our own)
             "FROM outbox WHERE id IN (" + _FIRST + ") AND state IN ('waiting', 'unknown') AND due_at <= ? "
@@ -254,7 +255,7 @@ class Outbox(Repository):
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?5)",
             (at, until_status, wait, max(deaf, 0), self.realm),
         )
-        self._listens(at)
+        self.put_row("listening", realm=self.realm, until=at)
         self._attempts.interrupt(until=now + grace)
         return self.execute(
             "UPDATE outbox SET due_at = CASE WHEN position < 0 THEN ?2 ELSE "
@@ -350,12 +351,6 @@ class Outbox(Repository):
             "AND EXISTS (SELECT 1 FROM listening WHERE realm = ?2 AND until < ?1) "
             "AND EXISTS (SELECT 1 FROM conversations WHERE id = outbox.conversation_id AND realm = ?2)",
             (at, self.realm, until, _MAX_UNHEARD_MS),
-        )
-
-    def _listens(self, at: int) -> None:
-        self.execute(
-            "INSERT INTO listening (realm, until) VALUES (?, ?) ON CONFLICT DO UPDATE SET until = excluded.until",
-            (self.realm, at),
         )
 
     def _begin_item(

@@ -167,8 +167,7 @@ class People(Repository):
         return [(handle, self.keyring.open_row(table, (handle,), sealed)) for handle, sealed in rows]
 
     def _put(self, table: _Table, handle: bytes, *values: object) -> None:
-        sealed = self.keyring.seal_row(table, (handle,), values)
-        self.execute(f"INSERT OR REPLACE INTO {table} (handle, sealed) VALUES (?, ?)", (handle, sealed))  # noqa: S608
+        self.put_row(table, handle=handle, sealed=self.keyring.seal_row(table, (handle,), values))
 
     def _guest(self, account: str, person: str) -> bytes:
         """Returns a handle for a person and an account: access to one account is no access to another."""
@@ -235,10 +234,8 @@ class Grants(Repository):
     def allow(self, conversation: ConversationId, person: str, *, tool: str, shape: str, now: datetime) -> None:
         """Allows a tool in its present shape."""
         key = (conversation, self.keyring.handle(person), tool)
-        self.execute(
-            "INSERT OR REPLACE INTO grants (conversation_id, person, tool, sealed) VALUES (?, ?, ?, ?)",
-            (*key, self.keyring.seal_row("grants", key, (shape, millis(now)))),
-        )
+        sealed = self.keyring.seal_row("grants", key, (shape, millis(now)))
+        self.put_row("grants", conversation_id=conversation, person=key[1], tool=tool, sealed=sealed)
 
     def revoke(self, conversation: ConversationId, person: str, tool: str) -> bool:
         """Revokes a grant; returns whether there was one."""
@@ -268,11 +265,7 @@ class Holds(Repository):
 
     def add(self, conversation: ConversationId, *, now: datetime) -> None:
         """Holds the conversation: nothing is sent to it until a new safety number is trusted."""
-        self.execute(
-            "INSERT INTO holds (conversation_id, held_at) VALUES (?1, ?2) "
-            "ON CONFLICT (conversation_id) DO UPDATE SET held_at = ?2",
-            (conversation, millis(now)),
-        )
+        self.put_row("holds", conversation_id=conversation, held_at=millis(now))
         self.notify("identities")
 
     def all(self) -> dict[ConversationId, datetime]:
@@ -308,11 +301,8 @@ class Notices(Repository):
 
     def note(self, topic: str, name: str, *, now: datetime) -> None:
         """Records that it was found under this topic and told."""
-        self.execute(
-            "INSERT INTO notices (topic, name, seen_at) VALUES (?, ?, ?) "
-            "ON CONFLICT (topic, name) DO UPDATE SET seen_at = excluded.seen_at",
-            (self.keyring.handle(topic), self.keyring.handle(name), millis(now)),
-        )
+        topic_handle, name_handle = self.keyring.handle(topic), self.keyring.handle(name)
+        self.put_row("notices", topic=topic_handle, name=name_handle, seen_at=millis(now))
 
     def settle(self, topic: str, *, standing: Collection[str]) -> None:
         """Deletes the notices of the topic that are not in `standing`."""

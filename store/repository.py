@@ -69,6 +69,11 @@ class Repository:
         except OverflowError:
             return self._connection.execute(statement, tuple(map(_fitting, values)))
 
+    def put_row(self, table: str, **row: object) -> None:
+        """Inserts a row in place of the one with its key. Nothing may refer to rows of that table."""
+        marks = ", ".join("?" * len(row))
+        self.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values()))  # noqa: S608
+
     def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
         """Runs one statement for each row of values; does nothing without rows."""
         if rows:

@@ -87,7 +87,6 @@ class MasterKey:
 
         Raises:
             WrongKey: no available master key opens them, or there are conversations but no keys.
-            OSError: a key file cannot be read or written.
         """
         if not has_keys(connection):
             if connection.execute("SELECT 1 FROM main.conversations LIMIT 1").fetchone():
@@ -108,8 +107,6 @@ class MasterKey:
 
         Raises:
             KeyGiven: the master key comes from the settings; nothing has changed.
-            WrongKey: the keys are not wrapped under the key in use; restart, so that the right file is found.
-            OSError, sqlite3.Error: a file could not be written; the old key is still the valid one.
         """
         if self._given is not None:
             raise KeyGiven(
@@ -251,9 +248,6 @@ class Keyring:
 
         Nothing they sealed can be opened again, in no copy of the database either. Keys without a conversation stay:
         the conversation may be about to begin, or the database may have been moved away and come back.
-
-        Raises:
-            sqlite3.Error: they could not be deleted; they go the next time.
         """
         conversations = self.connection.execute(
             "SELECT handle, key_generation FROM main.conversations WHERE key_generation > 0"
@@ -268,7 +262,6 @@ class Keyring:
 
         Raises:
             WrongKey: the present master key does not open them; nothing has changed.
-            sqlite3.Error: they could not be written; the present master key still opens them.
         """
         new = AESGCM(master)
         with own_transaction(self.connection):

@@ -99,18 +99,14 @@ class Store:
         """Runs `work`, all or nothing; it is on the disk when this returns.
 
         Raises:
-            StoreError: nothing was kept. Errors that `work` raises itself come through unchanged.
+            StoreError: nothing was kept. Errors of `work` itself come through here and in the methods below.
         """
         # The database does the waking: a caller that is cancelled during the commit would not come back to do it.
         result, _ = await self._database.transaction(partial(self._run, work), kept=self._wake)
         return result
 
     async def erase(self, work: Callable[[Repositories], T]) -> T:
-        """Like `transaction`, for work that only deletes: on a full disk it can use the space of the reserve.
-
-        Raises:
-            StoreError: nothing was kept, not even so. Errors that `work` raises itself come through unchanged.
-        """
+        """Like `transaction`, for work that only deletes: on a full disk it can use the space of the reserve."""
         try:
             return await self.transaction(work)
         except StoreFull:
@@ -120,19 +116,11 @@ class Store:
             return await self.transaction(work)
 
     async def read(self, work: Callable[[Repositories], T]) -> T:
-        """Runs `work`, which must not write, without waiting for a commit.
-
-        Raises:
-            StoreError: the store could not be read.
-        """
+        """Runs `work`, which must not write, without waiting for a commit."""
         return await self._database.alone(lambda _: work(self._repos))
 
     async def conversation(self, address: str, *, now: datetime) -> ConversationId:
-        """Returns the conversation at this address; creates it with its data key if it is new.
-
-        Raises:
-            StoreError: a new one could not be kept.
-        """
+        """Returns the conversation at this address; creates it with its data key if it is new."""
         known = await self.read(lambda repos: repos.conversations.at(address))
         if known is None:
             await self.transaction(lambda repos: repos.conversations.key(address))
@@ -157,11 +145,7 @@ class Store:
         `before` is the message that asked for it. `first` and `then` run in the same transaction: `first` while
         unfinished work is still there, `then` after everything is gone. `then` has to answer and settle the message;
         it gets the conversation that the message is in now (with a new id, unless the message came from elsewhere) and
-        what was destroyed. The old id of the conversation is not valid any more.
-
-        Raises:
-            StoreError: the message is not settled, and nothing was destroyed; ask again. The same holds for errors that
-                `then` raises itself, which come through unchanged.
+        what was destroyed. The old id of the conversation is not valid any more. If it fails, nothing was destroyed.
         """
 
         def erase(repos: Repositories) -> Erasure:
@@ -190,17 +174,11 @@ class Store:
 
         Raises:
             KeyGiven: the master key comes from the settings and has to be changed there.
-            StoreError: it could not be written; the next opening finds out which key is valid.
         """
         return await self._database.alone(lambda _: self._master.rotate(self._keyring))
 
     async def back_up_nightly(self, folder: Path, *, now: datetime, timezone: str, kept: timedelta) -> None:
-        """Copies the store into the folder unless there is a copy since 3 o'clock in the night there; deletes copies
-        older than `kept`.
-
-        Raises:
-            StoreError: no copy could be written; the old ones are kept.
-        """
+        """Copies the store unless the folder has a copy from after 3 at night; deletes those older than `kept`."""
         night = now.astimezone(ZoneInfo(timezone)).replace(hour=3, minute=0, second=0, microsecond=0)
         night -= timedelta(days=night > now)
         copies = backup.copies_in(folder)
@@ -214,19 +192,11 @@ class Store:
         """Copies the store into the folder while it is in use; returns the path of the copy.
 
         The copy is two files; the name of the second ends in `-keys`. It does not contain the master key.
-
-        Raises:
-            StoreFull: the disk is full; nothing is left behind.
-            StoreError: the folder cannot be written; nothing is left behind.
         """
         return await self._database.alone(lambda connection: backup.write_backup(connection, folder, now))
 
     async def checkpoint(self) -> None:
-        """Removes what was deleted from the files: checkpoints the write-ahead log and destroys keys no longer needed.
-
-        Raises:
-            StoreError: it could not be written; nothing is lost.
-        """
+        """Removes what was deleted from the files: checkpoints the write-ahead log and destroys former keys."""
         await self._database.alone(lambda _: self._keyring.sweep())
         await self._database.checkpoint()
         await self._database.alone(lambda _: self._reserve.create())

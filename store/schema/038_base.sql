@@ -401,13 +401,6 @@ CREATE TABLE quotas (
     used INTEGER NOT NULL
 ) STRICT;
 
--- Of earlier versions, which kept what models were found to accept; nothing reads or writes it. No words of people.
-CREATE TABLE lessons (
-    subject TEXT PRIMARY KEY,               -- a digest of the server's address and the model's name
-    lessons TEXT NOT NULL,                  -- JSON
-    learnt_at INTEGER NOT NULL
-) STRICT;
-
 -- Feeds.
 
 -- Feeds and their articles. Not sealed on purpose: the text is public, full-text search needs to read it, and

@@ -56,7 +56,7 @@ def test_a_new_file_gets_the_newest_schema(connection: sqlite3.Connection) -> No
         *("spent", "people", "pins", "attempts", "receipts", "listening", "chats", "unanswered", "rosters", "members"),
         *("reminders", "zones", "facts", "summaries", "predictions", "quotas"),
         *("feeds", "articles", "restored", "own_time", "accounts", "identities", "holds"),
-        *("notices", "grants", "reactions", "lessons"),
+        *("notices", "grants", "reactions"),
     }
 
 

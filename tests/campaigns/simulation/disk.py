@@ -31,7 +31,7 @@ _UNSTEADY_MS = 1000
 _MEMORY = Path("/dev/shm")
 _OF_A_PROCESS = ("-shm", "-lock")
 """Ends of the names of files that mean nothing once their process is gone."""
-_CHANGE = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) ([\w.]+)")
+_CHANGE = re.compile(r"(?:INSERT (?:OR REPLACE )?INTO|UPDATE|DELETE FROM) ([\w.]+)")
 
 
 def folder() -> tempfile.TemporaryDirectory[str]:
