@@ -1,6 +1,6 @@
 """Reads a PostgreSQL database of the operator, without ever writing to it.
 
-    connect --> BEGIN READ ONLY, set limits --> read the catalogue --> run the statement --> ROLLBACK
+    connect --> BEGIN READ ONLY, set limits --> prepare, for the types --> run the statement --> ROLLBACK
 
 Each query has its own connection. The limits apply to the transaction only, because behind a pooler others share the
 session. Every cell is fetched as text and cut by the server, so types of columns and sizes of cells do not matter here.
@@ -8,12 +8,12 @@ Give Aldis a role that can select what is listed and no more.
 
 asyncpg is an extra; this module is imported when such a database is first queried.
 
-Source: postgresql.org/docs/18, "Client Connection Defaults", "System Catalogs"; asyncpg 0.32.0 (2026-11-22).
+Source: postgresql.org/docs/18, "Client Connection Defaults", "Prepare"; asyncpg 0.32.0 (2026-11-22).
 """
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -24,7 +24,6 @@ from tools.databases.query import (
     MAX_CELL_CHARS,
     NOT_THERE,
     TOO_SLOW,
-    Dialect,
     Rows,
     TableQuery,
     quote_identifier,
@@ -40,21 +39,8 @@ _BEGIN = (
     " SET LOCAL search_path = pg_catalog; SET LOCAL timezone = 'UTC'; SET LOCAL datestyle = 'ISO, YMD'"
 )
 
-# The columns of tables, partitioned tables, views, materialised views and foreign tables: name, type without length,
-# category.
-_CATALOGUE = """
-SELECT attribute.attname::text, format_type(attribute.atttypid, NULL), declared.typcategory::text
-  FROM pg_class AS relation
-  JOIN pg_namespace AS namespace ON namespace.oid = relation.relnamespace
-  JOIN pg_attribute AS attribute ON attribute.attrelid = relation.oid
-  JOIN pg_type AS declared ON declared.oid = attribute.atttypid
- WHERE namespace.nspname = $1::text AND relation.relname = $2::text AND relation.relkind IN ('r', 'p', 'v', 'm', 'f')
-   AND attribute.attnum > 0 AND NOT attribute.attisdropped
-"""
-_COMPARABLE = frozenset("ABDENST")
-"""Categories whose values are compared as such: array, truth, date, enumeration, number, text, interval."""
-_NUMBER = "N"
-_ALWAYS_NUMBERS = frozenset({"count", "sum", "average"})
+_TYPES = "SELECT format_type(oid, NULL) FROM unnest($1::oid[]) WITH ORDINALITY AS given (oid, number) ORDER BY number"
+_NUMBERS = frozenset({"int2", "int4", "int8", "numeric", "float4", "float8"})
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
 
 # The first match by class counts. The server's own messages are left out, as they may quote data.
@@ -66,6 +52,7 @@ _TRANSLATIONS: tuple[tuple[tuple[type[BaseException], ...], type[ToolError], str
         "The database refuses Aldis: the operator has to check the login and what it may read.",
     ),
     ((asyncpg.InvalidCatalogNameError,), Disabled, "There is no such database: the operator has to check its address."),
+    ((asyncpg.UndefinedTableError, asyncpg.UndefinedColumnError), Disabled, NOT_THERE),
     ((asyncpg.DataError,), BadArguments, "A value does not fit the type of its column."),
     ((asyncpg.UndefinedFunctionError,), BadArguments, "This cannot be asked of a column of this type."),
     ((OSError,), Unavailable, "The database cannot be reached."),
@@ -120,19 +107,20 @@ class Postgres:
 
 async def _rows(connection: _Connection, question: TableQuery) -> Rows:
     schema, _, table = question.table.rpartition(".")
-    schema = schema or _DEFAULT_SCHEMA
-    types = {name: (kind, category) for name, kind, category in await connection.fetch(_CATALOGUE, schema, table)}
-    source = f"{quote_identifier(schema)}.{quote_identifier(table)}"
-    try:
-        sql, values = statement(question, source, _dialect(types))
-    except KeyError:
-        raise Disabled(NOT_THERE) from None
+    source = f"{quote_identifier(schema or _DEFAULT_SCHEMA)}.{quote_identifier(table)}"
+    # Prepared once, so that the server tells of which types the values and the cells are.
+    plain, values = statement(question, source, cell="{x}", placeholder="${:d}".format)
+    prepared = await connection.prepare(plain, name="")
+    types = [row[0] for row in await connection.fetch(_TYPES, [kind.oid for kind in prepared.get_parameters()])]
+    are_numbers = [attribute.type.name in _NUMBERS for attribute in prepared.get_attributes()]
+    sql, _ = statement(
+        question,
+        source,
+        cell=f"left(({{x}})::text, {MAX_CELL_CHARS + 1})",
+        placeholder=lambda number: f"CAST(${number:d}::text AS {types[number - 1]})",
+    )
     # Truth is written `true`, as in JSON.
     spelled = (str(value).lower() if isinstance(value, bool) else str(value) for value in values)
-    are_numbers = [
-        column is None or function in _ALWAYS_NUMBERS or types[column][1] == _NUMBER
-        for function, column in question.shown.values()
-    ]
     # Whole numbers as such, fractions as texts, with every digit.
     return [
         tuple(
@@ -141,20 +129,3 @@ async def _rows(connection: _Connection, question: TableQuery) -> Rows:
         )
         for row in await connection.fetch(sql, *spelled)
     ]
-
-
-def _dialect(types: Mapping[str, tuple[str, str]]) -> Dialect:
-    """Returns the dialect. Values are sent as text and cast to the column's type; odd types compare as text.
-
-    Its functions raise `KeyError` for a column that is not in `types`.
-    """
-
-    def placeholder(number: int, column: str | None) -> str:
-        kind, category = types[column] if column else ("", "")
-        return f"CAST(${number:d}::text AS {kind})" if category in _COMPARABLE else f"${number:d}::text"
-
-    def spell(column: str) -> str:
-        expression = f"t.{quote_identifier(column)}"
-        return expression if types[column][1] in _COMPARABLE else f"{expression}::text"
-
-    return Dialect(placeholder=placeholder, column=spell, cell=f"left(({{x}})::text, {MAX_CELL_CHARS + 1})")

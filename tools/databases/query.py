@@ -1,6 +1,6 @@
 """Queries to the operator's databases: what a model may ask, and the SQL that it becomes. Pure.
 
-    DbQueryArguments --names checked against the operator's list--> TableQuery --Dialect--> SQL and parameters
+    DbQueryArguments --names checked against the operator's list--> TableQuery --> SQL and parameters
 
 Names in SQL are the operator's own, quoted; values are parameters, limit and offset are integers: no text from a model
 becomes part of a statement. How a database is opened read-only stands in `sqlite` and `postgres`.
@@ -233,53 +233,49 @@ def quote_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dialect:
-    """The differences between databases. Both have `strpos` and `lower`, which ignores the case of every letter."""
-
-    placeholder: Callable[[int, str | None], str]
-    """The placeholder of the parameter with this number, from 1, to be compared with this column; None: with text."""
-    column: Callable[[str], str]
-    """The column as an expression for comparisons."""
-    cell: str
-    """An expression `{x}` as it is fetched: bounded in size."""
-
-
-def statement(question: TableQuery, source: str, dialect: Dialect) -> tuple[str, tuple[Scalar, ...]]:
+def statement(
+    question: TableQuery, source: str, *, cell: str, placeholder: Callable[[int], str]
+) -> tuple[str, tuple[Scalar, ...]]:
     """Returns the SQL for the rows, plus one more to see whether there are more, and its parameters.
 
-    `source` is the quoted table.
+    `source` is the quoted table, `cell` how an expression `{x}` is fetched: bounded in size. `placeholder` gives that
+    of the parameter with a number, from 1. The database has `strpos`, and a `lower` that knows every letter.
     """
     parameters: list[Scalar] = []
-    cells = [dialect.cell.format(x=_expression(figure, dialect)) for figure in question.shown.values()]
+    cells = [cell.format(x=_expression(figure)) for figure in question.shown.values()]
     sql = f"SELECT {', '.join(cells)} FROM {source} AS t"  # noqa: S608  (quoted names and placeholders only)
     if question.where:
-        conditions = [f"({_condition(condition, dialect, parameters)})" for condition in question.where]
+        conditions = [f"({_condition(condition, placeholder, parameters)})" for condition in question.where]
         sql += f" WHERE {(' OR ' if question.any_of else ' AND ').join(conditions)}"
     if question.groups:
-        sql += f" GROUP BY {', '.join(map(dialect.column, question.groups))}"
+        sql += f" GROUP BY {', '.join(map(_column, question.groups))}"
     if question.order_by:
-        keys = [f"{_expression(figure, dialect)} {'DESC' if down else 'ASC'}" for figure, down in question.order_by]
+        keys = [f"{_expression(figure)} {'DESC' if down else 'ASC'}" for figure, down in question.order_by]
         sql += f" ORDER BY {' NULLS LAST, '.join(keys)} NULLS LAST"
     return f"{sql} LIMIT {question.limit + 1:d} OFFSET {question.offset:d}", tuple(parameters)
 
 
-def _expression(figure: Figure, dialect: Dialect) -> str:
+def _column(name: str) -> str:
+    # With its table, as SQLite may read a quoted name alone as a string.
+    return f"t.{quote_identifier(name)}"
+
+
+def _expression(figure: Figure) -> str:
     function, column = figure
     if column is None:
         return "count(*)"
     if function == "average":
-        return f"CAST(avg({dialect.column(column)}) AS double precision)"
-    return f"{function or ''}({dialect.column(column)})"
+        return f"CAST(avg({_column(column)}) AS double precision)"
+    return f"{function or ''}({_column(column)})"
 
 
-def _condition(condition: Condition, dialect: Dialect, parameters: list[Scalar]) -> str:
+def _condition(condition: Condition, placeholder: Callable[[int], str], parameters: list[Scalar]) -> str:
     """Returns the condition, which is never true where the column has no value; adds its values to `parameters`."""
     is_text = condition.op in {"contains", "starts_with"}
     values: list[str] = []
     for value in condition.values:
         parameters.append(str(value) if is_text else value)
-        values.append(dialect.placeholder(len(parameters), None if is_text else condition.column))
+        values.append(placeholder(len(parameters)))
     sql = _SQL.get(condition.op, f"{{column}} {condition.op} {{first}}")
     ends = {"first": values[0], "last": values[-1]} if values else {}
-    return sql.format(column=dialect.column(condition.column), values=", ".join(values), **ends)
+    return sql.format(column=_column(condition.column), values=", ".join(values), **ends)

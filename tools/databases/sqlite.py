@@ -27,7 +27,6 @@ from tools.databases.query import (
     NOT_THERE,
     TOO_SLOW,
     Cell,
-    Dialect,
     Rows,
     TableQuery,
     quote_identifier,
@@ -43,14 +42,9 @@ _WITH_LOG = b"\x02\x02"
 _MAX_VALUE_BYTES = 16_000_000  # SQLite refuses to touch anything longer
 _NOT_OPEN = "The database cannot be opened: the operator has to check its address."
 
-_DIALECT = Dialect(
-    placeholder=lambda number, _column: f"?{number:d}",
-    # With its table, as SQLite may read a quoted name alone as a string.
-    column=lambda name: f"t.{quote_identifier(name)}",
-    cell=(
-        f"CASE typeof({{x}}) WHEN 'text' THEN substr({{x}}, 1, {MAX_CELL_CHARS + 1})"
-        " WHEN 'blob' THEN '[' || length({x}) || ' bytes]' ELSE {x} END"
-    ),
+_CELL = (
+    f"CASE typeof({{x}}) WHEN 'text' THEN substr({{x}}, 1, {MAX_CELL_CHARS + 1})"
+    " WHEN 'blob' THEN '[' || length({x}) || ' bytes]' ELSE {x} END"
 )
 
 
@@ -86,8 +80,9 @@ class Sqlite:
                 # As in PostgreSQL: SQLite's own `lower` knows the letters of ASCII alone.
                 connection.create_function("lower", 1, _lower)
                 connection.create_function("strpos", 2, _strpos)
-                found = connection.execute(*statement(question, quote_identifier(question.table), _DIALECT))
-                return [tuple(map(_cell, row)) for row in found]
+                source = quote_identifier(question.table)
+                sql, values = statement(question, source, cell=_CELL, placeholder="?{:d}".format)
+                return [tuple(map(_cell, row)) for row in connection.execute(sql, values)]
         except sqlite3.Error as error:
             raise _translate(error) from error
 

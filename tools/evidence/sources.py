@@ -314,8 +314,10 @@ def kind(host: str, *, official_sites: Sequence[str] = ()) -> Kind:
     if lies_in(host, official_sites) or tuple(labels[-2:]) in _STATES:
         return "official"
     itself_and_above = {".".join(labels[at:]) for at in range(len(labels))}
-    otherwise: Kind = "site"
-    return next((named for named, hosts in _HOSTS.items() if itself_and_above.intersection(hosts.split())), otherwise)
+    for named, hosts in _HOSTS.items():
+        if itself_and_above.intersection(hosts.split()):
+            return named
+    return "site"
 
 
 def _labels(host: str) -> list[str]:

@@ -183,7 +183,7 @@ async def test_what_is_too_large_is_told(tmp_path: Path) -> None:
 
 async def test_nothing_is_written_whatever_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No question can write by itself, so the statement is exchanged: the file is opened for reading only."""
-    monkeypatch.setattr(sqlite, "statement", lambda *_: ("DELETE FROM t RETURNING a", ()))
+    monkeypatch.setattr(sqlite, "statement", lambda *_, **__: ("DELETE FROM t RETURNING a", ()))
     before = contents(path.parent)
     with pytest.raises(ToolError):
         await shop(path).query("t")
