@@ -25,7 +25,7 @@ _DECIDING = {
 }
 """The key columns of each table that decides access, then the others, as schemas up to 35 have them."""
 
-_GONE = ("guard", "tool_shapes", "openings", "copies")
+_GONE = ("guard", "tool_shapes", "openings", "copies", "lessons")
 """Tables of earlier schemas that nothing reads any more."""
 
 
