@@ -1,4 +1,4 @@
-"""A double of Brave Search: web, news and page context, with pages of our own.
+"""A double of Brave Search: web and news, with pages of our own.
 
 Refuses what the real one refuses, in the same form (api-dashboard.search.brave.com, 2026-11-21): a missing key header
 and a bad key are both 422, as are a query or a count out of range.
@@ -16,9 +16,8 @@ COMMON = {"q", "count", "country", "search_lang", "freshness"}
 PARAMETERS = {
     "/res/v1/web/search": COMMON | {"offset", "safesearch", "text_decorations", "result_filter"},
     "/res/v1/news/search": COMMON | {"offset", "safesearch"},
-    "/res/v1/llm/context": COMMON | {"safesearch", "maximum_number_of_urls", "maximum_number_of_tokens"},
 }
-MOST = {"/res/v1/web/search": 20, "/res/v1/news/search": 50, "/res/v1/llm/context": 50}
+MOST = {"/res/v1/web/search": 20, "/res/v1/news/search": 50}
 LANGUAGES = {"en", "de", "fr", "jp", "pt-pt", "zh-hans", "nb"}
 
 
@@ -68,8 +67,6 @@ class Brave(Server):
         found = self.pages[: int(query.get("count", "20"))]
         if seen.path == "/res/v1/news/search":
             return web.json_response({"type": "news", "query": {}, "results": found}, headers=self.limits)
-        if seen.path == "/res/v1/llm/context":
-            return web.json_response(_context(found), headers=self.limits)
         body: dict[str, Any] = {"type": "search", "query": {"original": query["q"], "more_results_available": False}}
         if self.pages:
             body["web"] = {"type": "search", "results": found}
@@ -88,19 +85,6 @@ def refused_as_documented(status: int, code: str) -> web.StreamResponse:
     """An error in the shape that the reference shows."""
     errors = [{"id": "0", "status": status, "code": code, "detail": "No.", "meta": {}}]
     return web.json_response({"type": "ErrorResponse", "errors": errors, "time": 1}, status=status)
-
-
-def _context(found: list[dict[str, Any]]) -> dict[str, Any]:
-    passages = [
-        {"url": row["url"], "title": row["title"], "snippets": [row["description"], "Another passage."]}
-        for row in found
-    ]
-    ages = {row["url"]: row.get("page_age") for row in found}
-    sources = {
-        url: {"title": "x", "hostname": "x", "age": ["Thursday", age[:10], "9 days ago"] if age else None}
-        for url, age in ages.items()
-    }
-    return {"grounding": {"generic": passages, "map": []}, "sources": sources}
 
 
 def _is_valid(path: str, query: dict[str, str]) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
-from tests.servers.mediawiki import MEANINGS, MediaWiki
+from tests.servers.wikipedia import MEANINGS, MediaWiki
 from tests.waiting import DEADLINE_SECONDS, eventually
 from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Query, SearchBackend
@@ -34,34 +34,31 @@ def ask(mediawiki: MediaWiki, http: Http, context: ToolContext) -> Asked:
     return Asked(mediawiki, http, context)
 
 
-@pytest.mark.parametrize("title", ["Aldis lamp", "aldis lamp", "Signal lamp", " Aldis|lamp ", "[[Aldis_lamp]]"])
-async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, mediawiki: MediaWiki, title: str) -> None:
+async def test_an_article_is_told_by_introduction_and_headings(ask: Asked, mediawiki: MediaWiki) -> None:
     """By its title, by another that leads there, whatever signs stand in it; with its address and licence."""
-    assert await ask(title) == {
-        "title": "Aldis lamp",
-        "language": "en",
-        "url": "https://en.wikipedia.example/wiki/Aldis_lamp",
-        "introduction": "An Aldis lamp is a signal lamp.\n\nShips carry it.",
-        "sections": ["History", "First use", "See also"],
-        "licence": LICENCE,
-    }
-    assert [seen.path for seen in mediawiki.requests] == ["/en/w/api.php"]
+    for title in ("aldis lamp", "Signal lamp", " Aldis|lamp ", "[[Aldis_lamp]]"):
+        mediawiki.requests.clear()
+        assert await ask(title) == {
+            "title": "Aldis lamp",
+            "language": "en",
+            "url": "https://en.wikipedia.example/wiki/Aldis_lamp",
+            "introduction": "An Aldis lamp is a signal lamp.\n\nShips carry it.",
+            "sections": ["History", "First use", "See also"],
+            "licence": LICENCE,
+        }
+        assert [seen.path for seen in mediawiki.requests] == ["/en/w/api.php"]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "heading", "text"),
-    [
+async def test_a_section_is_told_with_what_is_below_it(ask: Asked) -> None:
+    """Capitals aside, or by a part of its heading."""
+    for wanted, heading, text in (
         ("History", "History", "Named after its inventor.\n\n\n=== First use ===\nAt sea."),
         ("first USE", "First use", "At sea."),
         ("first", "First use", "At sea."),
         ("See also", "See also", "Heliograph"),
-    ],
-)
-async def test_a_section_is_told_with_what_is_below_it(ask: Asked, wanted: str, heading: str, text: str) -> None:
-    """Capitals aside, or by a part of its heading."""
-    data = await ask("Aldis lamp", section=wanted)
-    assert (data["section"], data["text"]) == (heading, text)
-    assert "introduction" not in data
+    ):
+        data = await ask("Aldis lamp", section=wanted)
+        assert (data["section"], data["text"], "introduction" in data) == (heading, text, False)
 
 
 async def test_a_section_that_is_not_there_is_answered_with_those_that_are(ask: Asked) -> None:
@@ -75,51 +72,44 @@ async def test_a_section_that_is_not_there_is_answered_with_those_that_are(ask: 
     assert not caught.value.quoted
 
 
-@pytest.mark.parametrize(
-    ("title", "introduction", "sections"),
-    [
+async def test_articles_without_sections_or_introduction_are_told(ask: Asked) -> None:
+    """What is empty is said to be."""
+    for title, introduction, sections in (
         ("Heliograph", "A heliograph signals by sunlight.", None),
         ("Stub", "(none)", None),
         ("Headless", "(none)", ["Only"]),
-    ],
-)
-async def test_articles_without_sections_or_introduction_are_told(
-    ask: Asked, title: str, introduction: str, sections: list[str] | None
-) -> None:
-    """What is empty is said to be."""
-    data = await ask(title)
-    assert (data["introduction"], data.get("sections")) == (introduction, sections)
+    ):
+        data = await ask(title)
+        assert (data["introduction"], data.get("sections")) == (introduction, sections)
 
 
-@pytest.mark.parametrize("title", ["lamps that signal", "x" * 200, "Ä" * 200])
-async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki: MediaWiki, title: str) -> None:
+async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki: MediaWiki) -> None:
     """The best that is found is read, and the others are named."""
     mediawiki.found = ["Heliograph", "Aldis lamp", "Stub"]
-    data = await ask(title)
-    assert data["title"] == "Heliograph"
-    assert data["other_matches"] == ["Aldis lamp", "Stub"]
+    for title in ("lamps that signal", "Ä" * 200):
+        data = await ask(title)
+        assert (data["title"], data["other_matches"]) == ("Heliograph", ["Aldis lamp", "Stub"])
 
 
-@pytest.mark.parametrize("is_found", [False, True])
-async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki, is_found: bool) -> None:
+async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki) -> None:
     """With the titles to choose from; also where the search leads to it."""
     mediawiki.found = ["Mercury"]
-    data = await ask("quicksilver or god" if is_found else "Mercury")
-    assert data["ambiguous"] is True
-    assert tuple(data["candidates"]) == MEANINGS["Mercury"]
+    for title in ("Mercury", "quicksilver or god"):
+        data = await ask(title)
+        assert (data["ambiguous"], tuple(data["candidates"])) == (True, MEANINGS["Mercury"])
 
 
-@pytest.mark.parametrize("title", ["|", "\u200b", "[]#"])
-async def test_a_title_of_signs_alone_is_refused(ask: Asked, mediawiki: MediaWiki, title: str) -> None:
+async def test_a_title_of_signs_alone_is_refused(ask: Asked, mediawiki: MediaWiki) -> None:
     """Nobody is asked."""
-    with pytest.raises(BadArguments, match="empty"):
-        await ask(title)
+    for title in ("|", "\u200b", "[]#"):
+        with pytest.raises(BadArguments, match="empty"):
+            await ask(title)
     assert mediawiki.requests == []
 
 
 async def test_long_texts_are_cut_and_strange_ones_cleaned(ask: Asked, mediawiki: MediaWiki) -> None:
     """Anybody may write an article."""
-    mediawiki.articles["Evil"] = "a\u202eb\U000e0041 " + "word " * 60_000 + "\n== H\u200b ==\n" + "x" * 90_000
+    mediawiki.texts["Evil"] = "a\u202eb\U000e0041 " + "word " * 60_000 + "\n== H\u200b ==\n" + "x" * 90_000
     data = await ask("Evil")
     assert data["introduction"].startswith("ab word")
     assert len(data["introduction"]) <= 5000
@@ -127,25 +117,21 @@ async def test_long_texts_are_cut_and_strange_ones_cleaned(ask: Asked, mediawiki
     assert len((await ask("Evil", section="h"))["text"]) <= 5000
 
 
-@pytest.mark.parametrize(
-    ("status", "body", "kind", "words"),
-    [
+async def test_a_refusal_is_told(ask: Asked, mediawiki: MediaWiki) -> None:
+    """Errors come with status 200 here; a long wait is not waited."""
+    answers: tuple[tuple[int, Any, type[ToolError], str], ...] = (
         (429, {}, RateLimited, "fewer requests"),
         (403, None, Disabled, "operator"),
         (200, {"error": {"code": "ratelimited", "info": "x"}}, RateLimited, "fewer requests"),
         (200, {"error": {"code": "internal_api_error_" + "x" * 99, "info": "x"}}, Unavailable, "internal_api_error"),
         (200, {"query": {"pages": {"1": {}}}}, Unavailable, "cannot be read"),
         (200, [], Unavailable, "cannot be read"),
-    ],
-)
-async def test_a_refusal_is_told(
-    ask: Asked, mediawiki: MediaWiki, status: int, body: Any, kind: type[ToolError], words: str
-) -> None:
-    """Errors come with status 200 here; a long wait is not waited."""
-    mediawiki.faults += [answer_json(body, status=status, headers={"Retry-After": "60"})] * 2
-    with pytest.raises(kind, match=words) as caught:
-        await ask("Stub")
-    assert len(str(caught.value)) < 200
+    )
+    for status, body, kind, words in answers:
+        mediawiki.faults[:] = [answer_json(body, status=status, headers={"Retry-After": "60"})]
+        with pytest.raises(kind, match=words) as caught:
+            await ask("Stub")
+        assert len(str(caught.value)) < 200
 
 
 async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: MediaWiki, http: Http) -> None:
