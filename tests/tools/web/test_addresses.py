@@ -57,14 +57,14 @@ NUMBERS = """
 """
 
 
-@pytest.mark.parametrize("host", NUMBERS.split())
-async def test_no_spelling_of_an_inner_address_is_connected_to(trap: Line, host: str) -> None:
+async def test_no_spelling_of_an_inner_address_is_connected_to(trap: Line) -> None:
     """Decimal, octal, hexadecimal, shortened, wrapped in IPv6, full stops of other scripts: it is where it leads."""
     names = Names({})
     async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
-        with pytest.raises(Denied, match="private or reserved network"):
-            await fetch(fetcher, f"http://{host}:{trap.port}/latest/meta-data/")
-    assert (trap.accepted, sum(names.asked.values())) == (0, 1)
+        for number, host in enumerate(NUMBERS.split(), start=1):
+            with pytest.raises(Denied, match="private or reserved network"):
+                await fetch(fetcher, f"http://{host}:{trap.port}/latest/meta-data/")
+            assert (trap.accepted, sum(names.asked.values())) == (0, number), host
 
 
 @pytest.mark.parametrize(
@@ -94,56 +94,56 @@ async def test_no_name_leads_to_an_inner_address(trap: Line, host: str, addresse
     assert not [address for address in addresses if address in str(caught.value)]
 
 
-@pytest.mark.parametrize(
-    ("form", "kind"),
-    [
-        ("file:///etc/passwd", BadArguments),
-        ("gopher://127.0.0.1:{port}/_GET", BadArguments),
-        ("data:text/html,<b>x</b>", BadArguments),
-        ("http+unix://%2Fvar%2Frun%2Fdocker.sock/info", BadArguments),
-        ("//127.0.0.1:{port}/", BadArguments),
-        ("", BadArguments),
-        ("http:127.0.0.1:{port}/", BadArguments),
-        ("http://site.example\\@127.0.0.1:{port}/", BadArguments),
-        ("http://site.example:{port}/ HTTP/1.1\r\nHost: inner\r\n\r\n", BadArguments),
-        (" http://site.example:{port}/", BadArguments),
-        ("http://site.example\x00.evil.example:{port}/", BadArguments),
-        ("http://site.example:{port}/\ud800", BadArguments),
-        ("http://%31%32%37.0.0.1:{port}/", BadArguments),
-        ("http://127.0.0.1%2f@site.example:{port}/", Denied),
-        ("http://１２７.０.０.１:{port}/", BadArguments),
-        ("http://①②⑦.⓪.⓪.①:{port}/", BadArguments),
-        ("http://[::1:{port}/", BadArguments),
-        ("http://[fe80::1%25lo]:{port}/", BadArguments),
-        ("http://site..example:{port}/", BadArguments),
-        ("http://" + "a" * 64 + ".example:{port}/", BadArguments),
-        ("http://" + "abc." * 64 + "example:{port}/", BadArguments),
-        ("http://site.example:{port}x/", BadArguments),
-        ("http://site.example:0/", BadArguments),
-        ("http://user:password@site.example:{port}/", Denied),
-        ("http://127.0.0.1:{port}#@site.example/", Denied),
-        ("http://site.example/" + "a" * MAX_CHARS, BadArguments),
-    ],
-)
-async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line, form: str, kind: type[ToolError]) -> None:
+DISPUTED = [
+    "file:///etc/passwd",
+    "gopher://127.0.0.1:{port}/_GET",
+    "data:text/html,<b>x</b>",
+    "http+unix://%2Fvar%2Frun%2Fdocker.sock/info",
+    "//127.0.0.1:{port}/",
+    "",
+    "http:127.0.0.1:{port}/",
+    "http://site.example\\@127.0.0.1:{port}/",
+    "http://site.example:{port}/ HTTP/1.1\r\nHost: inner\r\n\r\n",
+    " http://site.example:{port}/",
+    "http://site.example\x00.evil.example:{port}/",
+    "http://site.example:{port}/\ud800",
+    "http://%31%32%37.0.0.1:{port}/",
+    "http://１２７.０.０.１:{port}/",
+    "http://①②⑦.⓪.⓪.①:{port}/",
+    "http://[::1:{port}/",
+    "http://[fe80::1%25lo]:{port}/",
+    "http://site..example:{port}/",
+    "http://" + "a" * 64 + ".example:{port}/",
+    "http://" + "abc." * 64 + "example:{port}/",
+    "http://site.example:{port}x/",
+    "http://site.example:0/",
+    "http://site.example/" + "a" * MAX_CHARS,
+]
+DENIED = [
+    "http://127.0.0.1%2f@site.example:{port}/",
+    "http://user:password@site.example:{port}/",
+    "http://127.0.0.1:{port}#@site.example/",
+]
+
+
+async def test_a_form_that_readers_dispute_goes_nowhere(trap: Line) -> None:
     """Other schemes, passwords, backslashes, line ends and half addresses are refused, in words without the address."""
     names = Names({"site.example": [[PUBLIC]]})
-    url = form.replace("{port}", str(trap.port))
     async with Fetcher(USER_AGENT, reach=FetchReach(ports=frozenset({trap.port})), resolve=names) as fetcher:
-        with pytest.raises(kind) as caught:
-            await fetch(fetcher, url)
+        for form in DISPUTED + DENIED:
+            with pytest.raises(BadArguments if form in DISPUTED else Denied) as caught:
+                await fetch(fetcher, form.replace("{port}", str(trap.port)))
+            assert "site.example" not in str(caught.value)
     assert (trap.accepted, names.asked["site.example"]) == (0, 0)
-    assert "site.example" not in str(caught.value)
 
 
-@pytest.mark.parametrize("port", ["{trap}", "22", "8080"])
-@pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_no_port_but_those_of_the_web_is_connected_to(trap: Line, scheme: str, port: str) -> None:
+async def test_no_port_but_those_of_the_web_is_connected_to(trap: Line) -> None:
     """Even of a host that is admitted; it is not even looked up."""
     names = Names({"site.example": [[HERE]]})
     async with Fetcher(USER_AGENT, reach=only_here(80, 443), resolve=names) as fetcher:
-        with pytest.raises(Denied, match="ports of the web"):
-            await fetch(fetcher, f"{scheme}://site.example:{port.format(trap=trap.port)}/")
+        for scheme, port in (("http", trap.port), ("https", 22), ("http", 8080)):
+            with pytest.raises(Denied, match="ports of the web"):
+                await fetch(fetcher, f"{scheme}://site.example:{port}/")
     assert (trap.accepted, dict(names.asked)) == (0, {})
 
 
