@@ -118,10 +118,11 @@ async def decompress(chunks: AsyncIterable[bytes], encoding: str, *, service: st
         TooLarge: the body is longer than `max_bytes`, before or after decompression.
         Unavailable: its encoding was not asked for, or is broken.
     """
-    codings = encoding.lower().replace(",", " ").split()
+    words = encoding.lower().replace(",", " ").split()
+    codings = [word for word in words if word in _COMPRESSIONS | _UNASKED]
     if _UNASKED.intersection(codings) or len(codings) > 1:
         raise Unavailable(f"{service} answers in an encoding that was not asked for.")
-    decoder = zlib.decompressobj(wbits=_ANY_WBITS) if _COMPRESSIONS.intersection(codings) else None
+    decoder = zlib.decompressobj(wbits=_ANY_WBITS) if codings else None
     body = bytearray()
     read_bytes = 0
     try:

@@ -12,7 +12,6 @@ from decimal import Decimal
 from http import HTTPStatus
 from itertools import islice
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
@@ -20,6 +19,7 @@ from tools.errors import Disabled, TimedOut, ToolError, Unavailable
 from tools.http import Http, JsonAnswer, usual_pause
 from tools.search.options import SearchOptions
 from tools.text import clean_text, plain, shorten
+from tools.web.addresses import web_address
 
 SLOWEST_INTERVAL_SECONDS = 1.1
 """Between requests to Brave, whose slowest plan allows one a second; its answers tell what the key really allows."""
@@ -27,8 +27,6 @@ SLOWEST_INTERVAL_SECONDS = 1.1
 Freshness = Literal["day", "week", "month", "year"]
 """How old a page may be at most."""
 
-# Letters of any script, and no sign that ends the host for a browser: `evil.example\.gov.uk` is evil.example's.
-_HOST = re.compile(r"[\w.-]+|[0-9a-f:.]+")
 _TIME_OF_DAY = re.compile(r"(?<=^\d{4}-\d\d-\d\d)T.*")
 _MAX_TITLE_CHARS = 200
 _MAX_SNIPPET_CHARS = 400
@@ -79,17 +77,6 @@ class Hit:
     """The service's own score, higher is better; None if it has none."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SearchRequest:
-    """What is sent to a service for one query."""
-
-    url: str
-    params: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """Sent behind the address, or as JSON if `is_posted`; what has no value is left out."""
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    is_posted: bool = False
-
-
 @dataclass(frozen=True, kw_only=True)
 class SearchForm:
     """How one service is asked over HTTP, and what its answer means."""
@@ -104,8 +91,11 @@ class SearchForm:
     """The list price of one search, ignoring free quotas; 0 if it depends on the plan."""
     takes: Callable[[Query], bool] = lambda _: True
     """Whether the service supports such a query."""
-    request: Callable[[Query, SearchOptions], SearchRequest]
-    """Cuts the words to what the service takes."""
+    url: Callable[[Query, SearchOptions], str]
+    params: Callable[[Query, SearchOptions], Mapping[str, Any]]
+    """Sent behind the address, or as JSON if `is_posted`; what has no value is left out, words are cut to what fits."""
+    headers: Callable[[SearchOptions], Mapping[str, str]] = lambda _: {}
+    is_posted: bool = False
     refusals: Mapping[int | str, tuple[type[ToolError], str]] = field(
         default_factory=dict[int | str, tuple[type[ToolError], str]]
     )
@@ -145,7 +135,7 @@ class SearchBackend:
         try:
             async with asyncio.timeout(timeout_seconds), self._places:
                 await self._wait_for_turn()
-                answer = await self._send(self._form.request(query, self._options), timeout_seconds)
+                answer = await self._send(query, timeout_seconds)
         except TimeoutError as error:
             raise TimedOut(f"{self.name} did not answer within {timeout_seconds:g} seconds.") from error
         if refusal := self._refusal(answer):
@@ -171,19 +161,17 @@ class SearchBackend:
                 await asyncio.sleep(self._last_at + self._interval_seconds - now())
                 self._last_at = now()
 
-    async def _send(self, request: SearchRequest, timeout_seconds: float) -> JsonAnswer:
+    async def _send(self, query: Query, timeout_seconds: float) -> JsonAnswer:
         def pause(answer: JsonAnswer) -> float | None:
             return None if self._refusal(answer) else usual_pause(answer)
 
-        given: dict[str, Any] = {name: value for name, value in request.params.items() if value}
-        more: Any = {
-            "service": self.name,
-            "headers": request.headers,
-            "timeout_seconds": timeout_seconds,
-            "pause": pause,
-        }
-        ask = self._http.ask_json(request.url, body=given, **more) if request.is_posted else None
-        answer = await (ask or self._http.get_json(request.url, params=given, **more))
+        form, options = self._form, self._options
+        given = {name: value for name, value in form.params(query, options).items() if value}
+        bounds: Any = {"service": self.name, "timeout_seconds": timeout_seconds, "pause": pause}
+        bounds["headers"] = form.headers(options)
+        url = form.url(query, options)
+        asking = self._http.ask_json(url, body=given, **bounds) if form.is_posted else None
+        answer = await (asking or self._http.get_json(url, params=given, **bounds))
         per_second = answer.headers.get("x-ratelimit-limit", "").partition(",")[0]
         if self._interval_seconds and per_second.isdecimal() and int(per_second) > 0:
             self._interval_seconds = min(self._interval_seconds, SLOWEST_INTERVAL_SECONDS / int(per_second))
@@ -306,14 +294,10 @@ def lies_in(host: str, sites: Sequence[str]) -> bool:
 
 
 def _site(url: str) -> str | None:
-    """Returns the host of a web address; None if it is invalid, too long, or hides control characters or a user."""
-    if len(url) > _MAX_URL_CHARS or not url.isprintable() or " " in url:
+    """Returns the host of a web address; None if it is none, too long, or hides control characters or a user."""
+    if len(url) > _MAX_URL_CHARS or not url.isprintable():
         return None
     try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:
+        return web_address(url).host.removeprefix("www.")
+    except ToolError:
         return None
-    if parts.scheme not in {"http", "https"} or "@" in parts.netloc or not host or not _HOST.fullmatch(host):
-        return None
-    return host.removeprefix("www.")

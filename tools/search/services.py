@@ -15,6 +15,7 @@ naming and linking the article, as every hit does.
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 
 from tools.errors import Disabled, RateLimited
 from tools.http import bearer
@@ -22,7 +23,6 @@ from tools.search.base import (
     SLOWEST_INTERVAL_SECONDS,
     Query,
     SearchForm,
-    SearchRequest,
     trim_query,
     with_operators,
 )
@@ -46,113 +46,94 @@ _SERPAPI_FRESHNESS = {"day": "qdr:d", "week": "qdr:w", "month": "qdr:m", "year":
 _KEY_REFUSED = (Disabled, "")
 
 
-def _ask_brave(query: Query, options: SearchOptions) -> SearchRequest:
+def _brave_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
     language = query.language or ""
     of_web = {} if query.is_news else {"text_decorations": "false", "result_filter": "web"}
-    return SearchRequest(
-        url=f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
-        params={
-            "q": with_operators(query, max_chars=400, max_words=50),
-            "count": str(query.count),
-            "country": "ALL",
-            "freshness": _BRAVE_FRESHNESS.get(query.freshness or ""),
-            "search_lang": language if language in _BRAVE_LANGUAGES else _OTHER_LANGUAGES.get(language),
-            **of_web,
-        },
-        headers={"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
-    )
+    return {
+        "q": with_operators(query, max_chars=400, max_words=50),
+        "count": str(query.count),
+        "country": "ALL",
+        "freshness": _BRAVE_FRESHNESS.get(query.freshness or ""),
+        "search_lang": language if language in _BRAVE_LANGUAGES else _OTHER_LANGUAGES.get(language),
+        **of_web,
+    }
 
 
-def _ask_tavily(query: Query, options: SearchOptions) -> SearchRequest:
-    key = options.tavily_api_key
-    return SearchRequest(
-        url=f"{options.tavily_base_url}/search",
-        is_posted=True,
-        params={
-            "query": trim_query(query.text, max_chars=400),
-            "topic": "news" if query.is_news else "general",
-            "search_depth": "advanced" if query.is_deep else "basic",
-            "max_results": query.count,
-            "time_range": query.freshness,
-            "include_domains": list(query.sites),
-            "exclude_domains": list(query.without_sites),
-            "include_answer": query.has_answer,
-        },
-        headers=bearer(key) if key else {"X-Tavily-Access-Mode": "keyless"},
-    )
+def _tavily_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
+    return {
+        "query": trim_query(query.text, max_chars=400),
+        "topic": "news" if query.is_news else "general",
+        "search_depth": "advanced" if query.is_deep else "basic",
+        "max_results": query.count,
+        "time_range": query.freshness,
+        "include_domains": list(query.sites),
+        "exclude_domains": list(query.without_sites),
+        "include_answer": query.has_answer,
+    }
 
 
-def _ask_serpapi(query: Query, options: SearchOptions) -> SearchRequest:
+def _serpapi_params(query: Query, options: SearchOptions) -> Mapping[str, Any]:
     key = options.serpapi_api_key
-    return SearchRequest(
-        url=f"{options.serpapi_base_url}/search.json",
-        params={
-            # The light engines are faster; only the full one searches by age.
-            "engine": "google_news_light" if query.is_news else "google" if query.freshness else "google_light",
-            "q": with_operators(query, max_chars=1_000),
-            "tbs": _SERPAPI_FRESHNESS.get(query.freshness or ""),
-            "hl": query.language,
-            "api_key": key and key.get_secret_value(),
-        },
-    )
+    return {
+        # The light engines are faster; only the full one searches by age.
+        "engine": "google_news_light" if query.is_news else "google" if query.freshness else "google_light",
+        "q": with_operators(query, max_chars=1_000),
+        "tbs": _SERPAPI_FRESHNESS.get(query.freshness or ""),
+        "hl": query.language,
+        "api_key": key and key.get_secret_value(),
+    }
 
 
-def _ask_perplexity(query: Query, options: SearchOptions) -> SearchRequest:
-    return SearchRequest(
-        url=f"{options.perplexity_base_url}/search",
-        is_posted=True,
-        params={
-            "query": trim_query(query.text, max_chars=400),
-            "max_results": query.count,
-            "max_tokens_per_page": 512,
-            "search_domain_filter": [*query.sites, *(f"-{site}" for site in query.without_sites)][:20],
-            "search_recency_filter": query.freshness,
-            "search_language_filter": [query.language] if query.language else None,
-        },
-        headers=bearer(options.perplexity_api_key),
-    )
+def _perplexity_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
+    return {
+        "query": trim_query(query.text, max_chars=400),
+        "max_results": query.count,
+        "max_tokens_per_page": 512,
+        "search_domain_filter": [*query.sites, *(f"-{site}" for site in query.without_sites)][:20],
+        "search_recency_filter": query.freshness,
+        "search_language_filter": [query.language] if query.language else None,
+    }
 
 
-def _ask_searxng(query: Query, options: SearchOptions) -> SearchRequest:
-    return SearchRequest(
-        url=f"{options.searxng_base_url}/search",
-        params={
-            "q": with_operators(query, max_chars=500),
-            "format": "json",
-            "safesearch": "1",
-            "categories": "news" if query.is_news else None,
-            "time_range": query.freshness,
-            "language": query.language,
-        },
-    )
+def _searxng_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
+    return {
+        "q": with_operators(query, max_chars=500),
+        "format": "json",
+        "safesearch": "1",
+        "categories": "news" if query.is_news else None,
+        "time_range": query.freshness,
+        "language": query.language,
+    }
 
 
-def _ask_wikipedia(query: Query, options: SearchOptions) -> SearchRequest:
-    return SearchRequest(
-        url=f"{options.wikipedia_base_url.replace('{language}', query.language or options.language)}/w/api.php",
-        params={
-            "action": "query",
-            "format": "json",
-            "formatversion": "2",
-            "generator": "search",
-            # The limit of MediaWiki's search (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
-            "gsrsearch": trim_query(query.text, max_chars=300),
-            "gsrlimit": str(query.count),
-            "prop": "extracts|info",
-            "exintro": "1",
-            "explaintext": "1",
-            "exlimit": "max",
-            "inprop": "url",
-            "redirects": "1",
-        },
-    )
+def _wikipedia_params(query: Query, _: SearchOptions) -> Mapping[str, Any]:
+    return {
+        "action": "query",
+        "format": "json",
+        "formatversion": "2",
+        "generator": "search",
+        # The limit of MediaWiki's search (CirrusSearch, $wgCirrusSearchMaxFullTextQueryLength).
+        "gsrsearch": trim_query(query.text, max_chars=300),
+        "gsrlimit": str(query.count),
+        "prop": "extracts|info",
+        "exintro": "1",
+        "explaintext": "1",
+        "exlimit": "max",
+        "inprop": "url",
+        "redirects": "1",
+    }
+
+
+def _wikipedia_url(query: Query, options: SearchOptions) -> str:
+    return f"{options.wikipedia_base_url.replace('{language}', query.language or options.language)}/w/api.php"
 
 
 SERVICES: Mapping[Provider, SearchForm] = {
     "searxng": SearchForm(
         name="SearXNG",
         summary="Searches through your own SearXNG.",
-        request=_ask_searxng,
+        url=lambda _, options: f"{options.searxng_base_url}/search",
+        params=_searxng_params,
         refusals={403: (Disabled, "gives no JSON: the operator must add json to search.formats in its settings.yml.")},
     ),
     "brave": SearchForm(
@@ -160,7 +141,9 @@ SERVICES: Mapping[Provider, SearchForm] = {
         summary="Searches web and news, at the pace that the key allows.",
         key_variable="API_KEY",
         cost_usd=Decimal("0.005"),  # $5 for 1,000 requests, of which $5 a month are free (dashboard, 2026-09)
-        request=_ask_brave,
+        url=lambda query, options: f"{options.base_url}/{'news' if query.is_news else 'web'}/search",
+        params=_brave_params,
+        headers=lambda options: {"X-Subscription-Token": options.api_key.get_secret_value()} if options.api_key else {},
         refusals={  # the code is told with several statuses; a refused key is a 422
             "QUOTA_LIMITED": (RateLimited, "says that the plan's quota is used up."),
             "SUBSCRIPTION_TOKEN_INVALID": _KEY_REFUSED,
@@ -173,7 +156,10 @@ SERVICES: Mapping[Provider, SearchForm] = {
         summary="Searches web and news; also without a key, if enabled. It ignores languages.",
         key_variable="TAVILY_API_KEY",
         cost_usd=Decimal("0.008"),
-        request=_ask_tavily,
+        url=lambda _, options: f"{options.tavily_base_url}/search",
+        params=_tavily_params,
+        headers=lambda options: bearer(options.tavily_api_key) or {"X-Tavily-Access-Mode": "keyless"},
+        is_posted=True,
         # Tavily's own statuses: plan limit, pay-as-you-go limit.
         refusals=dict.fromkeys((432, 433), (RateLimited, "says that the plan's credits are used up.")),
         max_snippet_chars=600,
@@ -183,7 +169,8 @@ SERVICES: Mapping[Provider, SearchForm] = {
         summary="Searches Google.",
         key_variable="SERPAPI_API_KEY",
         takes=lambda query: not (query.is_news and query.freshness),
-        request=_ask_serpapi,
+        url=lambda _, options: f"{options.serpapi_base_url}/search.json",
+        params=_serpapi_params,
         refusals={429: (RateLimited, "says that the plan's searches of this hour or month are used up.")},
     ),
     "perplexity": SearchForm(
@@ -193,14 +180,18 @@ SERVICES: Mapping[Provider, SearchForm] = {
         cost_usd=Decimal("0.005"),  # $5 for 1,000 searches (docs.perplexity.ai, 2026-10)
         # Sites can be either required or excluded.
         takes=lambda query: not (query.is_news or (query.sites and query.without_sites)),
-        request=_ask_perplexity,
+        url=lambda _, options: f"{options.perplexity_base_url}/search",
+        params=_perplexity_params,
+        headers=lambda options: bearer(options.perplexity_api_key),
+        is_posted=True,
         max_snippet_chars=1_000,
     ),
     "wikipedia": SearchForm(
         name=WIKIPEDIA,
         summary="Searches the Wikipedia of one language.",
         takes=lambda query: not (query.is_news or query.freshness or query.sites),
-        request=_ask_wikipedia,
+        url=_wikipedia_url,
+        params=_wikipedia_params,
         refusals=dict.fromkeys(("maxlag", "ratelimited"), (RateLimited, "wants fewer requests.")),
         max_snippet_chars=300,
         at_once=AT_ONCE,

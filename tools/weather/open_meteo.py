@@ -89,9 +89,8 @@ class WeatherPlace(BaseModel):
 
 
 class _Places(BaseModel):
-    """The geocoding answer; without hits it has no `results` at all."""
-
     results: tuple[WeatherPlace, ...] = ()
+    """Missing if there are none."""
 
 
 class WeatherForecast(BaseModel):
@@ -151,15 +150,14 @@ class OpenMeteo:
         there = f"there is one in {clean_text(known)}" if known else "try the bare name of a town"
         raise NotFound(f"No place is named {name!r}; {there}.")
 
-    async def forecast(self, params: Mapping[str, str]) -> WeatherForecast:
-        """Returns the weather at the coordinates in `params`, which are those of `/v1/forecast`."""
-        return (await self._ask(f"{self._options.base_url}/v1/forecast", params)).parse(WeatherForecast, _SERVICE)
-
-    async def air_quality(self, params: Mapping[str, str]) -> WeatherForecast:
-        """Returns the air quality there; what is unknown at a place, such as pollen outside Europe, is null."""
-        host = self._options.base_url.replace("api.open-meteo.com", "air-quality-api.open-meteo.com")
-        answer = await self._ask(f"{host}/v1/air-quality", params)
-        return answer.parse(WeatherForecast, _SERVICE)
+    async def forecast(self, params: Mapping[str, str], *, of_air: bool = False) -> WeatherForecast:
+        """Returns the weather at the coordinates in `params`, which are those of `/v1/forecast`, or the air quality;
+        what is unknown at a place, such as pollen outside Europe, is null.
+        """
+        host, path = self._options.base_url, "forecast"
+        if of_air:
+            host, path = host.replace("api.open-meteo.com", "air-quality-api.open-meteo.com"), "air-quality"
+        return (await self._ask(f"{host}/v1/{path}", params)).parse(WeatherForecast, _SERVICE)
 
     async def _ask(self, url: str, params: Mapping[str, str]) -> JsonAnswer:
         given = {**params, "apikey": self._key} if self._key else params

@@ -264,7 +264,8 @@ class Weather:
     async def _air(self, here: Mapping[str, str]) -> Mapping[str, str]:
         """Returns the air quality, or why it is unknown, which does not affect the weather."""
         try:
-            answer = await self._service.air_quality({**here, "current": ",".join(_AIR), "forecast_days": "1"})
+            wanted = {**here, "current": ",".join(_AIR), "forecast_days": "1"}
+            answer = await self._service.forecast(wanted, of_air=True)
         except ToolError as error:
             return {"failed": str(error)}
         index = _number(answer.current.get("european_aqi"))

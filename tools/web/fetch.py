@@ -25,8 +25,9 @@ import socket
 import ssl
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import Any, Self, cast
@@ -229,30 +230,21 @@ class _GuardedBackend(httpcore.AsyncNetworkBackend):
         if port not in self._reach.ports:
             ports = ", ".join(map(str, sorted(self._reach.ports)))
             raise Denied(f"Only the ports of the web are fetched from ({ports}).")
-        return await self._connect(await self._admitted_addresses(host, port), port)
-
-    async def _admitted_addresses(self, host: str, port: int) -> Sequence[IpAddress]:
-        """Returns all addresses of the host, at least one, all of them allowed."""
         try:
             addresses = await self._resolve(host, port)
         except socket.gaierror as error:
-            if error.errno in _UNKNOWN_NAME:
-                raise NotFound("There is no site of that name.") from error
-            raise Unavailable("The name of the site cannot be looked up at present.") from error
+            if error.errno not in _UNKNOWN_NAME:
+                raise Unavailable("The name of the site cannot be looked up at present.") from error
+            addresses = ()
         if not addresses:
             raise NotFound("There is no site of that name.")
         # One bad address among good ones is no accident: such a server hopes that we try them all.
         if not all(map(self._reach.admits, addresses)):
             raise Denied("This address leads into a private or reserved network; only public sites are fetched.")
-        return addresses
-
-    async def _connect(self, addresses: Sequence[IpAddress], port: int) -> httpcore.AsyncNetworkStream:
         *others, last = map(str, addresses[:_MAX_ATTEMPTS])
         for address in others:
-            try:
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
                 return _SmallReads(await self._network.connect_tcp(address, port, timeout=_ATTEMPT_SECONDS))
-            except (httpcore.ConnectError, httpcore.ConnectTimeout):
-                continue
         return _SmallReads(await self._network.connect_tcp(last, port))  # all the time that the caller has left
 
 
@@ -296,12 +288,10 @@ def _system_resolver() -> Generator[Resolver]:
     """
     threads = ThreadPoolExecutor(MAX_AT_ONCE, thread_name_prefix="lookup")
 
-    def look_up(host: str, port: int) -> Sequence[IpAddress]:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
-
     async def resolve(host: str, port: int) -> Sequence[IpAddress]:
-        return await asyncio.get_running_loop().run_in_executor(threads, look_up, host, port)
+        look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(threads, look_up)
+        return tuple(dict.fromkeys(ip_address(address[0]) for *_, address in found))
 
     try:
         yield resolve
