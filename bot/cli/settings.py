@@ -48,7 +48,7 @@ def show_or_change(options: argparse.Namespace) -> int:
 
 def _show(file: SettingsFile) -> None:
     """Prints everything that is set, a line each."""
-    values = file.values()
+    values = file.load(file.read())[1]
     for name, given in values.items():
         print(f"{given.name}={_shown(NAMES[name], given)}  # {given.where}")
     if not values:

@@ -57,9 +57,6 @@ _HEAD = (
 _PLAIN = re.compile(r"[\w@%+:,./*~=-]+", re.ASCII)
 """Values that need no quotes."""
 
-Content = tuple[Path, Mapping[str, str]]
-"""The settings file: its path, and its values by name."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GivenValue:
@@ -88,26 +85,121 @@ def load_settings(environ: Mapping[str, str] | None = None, env_file: Path | Non
     Raises:
         ConfigError: names are unknown, or values are bad; its message has a line for each, for the operator.
     """
-    file = None
-    if env_file is not None:
-        path = settings_file_path(environ, env_file)
-        file = (path, entries(_text(path), path.name))
-    return values_from(environ, env_file, file=file)[0]
+    file = SettingsFile(environ=environ, env_file=env_file)
+    return file.load({} if env_file is None else file.read())[0]
 
 
-def settings_file_path(environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE) -> Path:
-    """Returns the path of the settings file: in the folder of the store that the environment and `.env` name."""
-    given = ChainMap(*_places(environ, env_file, None)).get(_STORE_PATH)
-    return (Path(given.value) if given else StoreSettings().path).parent / SETTINGS_FILE_NAME
+class SettingsFile:
+    """The settings file at a path, together with the environment and the `.env` file that override it.
+
+    `environ` None means the process's own; `env_file` None means no such file. Its methods block on the disk: call them
+    in a thread from async code. They raise `ConfigError` where a file cannot be read, or a line is no setting.
+    """
+
+    def __init__(
+        self, path: Path | None = None, *, environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE
+    ) -> None:
+        """`path` None means the one that Aldis itself would read with this environment and `.env`."""
+        self._environ = environ
+        self._env_file = env_file
+        store = ChainMap(*self._above()).get(_STORE_PATH)
+        self.path = path or (Path(store.value) if store else StoreSettings().path).parent / SETTINGS_FILE_NAME
+
+    def _above(self) -> tuple[Place, Place]:
+        """What is set in the environment and in `.env`."""
+        environ = _place(os.environ if self._environ is None else self._environ, _ENVIRONMENT)
+        file = self._env_file
+        return environ, _place(entries(_text(file), file.name, is_shared=True), file.name) if file else {}
+
+    def read(self) -> Mapping[str, str]:
+        """Returns the file's settings by upper-case name, secrets included; empty if there is no file."""
+        return entries(_text(self.path), self.path.name)
+
+    def load(self, content: Mapping[str, str]) -> tuple[Settings, Mapping[str, GivenValue]]:
+        """Returns the settings as they are with this content of the file, and the values that are set anywhere, by the
+        setting's own name, in the order of the settings.
+
+        Raises:
+            ConfigError: names are unknown, or values are bad; its message has a line for each, and shows no value.
+        """
+        environment, dotenv, in_file = places = (*self._above(), _place(content, self.path.name))
+        wrong = [
+            given.wrong(f"there is no such setting{hint(name)}")
+            for place in places
+            for name, given in place.items()
+            if name not in NAMES and is_meant_for_us(name, is_in_file=given.where != _ENVIRONMENT)
+        ]
+        machine = _of_machine(ChainMap(*places), wrong, own_clock=self._environ is None)
+        if _STORE_PATH in in_file:
+            where = f"{self.path.name}, which lies beside the store"
+            wrong.append(f"{_STORE_PATH}: cannot be set in {where}; set it in .env")
+        values: dict[str, GivenValue] = {}
+        for variable in KNOWN:
+            # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
+            for ranked in ((environment, dotenv), (in_file,), (machine,)):
+                if found := list(_found(variable, ranked)):
+                    values |= _read(variable, found, wrong)
+                    break
+        settings = None
+        try:
+            chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
+            settings = USUAL(**chosen)
+            wrong += _keyless(settings.llm)
+        except ValidationError as error:
+            wrong += _complaints(error, values)
+        if wrong or settings is None:
+            raise ConfigError("\n".join(dict.fromkeys(wrong))) from None  # a cause would hold what was entered
+        return settings, values
+
+    def write(self, changes: Mapping[str, str | None]) -> bool:
+        """Changes these settings and leaves all others; None, or an empty value, removes one.
+
+        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written. Returns
+        whether the file has changed.
+
+        Raises:
+            ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
+                written; the message never shows a value.
+        """
+        content = self._changed(changes)
+        if content == self.read():
+            return False
+        self.load(content)
+        _write(self.path, text_of(content))
+        return True
+
+    def preview(self, changes: Mapping[str, str | None]) -> Settings:
+        """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
+        return self.load(self._changed(changes))[0]
+
+    def find(self, name: str) -> tuple[Variable, GivenValue | None]:
+        """Returns a setting by any of its names, and what counts for it; None if its default does.
+
+        Raises:
+            ConfigError: there is no such setting, or the settings are invalid.
+        """
+        variable = _variable(name)
+        return variable, self.load(self.read())[1].get(variable.name)
+
+    def winner(self, name: str) -> str:
+        """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
+        variable, given = self.find(name)
+        # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
+        is_set_there = given is not None and given.name in variable.names and given.where != self.path.name
+        return given.where if given is not None and is_set_there else ""
+
+    def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
+        """What the file holds with these changes, and without every other name under which the same was set."""
+        values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
+        former = self.read()
+        removed = {each for name in changes for each in _variable(name).names}
+        return {name: value for name, value in former.items() if name not in removed} | values
 
 
-def _text(path: Path) -> str:
-    """What is in the file; nothing if there is none."""
-    try:
-        return path.read_bytes().decode("utf-8-sig") if path.exists() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"{path}: cannot be read: {why}") from error
+def _variable(name: str) -> Variable:
+    if (found := NAMES.get(name.upper())) is None:
+        raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper())}")
+    return found
 
 
 def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]:
@@ -145,58 +237,19 @@ def entries(text: str, where: str, *, is_shared: bool = False) -> dict[str, str]
     return {name: value for name, (value, _) in found.items()}
 
 
-def values_from(
-    environ: Mapping[str, str] | None, env_file: Path | None, *, file: Content | None = None
-) -> tuple[Settings, dict[str, GivenValue]]:
-    """Returns the settings, and the values that are set, by variable name; `file` is the settings file.
-
-    Raises:
-        ConfigError: as `load_settings`.
-    """
-    environment, dotenv, in_file = places = _places(environ, env_file, file)
-    wrong = [
-        given.wrong(f"there is no such setting{hint(name)}")
-        for place in places
-        for name, given in place.items()
-        if name not in NAMES and is_meant_for_us(name, is_in_file=given.where != _ENVIRONMENT)
-    ]
-    machine = _of_machine(places, wrong, own_clock=environ is None)
-    if _STORE_PATH in in_file:
-        wrong.append(
-            f"{_STORE_PATH}: cannot be set in {SETTINGS_FILE_NAME}, which lies beside the store; set it in .env"
-        )
-    values: dict[str, GivenValue] = {}
-    for variable in KNOWN:
-        # What is set for Aldis in `.env` is not beaten by what the environment has for other programs.
-        for ranked in ((environment, dotenv), (in_file,), (machine,)):
-            if found := list(_found(variable, ranked)):
-                values |= _read(variable, found, wrong)
-                break
-    settings = None
+def _text(path: Path) -> str:
+    """What is in the file; nothing if there is none."""
     try:
-        chosen: dict[str, Any] = {"variables": {name: given.value for name, given in values.items()}}
-        settings = USUAL(**chosen)
-        wrong += _keyless(settings.llm)
-    except ValidationError as error:
-        wrong += _complaints(error, values)
-    if wrong or settings is None:
-        raise ConfigError("\n".join(dict.fromkeys(wrong))) from None  # a cause would hold what was entered
-    return settings, values
+        return path.read_bytes().decode("utf-8-sig") if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path}: cannot be read: {why}") from error
 
 
-def _places(environ: Mapping[str, str] | None, env_file: Path | None, file: Content | None) -> list[Place]:
-    """What is set in the environment, the `.env` file and the settings file; what is empty counts as unset."""
-    contents: list[tuple[str, Mapping[str, str]]] = [(_ENVIRONMENT, os.environ if environ is None else environ)]
-    in_env_file = entries(_text(env_file), env_file.name, is_shared=True) if env_file else {}
-    contents += [(env_file.name if env_file else "", in_env_file), (file[0].name, file[1]) if file else ("", {})]
-    return [
-        {
-            name.upper(): GivenValue(name=name.upper(), value=value.strip(), where=where)
-            for name, value in content.items()
-            if value.strip()
-        }
-        for where, content in contents
-    ]
+def _place(content: Mapping[str, str], where: str) -> Place:
+    """What is set there; what is empty counts as unset."""
+    filled = {name.upper(): value.strip() for name, value in content.items() if value.strip()}
+    return {name: GivenValue(name=name, value=value, where=where) for name, value in filled.items()}
 
 
 def _found(variable: Variable, places: tuple[Place, ...]) -> Iterator[GivenValue]:
@@ -235,9 +288,9 @@ def _read(variable: Variable, found: list[GivenValue], wrong: list[str]) -> dict
     return {variable.name: replace(given, value=value)}
 
 
-def _of_machine(places: list[Place], wrong: list[str], *, own_clock: bool) -> Place:
+def _of_machine(given: Mapping[str, GivenValue], wrong: list[str], *, own_clock: bool) -> Place:
     """The machine's own time zone and language, by `TZ` or its clock's file and `LANG`; UTC tells nothing of people."""
-    given, found = ChainMap(*places), Place()
+    found = Place()
     clock = GivenValue(name="TZ", value=str(_LOCALTIME.resolve()), where=str(_LOCALTIME)) if own_clock else None
     if zone := given.get("TZ", clock):
         name = zone.value.removeprefix(":").rpartition("/zoneinfo/")[2]
@@ -285,84 +338,6 @@ def _expectation(error: ErrorDetails, variable: Variable | None) -> str:
         words = ", ".join(map(str, get_args(item)))
         return f"must be {'one' if item is kind else 'a comma-separated list'} of {words}"
     return f"is not valid: {error['msg']}"
-
-
-class SettingsFile:
-    """The settings file at a path, together with the environment and the `.env` file that override it.
-
-    `environ` None means the process's own; `env_file` None means no such file. Its methods block on the disk: call them
-    in a thread from async code. They raise `ConfigError` where the file cannot be read, or a line is no setting.
-    """
-
-    def __init__(
-        self, path: Path | None = None, *, environ: Mapping[str, str] | None = None, env_file: Path | None = ENV_FILE
-    ) -> None:
-        """`path` None means the one that Aldis itself would read with this environment and `.env`."""
-        self._environ = environ
-        self._env_file = env_file
-        self.path = path or settings_file_path(environ, env_file)
-
-    def read(self) -> Mapping[str, str]:
-        """Returns the file's settings by upper-case name, secrets included; empty if there is no file."""
-        return entries(_text(self.path), self.path.name)
-
-    def write(self, changes: Mapping[str, str | None]) -> bool:
-        """Changes these settings and leaves all others; None, or an empty value, removes one.
-
-        A setting replaces its own value under any other of its names. If anything is wrong, nothing is written. Returns
-        whether the file has changed.
-
-        Raises:
-            ConfigError: a name is unknown, a value is bad, the result as a whole is invalid, or the file cannot be
-                written; the message never shows a value.
-        """
-        content = self._changed(changes)
-        if content == self.read():
-            return False
-        values_from(self._environ, self._env_file, file=(self.path, content))
-        _write(self.path, text_of(content))
-        return True
-
-    def preview(self, changes: Mapping[str, str | None]) -> Settings:
-        """Returns the settings as they would be with these changes; writes nothing. Raises as `write`."""
-        return values_from(self._environ, self._env_file, file=(self.path, self._changed(changes)))[0]
-
-    def values(self) -> Mapping[str, GivenValue]:
-        """Returns everything that is set anywhere, by the setting's own name, in the order of the settings.
-
-        Raises:
-            ConfigError: the settings are invalid.
-        """
-        return values_from(self._environ, self._env_file, file=(self.path, self.read()))[1]
-
-    def find(self, name: str) -> tuple[Variable, GivenValue | None]:
-        """Returns a setting by any of its names, and what counts for it; None if its default does.
-
-        Raises:
-            ConfigError: there is no such setting, or the settings are invalid.
-        """
-        variable = _variable(name)
-        return variable, self.values().get(variable.name)
-
-    def winner(self, name: str) -> str:
-        """Returns what overrides this file for a setting: the environment or `.env`; empty if nothing does."""
-        variable, given = self.find(name)
-        # The machine's own zone and language (`TZ`, `LANG`) give way to the file.
-        is_set_there = given is not None and given.name in variable.names and given.where != self.path.name
-        return given.where if given is not None and is_set_there else ""
-
-    def _changed(self, changes: Mapping[str, str | None]) -> dict[str, str]:
-        """What the file holds with these changes, and without every other name under which the same was set."""
-        values = {name.upper(): value.strip() for name, value in changes.items() if value is not None and value.strip()}
-        former = self.read()
-        removed = {each for name in changes for each in _variable(name).names}
-        return {name: value for name, value in former.items() if name not in removed} | values
-
-
-def _variable(name: str) -> Variable:
-    if (found := NAMES.get(name.upper())) is None:
-        raise ConfigError(f"{name.upper()}: there is no such setting{hint(name.upper())}")
-    return found
 
 
 def text_of(values: Mapping[str, str]) -> str:
