@@ -114,7 +114,7 @@ class Variable:
 
         Read from the source on demand: pydantic would do it at every start, at 8 ms a group (measured).
         """
-        kinds = [kind for kind in self.group.__mro__ if kind.__module__ in sys.modules]
+        kinds = (kind for kind in self.group.__mro__ if issubclass(kind, BaseModel) and kind is not BaseModel)
         docs = (_docstrings(kind.__module__).get((kind.__name__, self.path[-1])) for kind in kinds)
         return " ".join((self.field.description or next(filter(None, docs), "")).split())
 
@@ -185,10 +185,7 @@ def is_meant_for_us(name: str, *, is_in_file: bool) -> bool:
 @cache
 def _docstrings(module: str) -> Mapping[tuple[str, str], str]:
     """The docstrings below the fields of all classes of a module, by the names of class and field."""
-    try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
-    except (OSError, TypeError):  # installed without its source
-        return {}
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {
         (group.name, field.target.id): doc.value.value
         for group in ast.walk(tree)

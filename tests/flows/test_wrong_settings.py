@@ -31,17 +31,6 @@ REFUSED = (
 )
 """What is set, and how the refusal goes on after the name of the variable."""
 
-ALONE: tuple[tuple[dict[str, str], str], ...] = (
-    ({"TOOLS__APPROVE": "rememeber"}, "TOOLS__APPROVE"),
-    ({"LLM__PROVIDERS": "openai"}, "LLM__OPENAI__API_KEY"),
-    ({"WEB__HOST": "192.0.2.7", "WEB__PORT": "8787"}, "WEB__"),
-    (
-        {"ANTHROPIC_API_KEY": "k", "LLM__ANTHROPIC__MODEL": "claude-of-next-year", "BUDGET__ALL_DAY_USD": "5"},
-        "BUDGET__ALL_DAY_USD",
-    ),
-)
-"""The same of what is found out only where all else is right."""
-
 
 async def ended(verb: str, folder: Path, settings: Mapping[str, str]) -> Ended:
     async with started(verb, settings=settings, folder=folder) as process:
@@ -62,13 +51,6 @@ async def test_a_start_refuses_everything_at_once(tmp_path: Path) -> None:
     ] == []
     assert len(lines) == len(wanted)
     assert not (tmp_path / "aldis.db").exists()
-
-
-async def test_a_start_refuses_what_only_all_together_shows(tmp_path: Path) -> None:
-    """One line that begins with the variable."""
-    for settings, name in ALONE:
-        refused = await ended("run", tmp_path, {"SIGNAL__URL": "http://127.0.0.1:9", **settings})
-        assert (refused.status, refused.stderr.startswith(f"aldis: {name}")) == (2, True), refused.stderr
 
 
 async def test_all_that_is_found_out_late_is_told_at_once(tmp_path: Path) -> None:
@@ -143,28 +125,3 @@ async def test_the_doctor_names_each_slip_where_a_start_would_not(tmp_path: Path
     ):
         assert any(words in line for line in told), (words, found.stdout)
     assert (found.status, "canary" in found.stdout + found.stderr) == (1, False)
-
-
-HIDES = """
-import importlib.machinery, sys
-
-class Without(importlib.machinery.PathFinder):
-    @classmethod
-    def find_spec(cls, name, path=None, target=None):
-        return None if name == "asyncpg" else super().find_spec(name, path, target)
-
-sys.meta_path[sys.meta_path.index(importlib.machinery.PathFinder)] = Without
-"""
-
-
-async def test_the_doctor_names_an_extra_that_is_missing(tmp_path: Path) -> None:
-    """On a machine on which it is not installed."""
-    (tmp_path / "sitecustomize.py").write_text(HIDES, encoding="utf-8")
-    databases = '{"shop": {"address": "postgresql://a:b@127.0.0.1/shop", "tables": {"sold": ["day"]}}}'
-    path = f"{tmp_path}:{Path(__file__).parent.parent.parent}"
-    settings = {"TOOLS__DB_QUERY__DATABASES": databases, "PYTHONPATH": path}
-    async with started("doctor", settings=settings, folder=tmp_path, is_warm=False) as process:
-        found = await process.ended()
-    said = found.stdout + found.stderr
-    assert "TOOLS__DB_QUERY__DATABASES: needs the package asyncpg" in said, said
-    assert "EXTRAS=postgres" in said
