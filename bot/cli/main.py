@@ -64,7 +64,7 @@ _WORDS = _with(
 )
 _LABEL = _with("name", metavar="LABEL", nargs="?", help="whose number it is, by label or UUID")
 _VERIFIED = _with("--verified", metavar="NUMBER", nargs="+", help="the number, as you compared it with theirs")
-_LINK = _with("link", metavar="LINK", nargs="*", help="the link of “Open Signal”; without it, you are asked")
+_LINK = _with("link", metavar="LINK", nargs="+", help="the link of “Open Signal”, in quotes")
 _FOLDER = _with("folder", help="where the copy goes; created if missing")
 _FILE = _with("file", nargs="?", help="the backup's .db file; without it, decide about an earlier restore")
 _DECISION: Mapping[str, Any] = {"dest": "decision", "action": "store_const"}

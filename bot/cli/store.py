@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from bot import app, logs, settings
-from bot.chat.captchas import MAX_PASTED_CHARS
 from bot.clock import Clock
 from bot.errors import ConfigError
 from bot.events import ChatId
@@ -237,13 +236,8 @@ def trust(given: Settings, options: argparse.Namespace) -> int:
 
 def captcha(given: Settings, options: argparse.Namespace) -> int:
     """`captcha LINK`: hands in the captcha that Signal wants solved, and sends what was waiting."""
-    path, pasted = given.store.path, " ".join(options.link)
-    is_running = bool(pasted) or asyncio.run(ask_running(path, "state")) is not None
-    if is_running and not pasted:  # a captcha is good for minutes: no operator is asked for one that Aldis cannot take
-        if sys.stdin.isatty():
-            print("Paste the link of “Open Signal”, then press Enter and Ctrl-D.", file=sys.stderr)
-        pasted = sys.stdin.read(MAX_PASTED_CHARS)
-    if not is_running or asyncio.run(ask_running(path, "captcha", {"captcha": pasted})) is None:
+    answer = asyncio.run(ask_running(given.store.path, "captcha", {"captcha": " ".join(options.link)}))
+    if answer is None:
         raise ConfigError(
             f"captcha: Aldis is not running. Start it (`{command_line('run')}`) and hand the captcha in while it runs; "
             f"`{command_line('health')}` says whether Signal still wants one"
@@ -280,8 +274,10 @@ def check(given: Settings, _: argparse.Namespace) -> int:
         raise ConfigError(f"STORE__PATH: there is no store at {path}")
     folder = path.parent / "backups"
     backup, running = asyncio.run(_back_up(path, folder))
-    before = "" if running is None else f"{_named(running)} -> "
-    print(f"version  {before}{_named(build())}{'' if before else ', while none is running'}")
+    ours = f"Aldis {describe_build(build())}"
+    print(
+        f"version  Aldis {describe_build(running)} -> {ours}" if running else f"version  {ours}, while none is running"
+    )
     print(f"backup   {backup} and the same with -keys: keep it, and the master key, for the way back")
     with tempfile.TemporaryDirectory(prefix=".upgrade-check-", dir=folder) as place:
         copy = Path(place) / path.name
@@ -299,11 +295,11 @@ def check(given: Settings, _: argparse.Namespace) -> int:
     return 0 if is_right else 1
 
 
-async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any] | None]:
-    """Returns a backup, and the build of the running Aldis; None if none runs."""
+async def _back_up(path: Path, folder: Path) -> tuple[Path, Mapping[str, Any]]:
+    """Returns a backup, and the build of the running Aldis; an empty one if none runs."""
     answer = await ask_running(path, "backup", {"folder": str(folder)})
     if answer is None:
-        return await asyncio.to_thread(copy_closed, path, folder, now=Clock().wall()), None
+        return await asyncio.to_thread(copy_closed, path, folder, now=Clock().wall()), {}
     state = await ask_running(path, "state") or {}
     return Path(answer["file"]), state.get("build", {})
 
@@ -316,7 +312,3 @@ async def _canary(chosen: Settings) -> str:
             await aldis.chat(asyncio.Event())
         said.seek(0)
         return said.read()
-
-
-def _named(built: Mapping[str, Any]) -> str:
-    return f"Aldis {describe_build(built)}" if built else "an Aldis that does not say its version"
