@@ -239,6 +239,28 @@ async def test_the_receipt_of_the_first_of_two_attempts_proves_no_other(store: S
     assert await prove(store, "direct:a", third) == 1
 
 
+async def test_a_repetition_under_way_may_still_get_a_name_when_the_first_is_proved(store: Store) -> None:
+    """Its receipt, which comes later, is not taken for that of the next answer, which is in doubt."""
+    await doubted(store, "direct:a")
+    await begin(store, NOON + GRACE)
+    assert await prove(store, "direct:a", at(1), now=at(91)) == 1
+    await say(store, "direct:a", b"next")
+    [item] = await begin(store, at(92))
+    await store.transaction(lambda repos: repos.outbox.mark_unknown(item.id, due_at=NOON + 3 * GRACE))
+    assert await prove(store, "direct:a", at(91.5), now=at(93)) == 0
+
+
+async def test_a_name_that_any_of_several_attempts_can_have_is_that_of_the_last(store: Store) -> None:
+    """The first one keeps its own, which is not taken for that of something else in doubt."""
+    await conversation_at(store, "group:G")
+    await listed(store, "group:G", "direct:a", "direct:b")
+    await doubted(store, "group:G")
+    await doubted(store, "direct:a")
+    assert len(await begin(store, NOON + GRACE)) == 2
+    assert await prove(store, "direct:b", at(91), now=at(92)) == 1
+    assert await prove(store, "direct:a", at(1), now=at(93)) == 0
+
+
 async def test_a_refused_send_leaves_no_doubt_behind(store: Store) -> None:
     """What Signal will never take did not go out: a receipt cannot mean it, and proves the one that is in doubt."""
     await say(store, "direct:a", b"refused", b"answer")
