@@ -6,7 +6,6 @@ import sqlite3
 import stat
 from contextlib import closing
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from store import (
 )
 from store.migrations import newest
 from store.sealing import KEY_BYTES
-from tests.arrivals import arrival
 from tests.conftest import NOON
 from tests.store.lives import found, ordered, remembered, rows, talked
 from tests.store.places import each_step, keys_of, master_of, wrapped
@@ -61,37 +59,6 @@ class TestMaking:
         master = master_of(path).read_text().strip()
         for secret in (b"asked one", b"direct:a", master.encode(), bytes.fromhex(master)):
             assert found(copy, secret) == []
-
-    async def test_every_copy_under_load_is_a_moment_of_the_store(self, store: Store, tmp_path: Path) -> None:
-        """Eight writers at full speed: each copy is sound and holds a beginning of what each of them wrote."""
-        conversations = [await store.conversation(f"direct:{number}", now=NOON) for number in range(8)]
-        is_over = False
-
-        async def write(number: int) -> int:
-            for sent_at in count():
-                if is_over:
-                    return sent_at
-                came = arrival(conversations[number], sent_at, author=f"writer {number}")
-                await store.transaction(lambda repos, came=came: repos.inbox.put(came))
-            return 0
-
-        async with asyncio.TaskGroup() as group:
-            writing = [group.create_task(write(number)) for number in range(8)]
-            copies = [await store.backup(tmp_path, now=NOON + timedelta(seconds=second)) for second in range(5)]
-            is_over = True
-        written = [task.result() for task in writing]
-        seen = [0] * 8
-        for copy in copies:
-            with closing(sqlite3.connect(copy)) as connection:
-                assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-                assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-                for number, conversation in enumerate(conversations):
-                    query = "SELECT sent_at FROM inbox WHERE conversation_id = ? ORDER BY id"
-                    numbers = [sent_at for (sent_at,) in connection.execute(query, (conversation,))]
-                    assert numbers == list(range(len(numbers)))
-                    assert seen[number] <= len(numbers) <= written[number]
-                    seen[number] = len(numbers)
-        assert sum(seen) > 0
 
     async def test_nothing_is_overwritten(self, store: Store, tmp_path: Path) -> None:
         """Copies within a second, side by side, get names of their own; what a killed one left is cleared away."""

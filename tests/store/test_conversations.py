@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from store import ConversationId, Damaged, Repositories, Store, TurnId, open_store
+from store import ConversationId, Damaged, Repositories, Store, open_store
 from store.repository import millis
 from tests.arrivals import arrival
 from tests.conftest import NOON
@@ -69,29 +69,3 @@ async def test_a_conversation_whose_beginning_failed_leaves_nothing_to_the_next(
         claim = await store.transaction(lambda repos: repos.inbox.claim(now=NOON, until=LATER, busy=()))
         assert claim is not None
         assert [item.envelope for item in claim.items] == [b"of b"]
-
-
-async def test_a_conversation_that_goes_takes_its_words_along(store: Store) -> None:
-    """Everything of it goes from every repository, and its id is never given to another."""
-    conversation = await store.conversation("direct:a", now=NOON)
-    other = await store.conversation("direct:b", now=NOON)
-
-    def talk(repos: Repositories) -> TurnId:
-        repos.inbox.put(arrival(conversation))
-        claim = repos.inbox.claim(now=NOON, until=LATER, busy=())
-        assert claim is not None
-        repos.journal.add(conversation, claim.turn, 0, b"step")
-        repos.outbox.put(conversation, claim.turn, 0, b"reply", in_group=False, now=NOON)
-        return claim.turn
-
-    def gone(repos: Repositories) -> None:
-        repos.conversations.execute("DELETE FROM conversations WHERE id IN (?, ?)", (conversation, other))
-
-    def rows(repos: Repositories) -> dict[str, int]:
-        tables = ("turns", "inbox", "journal", "history", "outbox")
-        return {table: repos.inbox.rows(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
-
-    await store.transaction(talk)
-    await store.transaction(gone)
-    assert set((await store.read(rows)).values()) == {0}
-    assert await store.transaction(begun("direct:c")) not in {conversation, other}

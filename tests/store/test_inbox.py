@@ -1,9 +1,8 @@
 """The inbox: nothing lost, nothing twice, one turn at a time for a conversation, and whoever waited longest first."""
 
-import json
 from datetime import timedelta
 
-from store import Claim, ConversationId, Repositories, Store
+from store import Claim, ConversationId, Store
 from tests import arrivals
 from tests.conftest import NOON
 
@@ -108,53 +107,6 @@ async def test_a_claim_handed_back_on_purpose_does_not_count_as_a_try(store: Sto
     assert (await claimed(store)).attempt == 1
     await store.transaction(lambda repos: repos.inbox.hand_back(first.turn, counts=True))
     assert (await claimed(store)).attempt == 2
-
-
-async def test_what_is_open_is_found_however_long_the_conversation(store: Store) -> None:
-    """A thousand answered messages make no query of what is under way longer: each has the index of what is open."""
-    await arrive(store, "direct:a", 1)
-    await claimed(store)
-    conversation = await store.conversation("direct:a", now=NOON)
-
-    def steps(repos: Repositories) -> list[int]:
-        """How many thousands of SQLite's steps some looks take."""
-        counts: list[int] = []
-        connection = repos.inbox._connection
-        for look in (
-            lambda: repos.inbox.waiting(conversation),
-            lambda: repos.inbox.put_off_turns(conversation),
-            lambda: repos.inbox.claim(now=NOON, until=LATER, busy=()),
-            lambda: repos.outbox.doubtful(conversation),
-            lambda: repos.attempts.begin_reaction("direct:a", in_group=False, now=NOON, stamped_at=NOON),
-        ):
-            counts.append(0)
-
-            def count() -> int:
-                counts[-1] += 1
-                return 0
-
-            connection.set_progress_handler(count, 1000)
-            look()
-            connection.set_progress_handler(None, 0)
-        return counts
-
-    before = await store.transaction(steps)
-
-    def many(repos: Repositories) -> None:
-        repos.inbox.rows(
-            "INSERT INTO inbox (conversation_id, account, author, device, sent_at, kind, state, received_at, urgent) "
-            "SELECT conversation_id, account, author, device, 1000 + value, kind, 'done', received_at, 0 "
-            "FROM inbox, json_each(?) WHERE inbox.sent_at = 1",
-            (json.dumps(list(range(1000))),),
-        )
-        repos.outbox.rows(
-            "INSERT INTO outbox (conversation_id, turn_id, position, in_group, state, due_at, settled_at) "
-            "SELECT ?1, turns.id, value, 0, 'sent', 0, 0 FROM turns, json_each(?2)",
-            (conversation, json.dumps(list(range(1000)))),
-        )
-
-    await store.transaction(many)
-    assert await store.transaction(steps) == before
 
 
 async def test_a_long_queue_starves_nobody(store: Store) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store import SchemaTooNew, StoreError, open_store
+from store import SchemaTooNew, open_store
 from store.migrations import migrate, newest
 from store.sealing import MasterKey
 from tests.store.earlier import build_earlier
@@ -125,17 +125,3 @@ def test_a_step_that_fails_leaves_the_schema_before_it(connection: sqlite3.Conne
     connection.execute("DROP TABLE ledger")
     migrate(connection)
     assert version(connection) == newest()
-
-
-async def test_a_foreign_database_is_refused(path: Path) -> None:
-    """Another program's file with tables of the same names is an error of the store, and its rows stay."""
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("CREATE TABLE conversations (somebody TEXT)")
-        connection.execute("INSERT INTO conversations VALUES ('else')")
-    with pytest.raises(StoreError):
-        async with open_store(path, realm="signal"):
-            pass
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT * FROM conversations").fetchall() == [("else",)]
-        assert tables(connection) == {"conversations"}

@@ -1,6 +1,5 @@
 """A new master key: put in place while everything works, at no moment without a key that opens the store."""
 
-import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,8 +8,7 @@ import pytest
 
 from store import KeyGiven, StoreInUse, WrongKey, open_store
 from store.sealing import KEY_BYTES
-from tests.conftest import NOON
-from tests.store.lives import NEW, OLD, asked, found, remembered, talked
+from tests.store.lives import NEW, OLD, found, remembered, talked
 from tests.store.places import each_step, keys_of, master_of, wrapped
 
 
@@ -58,29 +56,6 @@ async def test_every_key_is_wrapped_again_while_the_store_is_in_use(path: Path) 
     assert master_of(path).stat().st_mode & 0o777 == 0o600
     await assert_readable(path)
     assert isinstance(await refused(path, key=former), WrongKey)
-
-
-async def test_it_can_be_done_while_messages_come(path: Path) -> None:
-    """Conversations that begin meanwhile have keys that the new master key opens."""
-    async with open_store(path, realm="signal") as store:
-
-        async def write(number: int) -> None:
-            for sent_at in range(5):
-                await asked(store, f"direct:{number}-{sent_at}", 100 * number + sent_at)
-
-        async with asyncio.TaskGroup() as group:
-            for number in range(4):
-                group.create_task(write(number))
-            for _ in range(3):
-                await store.rotate_key()
-    async with open_store(path, realm="signal") as store:
-        for number in range(4):
-            for sent_at in range(5):
-                conversation = await store.conversation(f"direct:{number}-{sent_at}", now=NOON)
-                sealed = await store.read(
-                    lambda repos, conversation=conversation: repos.inbox.keyring.seal(conversation, "", b"")
-                )
-                assert sealed
 
 
 async def test_a_crash_at_any_step_leaves_a_key_that_opens_everything(path: Path, tmp_path: Path) -> None:
