@@ -134,11 +134,13 @@ class Terminal:
         while not self._over.is_set() and (envelope := await self._unanswered()) is not None:
             yield envelope
             await self._answered.wait()
-        self._end()
+        self.stop_receiving()
 
     def stop_receiving(self) -> None:
         """Stops taking messages; `envelopes` ends at once."""
-        self._end()
+        self.stream.is_open = False
+        self._over.set()
+        self._answered.set()
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the message in the envelope, or None if it is not from this transport."""
@@ -170,7 +172,7 @@ class Terminal:
                 await self._hand_over(file)
         except OSError as error:
             self.failed = True
-            self._end()
+            self.stop_receiving()
             raise Undeliverable("standard output is closed") from error
         if reply.last and not self._read.isdisjoint(reply.answers):
             self._answered.set()
@@ -214,11 +216,6 @@ class Terminal:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
             await self._note("")
-
-    def _end(self) -> None:
-        self.stream.is_open = False
-        self._over.set()
-        self._answered.set()
 
     @property
     def _waiting(self) -> bool:
