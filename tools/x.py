@@ -212,14 +212,10 @@ def twitter_tools(
     return (TwitterSearch(options, http, quotas, search),)
 
 
-class _LongText(BaseModel):
-    text: str = ""
-
-
 class _Post(BaseModel):
     id: str
     text: str = ""
-    note: _LongText = Field(default=_LongText(), validation_alias=AliasChoices("note_tweet", "note_post"))
+    note: Mapping[str, Any] = Field(default={}, validation_alias=AliasChoices("note_tweet", "note_post"))
     """A long post in full; `text` is its beginning."""
     created_at: str = ""
     author_id: str = ""
@@ -238,16 +234,12 @@ class _Includes(BaseModel):
     users: tuple[_User, ...] = ()
 
 
-class _Meta(BaseModel):
-    result_count: int
-
-
 class _Answer(BaseModel):
     """The answer of X. Errors beside it are about posts that are gone."""
 
     data: tuple[_Post, ...] = ()
     includes: _Includes = _Includes()
-    meta: _Meta
+    meta: Mapping[str, Any]
 
 
 def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
@@ -263,7 +255,7 @@ def _row(post: _Post, user: _User | None) -> Mapping[str, Any]:
         SearchRow(
             title=f"{user.name} on X" if user and user.name else "A post on X",
             url=f"https://{SITE}/{named.username if named else 'i'}/status/{post.id}",
-            snippet=post.note.text or post.text,
+            snippet=str(post.note.get("text") or post.text),
             age=f"{posted[1]} {posted[2]} UTC" if posted else None,
         ),
         max_snippet_chars=_MAX_TEXT_CHARS,

@@ -163,17 +163,6 @@ def evidence_of(*hits: Hit, rules: VerifyNewsOptions = PLAIN) -> Evidence:
     return Evidence(sources(hits, rules, NOW, judgements=judged(*hits)))
 
 
-def test_reports_are_counted_and_not_pages() -> None:
-    """Two texts, one of them on three sites, are two; platforms and encyclopaedias are no witnesses."""
-    printed = [page(f"p{n}.example", "Larkhaven bridge collapse, 43 people dead", LONG) for n in range(3)]
-    loose = [
-        page("x.com", "Larkhaven bridge collapsed, 43 people died, says the man"),
-        page("en.wikipedia.org", "Larkhaven bridge", "The bridge in Larkhaven collapsed and 43 people died."),
-    ]
-    found = evidence_of(*printed, hit_at(7), *loose)
-    assert (found.reports["agrees"], found.reports["contradicts"], found.reports.total()) == (2, 0, 2)
-
-
 def test_an_official_word_is_one_by_its_site_and_its_wording() -> None:
     """The site itself; else a report that cites an authority, which is less; a fact-checker for the other side."""
     official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
@@ -265,13 +254,3 @@ def test_the_next_rounds_ask_for_what_is_missing() -> None:
         "Brücke eingestürzt",
     ]
     assert tried[4].query.sites == ("a.example",)
-
-
-def test_what_was_found_is_not_looked_for() -> None:
-    """Several reports, an official site, and a look for denials: that is enough."""
-    official = page("police.uk", "Larkhaven bridge collapse: 43 people dead in the night")
-    enough = [hit_at(1), hit_at(2), official]
-    tried = steps()
-    assert [step.aim for step in steps(BRIDGE, tried, *enough)] == ["denials"]
-    tried += steps(BRIDGE, tried, *enough)
-    assert steps(BRIDGE, tried, *enough) == ()

@@ -232,15 +232,6 @@ async def test_what_is_missing_is_looked_for_until_nothing_is_left(press: Press,
     assert data["evidence"]["confidence"] == 0
 
 
-async def test_a_page_in_the_other_language_is_found_by_the_other_words(press: Press, newsroom: Newsroom) -> None:
-    """The model knows the language of the place; the tool compares with each wording."""
-    german = page("Brücke in Larkhaven eingestürzt, 43 Tote", "https://zeitung.example/", "Das sagt die Polizei.")
-    press.findings = {"Brücke": [german], "": []}
-    data: Any = (await newsroom.check(other_words=("Eine Brücke in Larkhaven ist eingestürzt",))).data
-    assert [(row["site"], row["stance"]) for row in data["results"]] == [("zeitung.example", "agrees")]
-    assert (await newsroom.check()).data["results"] == []
-
-
 @pytest.mark.parametrize(
     ("options", "searches", "rounds"),
     [({"max_rounds": 1}, 2, 1), ({"max_searches": 3}, 3, 2), ({}, 4, 2)],
