@@ -62,17 +62,6 @@ class Authority:
     """The list that names the admins."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Found:
-    """What a reaction wants stopped."""
-
-    turn: TurnId | None
-    message: Deleted | None
-    """The message as a deletion would name it, if it still waits for its answer."""
-    is_own: bool
-    """Whether it is a message by the person who reacted, or the answer to one."""
-
-
 class UrgentItems:
     """Carries out what is urgent, alongside the turns."""
 
@@ -173,7 +162,7 @@ class UrgentItems:
 
     async def _give_up(self, urgent_item: UrgentItem) -> None:
         """Settles an item that cannot be carried out; whoever awaits an answer to it hears so."""
-        item = urgent_item.item
+        item, message = urgent_item.item, None
         try:
             _, found = await self._routed(urgent_item)
             given = found.as_message if isinstance(found, Correction) else found
@@ -182,8 +171,8 @@ class UrgentItems:
                 message = given.message
         except StoreError:
             raise
-        except Exception:  # noqa: BLE001  (reading it may be the very thing that fails)
-            message = None
+        except Exception as error:  # noqa: BLE001  (reading it may be the very thing that fails)
+            _log.error("item %d cannot be read: %s", item.id, describe_error(error))
 
         def give_up(repos: Repositories) -> None:
             turn = None
@@ -322,12 +311,22 @@ class UrgentItems:
 
     async def _stop(self, urgent_item: UrgentItem, halt: Halt, *, by_admin: bool) -> None:
         """Stops what the reaction is about, if the person can: it is theirs, or they are an admin."""
-        found = await self._store.read(lambda repos: _found(repos, urgent_item.conversation, halt))
-        if found.turn is not None and (by_admin or found.is_own) and self._running.stop_turn(found.turn):
+        conversation, author = urgent_item.conversation, halt.target_author
+
+        def look(repos: Repositories) -> tuple[TurnId | None, bool, bool]:
+            """The turn, whether its message still waits for an answer, and whether the person can stop it."""
+            known = None if author is None else repos.revisions.find(conversation, author, halt.target)
+            turn = repos.sent_messages.turn_of(conversation, halt.target) if known is None else known.turn
+            is_asker = turn is not None and repos.turns.is_asker(turn, halt.author)
+            return turn, known is not None and known.is_open, by_admin or is_asker or halt.author == author
+
+        turn, is_open, may_stop = await self._store.read(look)
+        if turn is not None and may_stop and self._running.stop_turn(turn):
             # The turn itself reports that it was stopped.
             await self._settle(urgent_item.item.id)
-        elif found.message is not None and (by_admin or found.is_own):
-            self._halt(await self._revisions.withdraw(urgent_item, found.message))
+        elif is_open and author is not None and may_stop:
+            message = Deleted(author=author, chat=halt.chat, target=halt.target)
+            self._halt(await self._revisions.withdraw(urgent_item, message))
         else:
             await self._react(urgent_item, halt.author, halt.target, "cancel")
 
@@ -353,15 +352,3 @@ class UrgentItems:
     def _halt(self, turns: Collection[TurnId]) -> None:
         for turn in turns:
             self._running.halt_turn(turn)
-
-
-def _found(repos: Repositories, conversation: ConversationId, halt: Halt) -> _Found:
-    author = halt.target_author
-    known = None if author is None else repos.revisions.find(conversation, author, halt.target)
-    if known is None or author is None:
-        turn, message = repos.sent_messages.turn_of(conversation, halt.target), None
-    else:
-        turn = known.turn
-        message = Deleted(author=author, chat=halt.chat, target=halt.target) if known.is_open else None
-    is_asker = turn is not None and repos.turns.is_asker(turn, halt.author)
-    return _Found(turn=turn, message=message, is_own=halt.author == author or is_asker)

@@ -6,7 +6,7 @@ Left to others: where it is kept (`store`), who can see it (`bot.commands`, the 
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -60,8 +60,6 @@ _STAMP = re.compile(r"^\[\w{3} (\d{4}-\d\d-\d\d \d\d:\d\d) [^\]\n·]{1,60}?( · 
 _READ_AT_ONCE = 20
 """Turns per read: each is a few messages to decrypt, at 40 microseconds."""
 
-_Row = tuple[ConversationId, StoredMessage]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeptTurn:
@@ -77,7 +75,7 @@ class KeptTurn:
 class Export:
     """Everything kept about a person."""
 
-    turns: tuple[KeptTurn, ...]
+    turns: tuple[KeptTurn, ...] = ()
     """Oldest first."""
     has_older: bool = False
     """Whether older turns are kept as well."""
@@ -98,27 +96,34 @@ class Export:
         """For people: how much it is, what is kept besides, and the questions and answers, newest first."""
         sentence = _KEPT_PARTLY if self.has_older else _KEPT_SOME if self.turns else _KEPT_NOTHING
         first = say(sentence, answers=answers(len(self.turns)), count=len(self.turns))
-        answered = [f"{_headed(_asked(turn))}\n{_answered(turn)}" for turn in reversed(self.turns)]
+        answered = [f"{_headed(turn)}\n{_answered(turn)}" for turn in reversed(self.turns)]
         return "\n\n".join(filter(None, [first, "\n".join(self._beside()), *answered]))
 
-    def as_json(self) -> str:
-        """For the operator: everything, tool calls and results included, oldest first."""
-        return self._json([_whole(turn) for turn in self.turns])
-
-    def as_files(self, *, in_group: bool) -> tuple[File, File]:
-        """Returns the words as a text, and a JSON file with the turns, oldest first.
-
-        That has tool calls and their results in a direct chat, in a group only the words that it has read. Pictures and
-        documents are left out: their senders have them.
+    def as_json(self, *, with_media: bool = True) -> str:
+        """For programs: everything, tool calls and results included, oldest first; pictures and documents only with
+        media.
         """
-        turns = [
-            {"asked": _asked(turn), "answered": _answered(turn)} if in_group else _whole(turn, with_media=False)
-            for turn in self.turns
-        ]
-        return (
-            File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode()),
-            File(name="export.json", content_type="application/json", data=self._json(turns).encode()),
-        )
+        whole = {
+            "turns": [_whole(turn, with_media=with_media) for turn in self.turns],
+            "settings": json.loads(chat_settings.dump_settings(self.settings).partition(b":")[2]),
+            "unanswered": self.unanswered,
+            "facts": self.facts,
+            "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
+            "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in self.grants],
+            "predictions": self.predictions,
+        }
+        return json.dumps(whole, ensure_ascii=False, indent=2)
+
+    def as_files(self, *, in_group: bool) -> tuple[File, ...]:
+        """Returns the words as a text and, in a direct chat, everything as JSON: a group has not read what tools said.
+
+        Pictures and documents are left out: their senders have them.
+        """
+        text = File(name="export.txt", content_type="text/plain; charset=utf-8", data=self.words().encode())
+        if in_group:
+            return (text,)
+        data = self.as_json(with_media=False).encode()
+        return text, File(name="export.json", content_type="application/json", data=data)
 
     def _beside(self) -> Sequence[str]:
         """A line for each thing that is kept besides the turns."""
@@ -131,17 +136,6 @@ class Export:
             *(turn_phrases.allowed_since(grant.tool, grant.at) for grant in self.grants),
             *([say(_KEPT_UNANSWERED, question=self.unanswered)] if self.unanswered else []),
         )
-
-    def _json(self, turns: Sequence[Mapping[str, Any]]) -> str:
-        beside = {
-            "settings": json.loads(chat_settings.dump_settings(self.settings).partition(b":")[2]),
-            "unanswered": self.unanswered,
-            "facts": self.facts,
-            "reminders": [{"at": at.isoformat(), "text": text} for at, text in self.reminders],
-            "allowed": [{"tool": grant.tool, "at": grant.at.isoformat()} for grant in self.grants],
-            "predictions": self.predictions,
-        }
-        return json.dumps({"turns": turns, **beside}, ensure_ascii=False, indent=2)
 
 
 async def gather_export(
@@ -166,14 +160,13 @@ async def gather_export(
     Raises:
         StoreError: it cannot be read.
     """
-    place = None if direct else conversation
     found = await store.read(lambda repos: _beside(repos, person, direct, now, conversation, timezone))
     turns: list[KeptTurn] = []
     size_bytes, before = 0, None
 
-    def read(repos: Repositories) -> tuple[Sequence[TurnId], Sequence[_Row]]:
+    def read(repos: Repositories) -> tuple[Sequence[TurnId], list[tuple[ConversationId, StoredMessage]]]:
         ids = repos.history.turns_of_person(person, direct, before=before, limit=_READ_AT_ONCE)
-        rows = repos.history.of_turns(ids, conversation=place)
+        rows = repos.history.of_turns(ids, conversation=None if direct else conversation)
         return ids, [row for row in rows if _stands(row[1].expires_at, now)]
 
     while True:
@@ -181,21 +174,13 @@ async def gather_export(
         is_full = max_bytes is not None and size_bytes > max_bytes
         if not ids or (is_full and rows):
             return replace(found, turns=tuple(reversed(turns)), has_older=bool(ids))
-        turns += reversed(_turns(rows))
+        some: list[KeptTurn] = []
+        for (place, _, expires_at), group in groupby(rows, lambda row: (row[0], row[1].turn, row[1].expires_at)):
+            said = tuple(one for _, row in group for one in messages.load_messages(row.message))
+            some.append(KeptTurn(conversation=place, expires_at=expires_at, said=said))
+        turns += reversed(some)
         size_bytes += sum(len(message.message) for _, message in rows)
         before = ids[-1]
-
-
-def _turns(rows: Iterable[_Row]) -> list[KeptTurn]:
-    grouped = groupby(rows, key=lambda row: (row[0], row[1].turn, row[1].expires_at))
-    return [
-        KeptTurn(
-            conversation=place,
-            expires_at=expires_at,
-            said=tuple(one for _, row in group for one in messages.load_messages(row.message)),
-        )
-        for (place, _, expires_at), group in grouped
-    ]
 
 
 def _stands(expires_at: datetime | None, now: datetime) -> bool:
@@ -213,18 +198,22 @@ def _beside(
     """Gathers what is kept besides the turns."""
     home = repos.conversations.at(direct) if direct else conversation
     if home is None:
-        return Export(turns=())
-    reminders = repos.reminders.of_person(person, home)
+        return Export()
     zone = ZoneInfo(repos.reminders.zone(ChatId.direct(person)) or timezone)
-    facts = repos.facts.all(home, now=now)
+    last = repos.turns.last_asked(home, person, after=TurnId(0))
+    line = None
+    if last is not None and _stands(last.expires_at, now):
+        line = repos.turns.unanswered_question(home, last.turn)
+    asked = messages.load_question(line)
     return Export(
-        turns=(),
         settings=chats.settings_of(repos, home, now),
-        unanswered=_unanswered(repos, home, person, now),
-        facts=tuple(_fact_of(fact.fact, fact.labels, person) for fact in facts if fact.fact is not None),
+        unanswered=None if asked is None else asked.text,
+        facts=tuple(
+            _fact_of(fact.fact, fact.labels, person) for fact in repos.facts.all(home, now=now) if fact.fact is not None
+        ),
         reminders=tuple(
             (one.due_at.astimezone(zone), json.loads(one.words)["text"])
-            for one in reminders
+            for one in repos.reminders.of_person(person, home)
             if one.words is not None and _stands(one.expires_at, now)
         ),
         grants=tuple(replace(grant, at=grant.at.astimezone(zone)) for grant in repos.grants.of(home, person)),
@@ -249,15 +238,7 @@ def _fact_of(fact: bytes, origin: bytes | None, person: PersonId) -> str:
     return f"{inert(fact.decode())} ({where})" if where else fact.decode()
 
 
-def _unanswered(repos: Repositories, home: ConversationId, person: PersonId, now: datetime) -> str | None:
-    last = repos.turns.last_asked(home, person, after=TurnId(0))
-    is_there = last is not None and _stands(last.expires_at, now)
-    line = repos.turns.unanswered_question(home, last.turn) if last is not None and is_there else None
-    asked = messages.load_question(line)
-    return None if asked is None else asked.text
-
-
-def _whole(turn: KeptTurn, *, with_media: bool = True) -> Mapping[str, Any]:
+def _whole(turn: KeptTurn, *, with_media: bool) -> Mapping[str, Any]:
     said = turn.said
     if not with_media:
         said = [replace(message, media=()) if isinstance(message, UserMessage) else message for message in said]
@@ -268,12 +249,9 @@ def _whole(turn: KeptTurn, *, with_media: bool = True) -> Mapping[str, Any]:
     }
 
 
-def _asked(turn: KeptTurn) -> str:
-    return "\n".join(message.text for message in turn.said if isinstance(message, UserMessage))
-
-
-def _headed(asked: str) -> str:
+def _headed(turn: KeptTurn) -> str:
     """The question with the times above it as people read them."""
+    asked = "\n".join(message.text for message in turn.said if isinstance(message, UserMessage))
     return _STAMP.sub(lambda head: f"[{moment(datetime.fromisoformat(head[1]))}{head[2] or ''}] ", asked)
 
 
@@ -300,7 +278,7 @@ class ExportCommands(CommandGroup):
     @command("/export", ABOUT_EXPORT, section="data")
     async def _export(self, call: Call) -> Answer:
         """Shows what is kept about the person; if it is long, as a text to read and as JSON. In a group, only what they
-        asked there.
+        asked there, without the JSON.
         """
         author, now = call.message.author, self._context.clock.now()
         # A group is shown no more than it has already seen.
@@ -321,6 +299,7 @@ class ExportCommands(CommandGroup):
             if is_short:
                 return words
             files = await asyncio.to_thread(found.as_files, in_group=call.is_in_group)
-            sentence = _KEPT_PARTLY if found.has_older else _KEPT_IN_FILE
+            whole = _KEPT_SOME if call.is_in_group else _KEPT_IN_FILE
+            sentence = _KEPT_PARTLY if found.has_older else whole
             shown = say(sentence, answers=answers(len(found.turns)), count=len(found.turns))
             return CommandReply(text=shown, files=files)
