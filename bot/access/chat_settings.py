@@ -72,17 +72,6 @@ class ChatSettings:
         others = set(self.tools_off) - {tool}
         return replace(self, tools_off=tuple(sorted(others if is_on else others | {tool})))
 
-    @property
-    def rules(self) -> "ChatSettings":
-        """Only the settings about who is answered and when, which contain no words."""
-        return ChatSettings(
-            answers_always=self.answers_always,
-            paused_at=self.paused_at,
-            told_paused=self.told_paused,
-            askers=self.askers,
-            told_askers=self.told_askers,
-        )
-
     def without(self, author: PersonId, names: Collection[int] | None = None) -> Self:
         """A copy without this person's words from a message with one of these timestamps; None: from any message."""
         persona = self.persona

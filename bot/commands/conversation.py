@@ -12,7 +12,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from bot import messages
-from bot.access.chat_settings import ChatSettings
 from bot.access.routing import parse_word
 from bot.chat import chats, outgoing, prompt
 from bot.chat import phrases as turn_phrases
@@ -242,18 +241,13 @@ async def forget(context: CommandContext, call: Call, address: ChatId, *, person
     store, chat, item, now = context.store, call.message.chat, call.urgent_item.item.id, context.clock.now()
     # What was set in the conversation is destroyed with it.
     language, ended = await context.language(call), list[TurnId]()
-    rules, place = ChatSettings(), await store.read(lambda repos: repos.conversations.at(address))
+    place = await store.read(lambda repos: repos.conversations.at(address))
 
     def first(repos: Repositories) -> None:
-        nonlocal rules
-        if (there := repos.conversations.at(address)) is not None and not call.may_configure_group:
-            rules = chats.settings_of(repos, there, now).rules  # which the caller cannot change
         ended.extend(turn for _, turn in repos.forgetting.open_turns(address, person))
 
     def then(repos: Repositories, conversation: ConversationId, erased: Erasure) -> None:
         there = repos.conversations.at(address)
-        if there is not None:
-            chats.change(repos, there, now, lambda _: rules)
         is_elsewhere = address.is_group and address != chat
         shown = (there, address) if is_elsewhere and there is not None else (conversation, chat)
         outgoing.clear_all(repos, *shown, now)
