@@ -52,8 +52,6 @@ _OUTPUT_TOKENS = 1500
 _SYSTEM_TOKENS = 400
 _MIN_WINDOW_TOKENS = 600
 """A window that is smaller counts as this: otherwise each turn would cost a summary."""
-_SUMMARY_CHARACTERS_PER_TOKEN = 0.3
-"""Of the model's window: a tenth of it, by estimate."""
 _CHARACTERS_PER_WORD = 8
 """More than in any of the four languages, so that a summary of so many words is not cut off."""
 _MAX_WAITING = 200
@@ -135,7 +133,9 @@ class Summaries:
         Raises:
             StoreError: nothing was read; it is tried again after the next turn.
         """
-        if self._is_resting(turn.conversation):
+        if left := self._rests.pop(turn.conversation, 0):
+            if left > 1:
+                self._rests[turn.conversation] = left - 1
             return False
         older = await self._store.read(lambda repos: self._older(repos, turn.conversation, turn.settings.model))
         if not older.turns:
@@ -188,21 +188,20 @@ class Summaries:
     def _max_characters(self, model: str | None) -> int:
         """The longest summary; in a small window it must leave room for what is read again in full."""
         window = self._room.window_tokens(model)
-        if window is None:
-            return _SUMMARY_CHARACTERS
-        return min(_SUMMARY_CHARACTERS, int(window * _SUMMARY_CHARACTERS_PER_TOKEN))
+        return min(
+            _SUMMARY_CHARACTERS, _SUMMARY_CHARACTERS if window is None else window * 3 // 10
+        )  # a tenth of it, by estimate
 
     def _request(self, turn: Turn, older: _Older) -> Request:
-        model = turn.settings.model
-        window = self._room.window_tokens(model)
-        output_tokens = _OUTPUT_TOKENS if window is None else min(_OUTPUT_TOKENS, window // 4)
-        # Some servers silently cut off what does not fit the window.
-        left = (
-            _TRANSCRIPT_BYTES if window is None else (window - _SYSTEM_TOKENS - output_tokens) * prompt.BYTES_PER_TOKEN
-        )
+        model, output_tokens, max_bytes = turn.settings.model, _OUTPUT_TOKENS, _TRANSCRIPT_BYTES
+        if (window := self._room.window_tokens(model)) is not None:
+            output_tokens = min(output_tokens, window // 4)
+            # Some servers silently cut off what does not fit the window.
+            left = (window - _SYSTEM_TOKENS - output_tokens) * prompt.BYTES_PER_TOKEN
+            max_bytes = max(0, min(max_bytes, left))
         return Request(
             system=_SYSTEM.format(words=min(_SUMMARY_WORDS, self._max_characters(model) // _CHARACTERS_PER_WORD)),
-            messages=(UserMessage(text=_transcript(older, max(0, min(_TRANSCRIPT_BYTES, left)))),),
+            messages=(UserMessage(text=_transcript(older, max_bytes)),),
             tools=(),
             may_call_tools=False,
             max_output_tokens=output_tokens,
@@ -243,13 +242,6 @@ class Summaries:
         if len(self._rests) >= _MAX_RESTING:
             self._rests.clear()
         self._rests[conversation] = self._window.max_turns // 2
-
-    def _is_resting(self, conversation: ConversationId) -> bool:
-        """Whether this turn is one of those after which the model is not asked again."""
-        left = self._rests.pop(conversation, 0)
-        if left > 1:
-            self._rests[conversation] = left - 1
-        return left > 0
 
     def _still_stands(self, repos: Repositories, conversation: ConversationId, older: _Older) -> bool:
         """Whether nothing that was summarized has been deleted, changed or has disappeared since, within a
