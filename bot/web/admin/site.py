@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -107,8 +108,8 @@ class Site:
         app.router.add_post("/enter/{token}", self._enter)
         app.router.add_post("/leave", self._leave)
         for page in self.pages:
-            app.router.add_get(page.path, self._show(page))
-            app.router.add_post(page.path, self._do(page))
+            app.router.add_get(page.path, partial(self._do, page))
+            app.router.add_post(page.path, partial(self._do, page))
         return app
 
     @asynccontextmanager
@@ -177,32 +178,24 @@ class Site:
                 raise NotDone("That code is wrong or was already used. Wait for the next one.")
         raise web.HTTPSeeOther("/")
 
-    def _show(self, page: AdminPage) -> Handler:
-        async def show(request: web.Request) -> web.StreamResponse:
-            return await self._shown(page, Ask(request, self.world))
-
-        return show
-
-    def _do(self, page: AdminPage) -> Handler:
-        """The buttons of a page."""
-
-        async def do(request: web.Request) -> web.StreamResponse:
-            ask = Ask(request, self.world)
-            act = page.action(ask.form.get("do", ""))
-            if act is None:
-                raise web.HTTPNotFound(text="There is no such button.\n")
-            try:
-                done = await act(ask)
-            except (NotDone, *REFUSALS) as error:
-                ask.session.remarks.append(Remark("wrong", refusal_of(error)))
-                ask.typed = ask.form
-                return await self._shown(page, ask, status=web.HTTPUnprocessableEntity.status_code)
-            if isinstance(done, web.Response):
-                return done
-            ask.session.remarks.append(Remark("done", done))
-            raise web.HTTPSeeOther(page.path)
-
-        return do
+    async def _do(self, page: AdminPage, request: web.Request) -> web.StreamResponse:
+        """Answers a request for a page, or does what one of its buttons does."""
+        ask = Ask(request, self.world)
+        if request.method != "POST":
+            return await self._shown(page, ask)
+        act = page.action(ask.form.get("do", ""))
+        if act is None:
+            raise web.HTTPNotFound(text="There is no such button.\n")
+        try:
+            done = await act(ask)
+        except (NotDone, *REFUSALS) as error:
+            ask.session.remarks.append(Remark("wrong", refusal_of(error)))
+            ask.typed = ask.form
+            return await self._shown(page, ask, status=web.HTTPUnprocessableEntity.status_code)
+        if isinstance(done, web.Response):
+            return done
+        ask.session.remarks.append(Remark("done", done))
+        raise web.HTTPSeeOther(page.path)
 
     async def _shown(self, page: AdminPage, ask: Ask, *, status: int = 200) -> web.Response:
         # As long as there is no admin, people who write in the meantime are offered the role.
