@@ -88,12 +88,6 @@ _NODES = (ast.BinOp, ast.UnaryOp, ast.Call, ast.Name)
 _DAY = r"(today|\d{4}-\d{1,2}-\d{1,2})"
 _BETWEEN = re.compile(rf"{_DAY} ?- ?{_DAY}")
 _LATER = re.compile(rf"{_DAY} ?([+-]) ?(\d{{1,5}}) ?(day|week|month|year|working day)?s?")
-_STEPS = {
-    "day": relativedelta(days=1),
-    "week": relativedelta(weeks=1),
-    "month": relativedelta(months=1),
-    "year": relativedelta(years=1),
-}
 _WEEK_DAYS, _WORKING_DAYS = 7, 5
 _WORKING_NOTE = (
     "Working days are Mondays to Fridays without holidays; the earlier day is not counted, the later one is."
@@ -414,21 +408,27 @@ _BINARY: Mapping[type[ast.AST], Callable[[Value, Value], Value]] = {
 
 
 def _of_dates(text: str, today: date) -> Mapping[str, str | int] | None:
-    """Returns what the text says of dates, such as `2026-12-24 - today` or `2026-11-27 + 30`; None if it has no such
-    form.
+    """Returns what the text says of dates: the time between two, or the date so many units later, which is the last of
+    a month that is too short. None if it has no such form.
 
     Raises:
         BadArguments: there is no such date.
     """
     if found := _BETWEEN.fullmatch(text):
         return _between(_date(found[2], today), _date(found[1], today))
-    if found := _LATER.fullmatch(text):
-        count = int(found[3]) * (-1 if found[2] == "-" else 1)
-        try:
-            return {"result": _spell_day(_later(_date(found[1], today), count, found[4] or "day"))}
-        except ValueError as error:
-            raise BadArguments("That date is too far away.") from error
-    return None
+    if not (found := _LATER.fullmatch(text)):
+        return None
+    day, sign, left, unit = _date(found[1], today), -1 if found[2] == "-" else 1, int(found[3]), found[4] or "day"
+    try:
+        if unit != "working day":
+            step: Any = {f"{unit}s": sign * left}
+            return {"result": _spell_day(day + relativedelta(**step))}
+        while left:
+            day += timedelta(sign)
+            left -= day.weekday() < _WORKING_DAYS
+    except (ValueError, OverflowError) as error:
+        raise BadArguments("That date is too far away.") from error
+    return {"result": _spell_day(day)}
 
 
 def _date(text: str, today: date) -> date:
@@ -454,17 +454,6 @@ def _between(start: date, end: date) -> Mapping[str, str | int]:
         "working_days": working,
         "note": _WORKING_NOTE,
     }
-
-
-def _later(day: date, count: int, unit: str) -> date:
-    """Returns the date so many units later; the last of a month that is too short."""
-    if unit in _STEPS:
-        return day + count * _STEPS[unit]
-    left = abs(count)
-    while left:
-        day += timedelta(1 if count >= 0 else -1)
-        left -= day.weekday() < _WORKING_DAYS
-    return day
 
 
 def _count(number: int, what: str) -> str:

@@ -69,16 +69,15 @@ _SPOKEN = (
     | {"centigrade": "degree_Celsius", "kmh": "kilometer_per_hour", "kph": "kilometer_per_hour"}
     | {"rev": "turn", "rps": "revolutions_per_second", "gram_calorie": "calorie"}
     | {"kwh": "kilowatt_hour", "food_calorie": "kilocalorie", "mechanical_horsepower": "horsepower"}
-    | {f"us_{name}": name for name in ("gallon", "quart", "pint", "cup", "gill", "fluid_ounce", "barrel")}
+    | {f"us_{name}": name for name in ("gallon", "quart", "pint", "cup", "fluid_ounce", "barrel")}
     | {"us_tablespoon": "tablespoon", "us_teaspoon": "teaspoon", "us_hundredweight": "US_hundredweight"}
-    | {f"uk_{name}": f"imperial_{name}" for name in ("gallon", "quart", "pint", "cup", "gill", "fluid_ounce")}
+    | {f"uk_{name}": f"imperial_{name}" for name in ("gallon", "quart", "pint", "cup", "fluid_ounce")}
     | {"us_ton": "short_ton", "uk_ton": "long_ton", "uk_hundredweight": "UK_hundredweight"}
 )
 _DEFINITIONS = (
     *("metric_cup = 250 milliliter", "metric_tablespoon = 15 milliliter", "metric_teaspoon = 5 milliliter"),
     # Pint has these by the foot that American surveyors used until 2022.
-    *("rod = 5.5 * yard", "chain = 22 * yard", "furlong = 220 * yard", "fathom = 6 * foot", "league = 3 * mile"),
-    *("acre = 4840 * yard ** 2", "acre_foot = acre * foot"),
+    *("furlong = 220 * yard", "fathom = 6 * foot", "acre = 4840 * yard ** 2"),
     *("newton_meter = newton * meter", "bit_per_second = bit / second = bps", "byte_per_second = byte / second = Bps"),
 )
 _AMBIGUOUS = {
@@ -87,7 +86,6 @@ _AMBIGUOUS = {
     "quart": "US quart (0.946 l), imperial quart (1.137 l)",
     "pint": "US pint (473 ml), imperial pint (568 ml)",
     "cup": "US cup (237 ml), metric cup (250 ml), imperial cup (284 ml)",
-    "gill": "US gill (118 ml), imperial gill (142 ml)",
     "fluid_ounce": "US fluid ounce (29.57 ml), imperial fluid ounce (28.41 ml)",
     "tablespoon": "US tablespoon (14.79 ml), metric tablespoon (15 ml)",
     "teaspoon": "US teaspoon (4.93 ml), metric teaspoon (5 ml)",
@@ -117,7 +115,7 @@ _TURN = Decimal("6.2831853071795864769252867665590057684")
 _SCALES = frozenset({"degree_Celsius", "degree_Fahrenheit", "degree_Reaumur"})
 # pint's names of American measures, which are the bare words.
 _EXACT_NAMES = {
-    name: f"US {name}" for name in ("gallon", "quart", "pint", "cup", "gill", "tablespoon", "teaspoon", "barrel")
+    name: f"US {name}" for name in ("gallon", "quart", "pint", "cup", "tablespoon", "teaspoon", "barrel")
 } | {"fluid_ounce": "US fluid ounce", "ton": "short ton", "UK_ton": "long ton", "horsepower": "mechanical horsepower"}
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _MEASURED = Context(prec=10)

@@ -127,7 +127,7 @@ async def test_an_ambiguous_name_is_answered_with_exact_ones(ask: Asked) -> None
 def test_every_exact_name_that_is_offered_is_understood() -> None:
     """Whoever picks one of the choices is not asked again, and they are as large as the message says."""
     sizes = {"kg": "kg", "l": "l", "ml": "ml", "W": "W"}
-    for name in ("ton", "gallon", "quart", "pint", "cup", "gill", "fl oz", "tbsp", "tsp", "barrel", "cwt", "hp"):
+    for name in ("ton", "gallon", "quart", "pint", "cup", "fl oz", "tbsp", "tsp", "barrel", "cwt", "hp"):
         with pytest.raises(BadArguments) as caught:
             unit(name)
         for choice, told in re.findall(r"([A-Za-z ]+?) \((?:U[SK], )?([\d.]+ \w+)\)", str(caught.value).split(": ")[1]):
