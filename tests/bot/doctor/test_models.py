@@ -131,32 +131,32 @@ async def test_speech_and_pictures_are_looked_at(tmp_path: Path) -> None:
             "TOOLS__IMAGES__BASE_URL": images.base_url,
             "TOOLS__IMAGES__API_KEY": IMAGES_KEY,
         }
-        offline = ["models: no key is set, so only the offline model answers -> "]
-        well = wrong(await examined(tmp_path, right))
-        assert len(well) == 1
-        assert well[0].startswith(offline[0])
-        slips = {
-            "AUDIO__API_KEY": "no",
-            "TOOLS__IMAGES__API_KEY": "no",
-        }
-        keys = wrong(await examined(tmp_path, right | slips))[1:]
-        slips = {"AUDIO__BASE_URL": audio.url, "TOOLS__IMAGES__BASE_URL": images.url}
-        addresses = wrong(await examined(tmp_path, right | slips))[1:]
-        slips = {"AUDIO__MODEL": "wisper-1", "TOOLS__IMAGES__MODEL": "gpt-image-3"}
-        names = wrong(await examined(tmp_path, right | slips))[1:]
-    assert keys == [
-        "audio: the server refuses the key -> correct AUDIO__API_KEY",
-        "images: the server refuses the key -> correct TOOLS__IMAGES__API_KEY",
-    ]
-    assert [line.partition("-> ")[2] for line in addresses] == [
-        f"set AUDIO__BASE_URL={audio.url}/v1",
-        f"set TOOLS__IMAGES__BASE_URL={images.url}/v1",
-    ]
-    unlisted = "the server does not list the model"
-    assert names == [
-        f"audio: {unlisted} wisper-1; did you mean whisper-1? -> correct AUDIO__MODEL",
-        f"images: {unlisted} gpt-image-3; did you mean gpt-image-2? -> correct TOOLS__IMAGES__MODEL",
-    ]
+        unlisted = "the server does not list the model"
+        for slips, told in (
+            ({}, []),
+            (
+                {"AUDIO__API_KEY": "no", "TOOLS__IMAGES__API_KEY": "no"},
+                [
+                    "audio: the server refuses the key -> correct AUDIO__API_KEY",
+                    "images: the server refuses the key -> correct TOOLS__IMAGES__API_KEY",
+                ],
+            ),
+            (
+                {"AUDIO__BASE_URL": audio.url, "TOOLS__IMAGES__BASE_URL": images.url},
+                [f"set AUDIO__BASE_URL={audio.url}/v1", f"set TOOLS__IMAGES__BASE_URL={images.url}/v1"],
+            ),
+            (
+                {"AUDIO__MODEL": "wisper-1", "TOOLS__IMAGES__MODEL": "gpt-image-3"},
+                [
+                    f"audio: {unlisted} wisper-1; did you mean whisper-1? -> correct AUDIO__MODEL",
+                    f"images: {unlisted} gpt-image-3; did you mean gpt-image-2? -> correct TOOLS__IMAGES__MODEL",
+                ],
+            ),
+        ):
+            offline, *found = wrong(await examined(tmp_path, right | slips))
+            assert offline.startswith("models: no key is set, so only the offline model answers -> ")
+            assert len(found) == len(told)
+            assert all(line.endswith(words) for line, words in zip(found, told, strict=True)), found
 
 
 def test_which_addresses_are_the_machine_itself() -> None:
