@@ -361,6 +361,33 @@ async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> Non
     assert [kept.sent_at for kept in await kept(store)] == [1, 2, 3]
 
 
+async def test_what_comes_while_the_disk_refuses_the_rest_is_held_as_well(store: Store, clock: SetClock) -> None:
+    """It was taken from the bridge: it is stored with the others once there is room."""
+    refused, transaction = asyncio.Event(), store.transaction
+
+    class Late(FakeTransport):
+        async def envelopes(self) -> AsyncGenerator[Envelope]:
+            self.opened += 1
+            if self.opened == 1:
+                yield envelope("one", 1)
+                await refused.wait()
+                yield envelope("two", 2)
+            await self.stopping.wait()
+
+    async def full(_: Callable[[Repositories], T]) -> T:
+        refused.set()
+        await asyncio.sleep(0.05)
+        store.transaction = transaction
+        raise StoreFull("full")
+
+    await store.conversation("direct:alice", now=NOON)
+    store.transaction = full
+    transport = Late()
+    async with running(intake_of(transport, store, clock)):
+        await transport.until(lambda: transport.read == [1, 2])
+    assert [kept.sent_at for kept in await kept(store)] == [1, 2]
+
+
 # The end
 
 

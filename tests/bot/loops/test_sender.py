@@ -14,7 +14,7 @@ from bot.event_json import dump_value
 from bot.events import ChatId, File, PersonId, QuoteTarget, Removal, Reply, SentId, Style, Styled, StyleRange
 from bot.i18n import phrases
 from bot.i18n.language import Language, use_language
-from bot.loops.sender import MAX_REMOVALS, MAX_SENDING, Sender
+from bot.loops.sender import MAX_REMOVALS, MAX_RESENDS, MAX_SENDING, Sender
 from bot.metrics import Counts
 from bot.signal.protocol import MissedRecipient
 from store import Repositories, Store, TurnId
@@ -277,8 +277,11 @@ async def test_what_alone_does_not_go_out_is_given_up(store: Store, clock: SetCl
     """Others get theirs all the time: it is this message, or this person."""
 
     class Picky(FakeTransport):
+        tries = 0
+
         async def send(self, reply: Reply) -> SentId:
             if reply.chat == "direct:alice":
+                self.tries += 1
                 raise NetworkFailed("nobody got it")
             return await super().send(reply)
 
@@ -293,6 +296,7 @@ async def test_what_alone_does_not_go_out_is_given_up(store: Store, clock: SetCl
             return "dead" in await states(store)
 
         await eventually_found(is_given_up)
+    assert transport.tries < 4 * MAX_RESENDS
 
 
 class Mute(FakeTransport):
