@@ -10,6 +10,7 @@ from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
 from store import Store
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -105,6 +106,27 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
         assert await outbox(store) == ["unknown"]
         await passes(aldis, 1)
         await come_to(store, "sent")
+
+
+@pytest.mark.parametrize("seconds", STEPS)
+async def test_a_word_is_waited_for_as_long_as_was_told(store: Store, clock: SetClock, seconds: float) -> None:
+    """Ten minutes, before and after the step counts."""
+    look, post = Echo(effects="none"), Echo(name="post", effects="once")
+    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as aldis:
+        aldis.model.script = [
+            calls(("echo", {"word": "a"})),
+            calls(("post", {"word": "b"})),
+            says("Not done."),
+        ]
+        await aldis.deliver(message("post it"))
+        await aldis.answered(1)
+        await set_clock(aldis, seconds)
+        await passes(aldis, STOOD)
+        await passes(aldis, 590 - STOOD)
+        assert len(aldis.model.asked) == 2
+        await passes(aldis, 11)
+        await aldis.answered(2)
+        assert post.ran == []
 
 
 # What disappears
