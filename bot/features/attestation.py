@@ -49,7 +49,7 @@ VERIFY_FAILED = Sentence(
 _QUOTED = Sentence(
     "QUOTED", "The file holds an Intel TDX quote for your word `{word}` and for the digest of my source, `{source}`."
 )
-_COMPOSE = Sentence(
+_COMPOSE_ELSEWHERE = Sentence(
     "COMPOSE_ELSEWHERE",
     "It measures the compose file, which the person who runs me can show you; its SHA-256 is `{digest}`.",
 )
@@ -118,7 +118,7 @@ class Attestation:
             "compose_hash": digest,
         }
         data = json.dumps(shown, indent=1, ensure_ascii=False).encode()
-        lines = [say(_QUOTED, word=word, source=source), say(_COMPOSE, digest=digest), say(_TO_BE_CHECKED)]
+        lines = [say(_QUOTED, word=word, source=source), say(_COMPOSE_ELSEWHERE, digest=digest), say(_TO_BE_CHECKED)]
         file = File(name=FILE_NAME, content_type="application/json", data=data)
         return CommandReply(text="\n".join(lines), files=(file,))
 
