@@ -111,6 +111,7 @@ async def test_what_is_no_market_is_refused_before_anybody_is_asked(ask: Asked, 
     for given in (
         "lamp-2028",
         "polymarket:../markets",
+        "polymarket:lamp-2028/../x",
         "polymarket:",
         "https://polymarket.com.evil.example/event/x",
         "http://127.0.0.1/event/x",
