@@ -2,8 +2,7 @@
 
 Refuses what the real one refuses, with its messages (open-meteo/open-meteo, 2026-11-21): parameters out of range,
 unknown variables, a missing or wrong key on the customer host, more than one request at a time. Searches the names at
-home and those of one language, and answers with the names of that one; takes the best `count` of the bare name, and
-only then leaves out what is not in the area or country asked for; an area is named in full, codes and letters name none
+home and those of one language, answers with the names of that one, and gives the best `count` of the bare name
 (open-meteo/geocoding-api 655cd15, `GeocodingapiController.search`, 2026-11-27).
 """
 
@@ -148,7 +147,7 @@ class OpenMeteo(Server):
         count = int(query.get("count", "10"))
         if not 1 <= count <= 100:
             return _refused(400, "Parameter count must be between 1 and 100.")
-        name, qualifier, *_ = (_folded(part.strip()) for part in [*query["name"].split(","), ""])
+        name = _folded(query["name"].strip())
         known = {number: self._called(number, query) for number in range(len(self.places))}
         found = [
             row
@@ -156,13 +155,7 @@ class OpenMeteo(Server):
             if len(name) > 1 and any(_folded(one["name"]).startswith(name) for one in (row, self.places[number]))
         ]
         found = sorted(found, key=lambda row: -row.get("population", 0))[:count]
-        if code := query.get("countryCode"):
-            found = [row for row in found if row.get("country_code") == code]
-        if len(qualifier) > 1:
-            areas = ("country", "admin1", "admin2", "admin3", "admin4")
-            found = [row for row in found if qualifier in {_folded(row[area]) for area in areas if area in row}]
-        body: dict[str, Any] = {"generationtime_ms": 0.5}
-        return web.json_response(body | ({"results": found} if found else {}))
+        return web.json_response({"generationtime_ms": 0.5} | ({"results": found} if found else {}))
 
     def _called(self, number: int, query: dict[str, str]) -> dict[str, Any]:
         """A row in the language that is asked for; where that has no name, by the name at home."""
@@ -175,11 +168,7 @@ def _folded(name: str) -> str:
 
 
 def _forecast(query: dict[str, str]) -> web.StreamResponse:
-    latitude, longitude, days = float(query["latitude"]), float(query["longitude"]), int(query["forecast_days"])
-    if not -90 <= latitude <= 90:
-        return _refused(400, f"Latitude must be in range of -90 to 90°. Given: {latitude}.")
-    if not -180 <= longitude <= 180:
-        return _refused(400, f"Longitude must be in range of -180 to 180°. Given: {longitude}.")
+    days = int(query["forecast_days"])
     if not 0 <= days <= 16:
         return _refused(400, f"Forecast days is invalid. Allowed range 0 to 16. Given {days}.")
     if "timezone" not in query:

@@ -116,12 +116,6 @@ async def test_a_redirect_is_followed_by_get(fetcher: Fetcher, site: Site) -> No
         assert not {"cookie", "referer"}.intersection(site.requests[1].headers)
 
 
-async def test_what_a_redirect_says_is_not_read(fetcher: Fetcher, site: Site) -> None:
-    """Only where it leads counts; an endless text beside it is left behind."""
-    site.faults.append(endless(b"x", b"x" * 65_536, status=302, Location="/next"))
-    assert (await fetch(fetcher, url_of(site), max_bytes=100)).body == b"page /next"
-
-
 async def test_a_chain_of_redirects_ends(fetcher: Fetcher, site: Site) -> None:
     """Five are followed, the sixth is not."""
     hops = [answer_bytes(status=302, Location=f"/{hop}") for hop in range(MAX_REDIRECTS + 1)]
