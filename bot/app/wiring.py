@@ -92,29 +92,18 @@ class Services:
         counts: Counts | None = None,
         lessons: ModelLessons | None = None,
     ) -> None:
-        locale = settings.locale
+        locale, history, signal = settings.locale, settings.history, settings.signal
+        zone, language = locale.timezone, locale.language
         self.settings, self.transport, self.store, self.realm = settings, transport, store, realm
         self.clock, self.sandbox = clock, sandbox
         self.counts, self.lessons = counts or Counts(), lessons or ModelLessons()
         self.allowed = access_list(settings, realm)
         """Who may write by the settings; `Intake.access` adds the members of the groups."""
         priced = models.priced_models(settings, self.lessons)
-        self.budget = Budget(store, clock, models.budgets(settings), timezone=locale.timezone, priced=priced)
-        self.turns = Turns(
-            store,
-            clock,
-            max_turns=settings.history.max_turns,
-            timezone=locale.timezone,
-            language=locale.language,
-            budget=self.budget,
-        )
-        self.revisions = Revisions(
-            store,
-            clock,
-            self.turns,
-            deletes_answers=settings.signal.delete_answers,
-            asks_per_minute=settings.limits.messages_per_minute,
-        )
+        self.budget = budget = Budget(store, clock, models.budgets(settings), timezone=zone, priced=priced)
+        self.turns = Turns(store, clock, max_turns=history.max_turns, timezone=zone, language=language, budget=budget)
+        asks, deletes = settings.limits.messages_per_minute, signal.delete_answers
+        self.revisions = Revisions(store, clock, self.turns, deletes_answers=deletes, asks_per_minute=asks)
         self.reminders = Reminders(store, clock, self.turns, account=transport.account, locale=locale)
         self.memory = Memory(store, clock)
         self.predictions = Predictions(store, clock)
@@ -146,8 +135,12 @@ def service(
     settings, transport, store, clock = shared.settings, shared.transport, shared.store, shared.clock
     counts, turns, locale, is_signal = shared.counts, shared.turns, settings.locale, shared.realm == "signal"
     history, budgets, news = settings.history, models.budgets(settings), equipment.news_options(settings)
-    has_model, name = models.has_model(settings), settings.signal.name
+    signal, zone, name = settings.signal, locale.timezone, settings.signal.name
+    has_model, turn_seconds = models.has_model(settings), settings.worker.turn_timeout_seconds
+    accepts, grace = signal.new_safety_numbers == "accept", signal.unknown_grace_seconds
+    outside = transport, store, clock, counts
     pairing, troubles = pairing or Pairing(), troubles or ModelTroubles()
+    paired = pairing if settings.access.strangers == "pair" else None
     counts.watch("unanswered_not_a_frame", lambda: transport.stream.unreadable)
     counts.allow("tool_call_seconds", "tool", (*(tool.spec.name for tool in tools), "unknown"))
 
@@ -163,24 +156,12 @@ def service(
             chats.settings_of(repos, conversation, clock.now()), locale.language
         ),
     )
-    identities = SafetyNumbers(
-        transport,
-        store,
-        clock,
-        counts,
-        may_write=audience.may_write,
-        admins=admins,
-        accepts=settings.signal.new_safety_numbers == "accept",
-    )
+    identities = SafetyNumbers(*outside, may_write=audience.may_write, admins=admins, accepts=accepts)
     membership = Membership(transport, store, clock, shared.allowed)
-    captchas = Captchas(transport, store, clock, counts)
-    paired = pairing if settings.access.strangers == "pair" else None
+    captchas = Captchas(*outside)
     admission = Admission(quota=Quota(settings.limits), pairing=paired, callers=callers)
     intake = Intake(
-        transport,
-        store,
-        clock,
-        counts,
+        *outside,
         allowed=shared.allowed,
         name=name,
         admission=admission if is_signal else None,
@@ -193,16 +174,15 @@ def service(
     watchdog = Watchdog(transport, clock=clock)
     watchdog.on_answer = intake.wake
 
-    def looked_at() -> list[Finding]:
-        level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
-        heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
-        return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
-
     async def asked() -> Sequence[Finding]:
         return await ask() if ask else ()
 
-    notices = Notices(store, clock, admins)
-    checkups = Checkups(notices, look=looked_at, ask=asked, contacts=audience.contacts)
+    checkups = Checkups(
+        Notices(store, clock, admins),
+        look=lambda: _own_findings(settings, troubles, watchdog),
+        ask=asked,
+        contacts=audience.contacts,
+    )
     troubles.on_change = checkups.wake
     health = HealthPage(
         store,
@@ -219,20 +199,22 @@ def service(
     # What answers.
     toolbox = equipment.toolbox(settings, tools, more, clock=clock, on_run=models.Meter(counts).on_run)
     room = ContextRoom(models.lesson_of(settings, shared.lessons))
+    thinking = Agent(
+        provider=provider,
+        toolbox=toolbox,
+        system=prompt.system(name, settings.llm.system_prompt, locale.place),
+        settings=settings,
+        budget=shared.budget,
+        secrets=secrets(settings),
+        room=room,
+    )
+    spoken = speech if settings.audio.speak else None
     agent = MultimodalAgent(
-        Agent(
-            provider=provider,
-            toolbox=toolbox,
-            system=prompt.system(name, settings.llm.system_prompt, locale.place),
-            settings=settings,
-            budget=shared.budget,
-            secrets=secrets(settings),
-            room=room,
-        ),
+        thinking,
         AttachmentReader(transport, settings.media, shared.sandbox, speech=speech),
-        timezone=locale.timezone,
-        turn_seconds=settings.worker.turn_timeout_seconds,
-        speech=speech if settings.audio.speak else None,
+        timezone=zone,
+        turn_seconds=turn_seconds,
+        speech=spoken,
     )
     summaries = Summaries(
         store,
@@ -241,7 +223,7 @@ def service(
         room,
         window=history,
         timeout_seconds=settings.llm.timeout_seconds,
-        total_seconds=settings.worker.turn_timeout_seconds,
+        total_seconds=turn_seconds,
         budget=shared.budget,
     )
     is_summed_up = history.summaries and history.max_turns and history.max_tokens
@@ -252,13 +234,13 @@ def service(
     context = CommandContext(store, turns, clock)
     groups = (
         ConversationCommands(context, approvals),
-        ExportCommands(context, timezone=locale.timezone),
-        UsageCommands(context, timezone=locale.timezone, limits=budgets),
+        ExportCommands(context, timezone=zone),
+        UsageCommands(context, timezone=zone, limits=budgets),
         PreferenceCommands(context, Menu(models=settings.llm.models_to_choose, tools=tools, sources=more)),
         AttestationCommands(context, Attestation(settings.attestation.socket)),
         ReminderCommands(context, shared.reminders, has_model=has_model, has_reactions=is_signal),
         MemoryCommands(context),
-        FeedCommands(context, is_on=news.enabled, timezone=locale.timezone),
+        FeedCommands(context, is_on=news.enabled, timezone=zone),
         AdminCommands(context, pairing, audience, admins, on_allowed=intake.admit),
         TrustCommands(context, identities),
         BroadcastCommands(context, audience),
@@ -266,8 +248,8 @@ def service(
     )
 
     # The loops.
-    authority = Authority(name=name, allowed=shared.allowed)
-    group_context = GroupContext(clock, limit=settings.groups.context_messages)
+    authority, limit = Authority(name=name, allowed=shared.allowed), settings.groups.context_messages
+    group_context = GroupContext(clock, limit=limit)
     urgent_items = UrgentItems(
         transport,
         store,
@@ -279,35 +261,23 @@ def service(
         group_context=group_context,
         authority=authority,
     )
-    live = settings.signal.live if is_signal else "off"
-    emoji = EMOJI if is_signal and settings.signal.ack == "reaction" else None
+    live, marks = (signal.live, signal.ack == "reaction") if is_signal else ("off", False)
     greets = is_signal and settings.access.greeting
     worker = Worker(
-        transport,
-        store,
-        clock,
-        counts,
+        *outside,
         turns=turns,
         agent=agent,
         approvals=approvals,
         urgent_items=urgent_items,
         status_messages=status_messages or StatusMessages(store, clock, mode=live),
-        reactions=reactions or Reactions(transport, store, clock, emoji=emoji),
+        reactions=reactions or Reactions(transport, store, clock, emoji=EMOJI if marks else None),
         group_context=group_context,
         settings=settings,
         authority=authority,
         on_kept=summary_worker.note,
         greeting=(lambda: phrases.greeting(name)) if greets else None,
     )
-    sender = Sender(
-        transport,
-        store,
-        clock,
-        counts,
-        grace_seconds=settings.signal.unknown_grace_seconds,
-        language=turns.language,
-        on_untrusted=identities.notice,
-    )
+    sender = Sender(*outside, grace_seconds=grace, language=turns.language, on_untrusted=identities.notice)
     retention = None if history.retention_days is None else timedelta(days=history.retention_days)
     maintenance = Maintenance(store, clock, shared.revisions, retention=retention, nightly=_nightly(shared))
     scheduler = ReminderScheduler(store, clock, counts, shared.reminders, allowed=access, account=transport.account)
@@ -349,6 +319,13 @@ def service(
         control=control,
         running=running,
     )
+
+
+def _own_findings(settings: Settings, troubles: ModelTroubles, watchdog: Watchdog) -> list[Finding]:
+    """What Aldis notices by itself."""
+    level, words = ("problem", "nothing is heard over it") if watchdog.is_deaf else ("ok", "something is heard")
+    heard = Finding(level, "bridge", words, notice=Notice(kind="deaf"))
+    return [*troubles.findings(), check_disk(free_bytes_of(settings)), heard]
 
 
 def _nightly(shared: Services) -> Callable[[], Awaitable[None]] | None:
