@@ -42,7 +42,6 @@ Source: developers.openai.com (prompt caching), 2026-11-22.
 VENDOR = "chat"
 
 Json = dict[str, object]
-Content = str | list[Json]
 
 _CARRIED = ("reasoning_content", "reasoning_details", "extra_content")
 """What some servers returned with a call and refuse the call without: the thoughts before it (DeepSeek, Kimi), the same
@@ -162,32 +161,22 @@ def _offer(offer: ToolOffer) -> Json:
 
 
 def _messages(request: Request, quirks: Quirks) -> list[Json]:
-    system = request.whole_system
+    system, takes = request.whole_system, media.ALL - quirks
     ready: list[Json] = [{"role": "system", "content": system}] if system else []
-    asked: list[Content] = []
+    asked: list[Json] = []
     for message in request.messages:
         if isinstance(message, UserMessage):  # many templates require user and assistant to alternate
-            asked.append(_content(message, media.ALL - quirks))
+            asked += [_text(media.text_of(message, takes)), *map(_shown, media.accepted_media(message, takes))]
         elif items := _items(message, quirks):
             ready += [*_asked(asked), *items]
             asked = []
     return [*ready, *_asked(asked)]
 
 
-def _asked(contents: list[Content]) -> list[Json]:
-    """Consecutive questions as one message: a string, or a list of parts if one of them has media."""
-    if not contents:
-        return []
-    texts = [content for content in contents if isinstance(content, str)]
-    if len(texts) == len(contents):
-        return [{"role": "user", "content": "\n\n".join(texts)}]
-    parts = [part for content in contents for part in ([_text(content)] if isinstance(content, str) else content)]
-    return [{"role": "user", "content": parts}]
-
-
-def _content(message: UserMessage, takes: media.Kinds) -> Content:
-    text, shown = media.text_of(message, takes), media.accepted_media(message, takes)
-    return [_text(text), *map(_shown, shown)] if shown else text
+def _asked(parts: list[Json]) -> list[Json]:
+    """Consecutive questions as one message: a string unless one of them has media."""
+    texts = [str(part["text"]) for part in parts if "text" in part]
+    return [{"role": "user", "content": "\n\n".join(texts) if len(texts) == len(parts) else parts}] if parts else []
 
 
 def _text(text: str) -> Json:

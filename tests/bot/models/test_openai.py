@@ -22,11 +22,11 @@ from bot.errors import (
 )
 from bot.messages import AssistantMessage, Opaque, Text, ToolCall
 from bot.models import openai_chat
-from bot.models.base import Completion, Stop, ToolOffer
+from bot.models.base import Completion, Stop
 from bot.models.capabilities import Capabilities, ModelLessons
 from bot.models.fallback import Fallback
 from bot.models.openai import Api, OpenAI
-from tests.bot.models.vendors import QUESTION, Vendor, answered, calls, followed_by, opened, texts
+from tests.bot.models.vendors import QUESTION, Vendor, answered, followed_by, opened, texts
 from tests.servers.base import Answer, answer_json
 from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.script import Tokens, call, cut_off, refuse, say, think
@@ -139,21 +139,6 @@ async def test_a_server_that_knows_neither_name_is_asked_twice_only() -> None:
     assert len(server.requests) == 2
 
 
-async def test_another_refused_parameter_is_not_the_limit(chat: Vendor) -> None:
-    """Only the refusal of the limit is answered by its other name."""
-    chat.server.faults.append(answer_json(error_body("No.", param="user", code="unsupported_parameter"), 400))
-    with pytest.raises(Rejected):
-        await chat.provider.complete(QUESTION)
-    assert len(chat.server.requests) == 1
-
-
-async def test_a_server_without_a_key() -> None:
-    """A local server wants none, and gets a word that says so."""
-    server = OpenAIServer(local=True)
-    await _asked(server, model="llama-4", api_key=None)
-    assert server.requests[0].headers["authorization"] == "Bearer none"
-
-
 async def test_a_key_that_no_header_takes() -> None:
     """A key with letters beyond ASCII is the operator's to mend; nothing is sent."""
     server = OpenAIServer()
@@ -188,24 +173,6 @@ async def test_a_server_that_says_stop_beside_calls() -> None:
     assert (await _asked(server, model="llama-4")).stop is Stop.TOOLS
 
 
-def _chat_answer(message: dict[str, Any], **more: Any) -> Any:
-    return answer_json({"choices": [{"message": {"role": "assistant", **message}, "finish_reason": "stop"}], **more})
-
-
-@pytest.mark.parametrize("more", [{}, {"usage": None}, {"usage": {"prompt_tokens": None}}])
-async def test_usage_that_is_not_told(chat: Vendor, more: dict[str, Any]) -> None:
-    """Compatible servers may count nothing."""
-    chat.server.script.append(_chat_answer({"content": "Hi."}, **more))
-    completion = await chat.provider.complete(QUESTION)
-    assert (completion.usage.input_tokens, completion.cost_usd) == (0, None)
-
-
-async def test_usage_left_out_by_responses(responses: Vendor) -> None:
-    """So may a server that speaks responses."""
-    responses.server.scripted(say("Hi.").using(None))
-    assert (await responses.provider.complete(QUESTION)).usage.input_tokens == 0
-
-
 async def test_details_of_usage(responses: Vendor) -> None:
     """What the cache gave and took is part of the prompt's count."""
     responses.server.scripted(say("Hi.").using(Tokens(fresh=1, cache_read=2, cache_write=4, output=8)))
@@ -216,33 +183,6 @@ async def test_details_of_usage(responses: Vendor) -> None:
         4,
         8,
     )
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ({"content": [{"type": "text", "text": "One."}, {"type": "image"}, {"text": "Two."}]}, ["One.", "Two."]),
-        ({"content": "Hi.", "tool_calls": None, "reasoning_content": "hm"}, ["Hi."]),
-        ({"content": None}, []),
-        ({}, []),
-    ],
-)  # fmt: skip
-async def test_forms_of_content(chat: Vendor, message: dict[str, Any], expected: list[str]) -> None:
-    """Words come as a string, as parts, or not at all."""
-    chat.server.script.append(_chat_answer(message))
-    assert texts(await chat.provider.complete(QUESTION)) == expected
-
-
-async def test_arguments_that_are_no_string(chat: Vendor) -> None:
-    """A few servers send the arguments' object itself; a list of them is malformed."""
-    functions = [
-        {"name": "get_weather", "arguments": {"place": "Oslo"}},
-        {"name": "get_weather", "arguments": ["Oslo"]},
-    ]
-    chat.server.script.append(_chat_answer({"tool_calls": [{"function": function} for function in functions]}))
-    completion = await chat.provider.complete(QUESTION)
-    assert [dict(asked.arguments) for asked in calls(completion)] == [{"place": "Oslo"}, {}]
-    assert [asked.malformed for asked in calls(completion)] == [None, '["Oslo"]']
 
 
 @pytest.mark.parametrize(
@@ -274,17 +214,6 @@ async def test_what_the_service_says_decides(
         with pytest.raises(ProviderError) as raised:
             await vendor.provider.complete(QUESTION)
         assert type(raised.value) is kind
-
-
-@pytest.mark.parametrize(
-    ("api", "name", "value"),
-    [("chat", "reasoning_effort", "low"), ("responses", "reasoning", {"effort": "low"})],
-)
-async def test_effort_is_sent_where_it_is_set(api: Api, name: str, value: object) -> None:
-    """Each API has its own name for it."""
-    server = OpenAIServer()
-    await _asked(server, model="gpt-5.5", api=api, effort="low")
-    assert server.requests[0].json()[name] == value
 
 
 async def test_a_refusal_in_its_own_field(chat: Vendor, responses: Vendor) -> None:
@@ -495,15 +424,6 @@ async def test_an_item_of_another_shape(responses: Vendor, item: dict[str, Any])
         await responses.provider.complete(QUESTION)
 
 
-async def test_a_schema_without_properties_is_made_whole(chat: Vendor, responses: Vendor) -> None:
-    """A tool from elsewhere may describe its arguments by nothing at all."""
-    bare = ToolOffer(name="ping", description="Says pong.", parameters={})
-    for vendor in (chat, responses):
-        vendor.server.scripted(call("ping", {}))
-        completion = await vendor.provider.complete(replace(QUESTION, tools=(bare,)))
-        assert [asked.name for asked in calls(completion)] == ["ping"]
-
-
 async def test_without_a_model_the_servers_first_one_answers() -> None:
     """Nothing but an address has to be set: the list is asked for once, and models that cannot chat are passed over."""
     async with OpenAIServer(local=True, key=None, models=("nomic-embed-text", "llama-9", "qwen-7")) as server:
@@ -521,3 +441,11 @@ async def test_a_server_without_any_model_is_said_to_have_none() -> None:
         with pytest.raises(Rejected, match="LLM__OPENAI__MODEL"):
             await provider.complete(QUESTION)
         await provider.aclose()
+
+
+@pytest.mark.parametrize(("api", "told"), [("chat", "low"), ("responses", {"effort": "low"})])
+async def test_effort_is_sent_where_it_is_set(api: Api, told: object) -> None:
+    """Each API has its own name for it."""
+    server = OpenAIServer()
+    await _asked(server, model="gpt-5.5", api=api, effort="low")
+    assert server.requests[0].json()["reasoning_effort" if api == "chat" else "reasoning"] == told
