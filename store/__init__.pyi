@@ -32,7 +32,6 @@ from .memories import Reminder as Reminder
 from .people import Approval as Approval
 from .people import Grant as Grant
 from .people import NewIdentity as NewIdentity
-from .people import Pin as Pin
 from .records import Arrival as Arrival
 from .records import Claim as Claim
 from .records import Confirmation as Confirmation
@@ -51,7 +50,6 @@ from .records import Spending as Spending
 from .records import StoredMessage as StoredMessage
 from .records import TurnEnd as TurnEnd
 from .records import TurnId as TurnId
-from .records import TurnState as TurnState
 from .records import UrgentItem as UrgentItem
 from .records import Waiting as Waiting
 from .store import Repositories as Repositories

@@ -71,10 +71,6 @@ class Turns(Repository):
         """Returns how many turns began since then."""
         return self.value("SELECT count(*) FROM turns WHERE started_at >= ?", (millis(at),))
 
-    def conversation(self, turn: TurnId) -> ConversationId | None:
-        """Returns the conversation of the turn, or None if it is gone."""
-        return self.value("SELECT conversation_id FROM turns WHERE id = ?", (turn,))
-
     def end(self, turn: TurnId) -> TurnEnd | None:
         """Returns how the turn ended; None if it is running or gone."""
         return self.value("SELECT state FROM turns WHERE id = ? AND state != 'running'", (turn,))
