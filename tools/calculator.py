@@ -36,6 +36,8 @@ _MAX_INTEGER = 10_000
 _MAX_EXACT_EXPONENT = 100_000
 _MAX_PLACES = 30
 _READABLE_DIGITS = 15
+_SHORT_DIGITS = 12
+_MAX_FRACTION_DIGITS = 30  # of a number that is not whole; with more, 15 are easier to read
 _READABLE_ZEROS = 7  # after the point; with more, an exponent is easier to read
 _MAX_ENDING_ZEROS = 250
 _NOTHING = 1e-15  # floating-point results below this are meant to be zero, like the sine of pi
@@ -127,7 +129,7 @@ class Calculator:
 
 
 def calculate(expression: str) -> str:
-    """Returns the digits of the value: exact where it has at most 1,000, otherwise rounded to 15.
+    """Returns the digits of the value: exact up to 1,000, or 30 if it is not whole, otherwise rounded to 15.
 
     `%` is the remainder before a number, a name or a bracket, and a percentage before everything else. Commas within
     numbers are refused, as 1,234 means two things in two countries.
@@ -232,7 +234,8 @@ def _hint(text: str) -> str:
 
 def _spell(number: Decimal, *, is_exact: bool) -> str:
     """Returns the digits as people want them, with an exponent if the number is very large or very small."""
-    digits = _MAX_DIGITS if is_exact else _READABLE_DIGITS
+    is_short = number == number.to_integral_value() or len(number.as_tuple().digits) <= _MAX_FRACTION_DIGITS
+    digits = _MAX_DIGITS if is_exact and is_short else _READABLE_DIGITS
     number = decimal.Context(prec=digits).plus(number).normalize()
     ending_zeros = number.adjusted() - len(number.as_tuple().digits)
     is_plain = -_READABLE_ZEROS <= number.adjusted() < digits and ending_zeros < _MAX_ENDING_ZEROS
@@ -331,7 +334,9 @@ def _floating(function: Callable[..., float], *numbers: Decimal) -> Decimal:
         raise BadArguments(f"{function.__name__} is not defined or too large there.")
     decimal.getcontext().flags[decimal.Inexact] = True
     is_noise = abs(result) < _NOTHING <= max(abs(float(number)) for number in numbers)
-    return Decimal(0) if is_noise else Decimal(repr(result))
+    # What is 0.5 or 3 but for the noise is meant to be that.
+    near = Decimal(0 if is_noise else f"{result:.{_READABLE_DIGITS}g}").normalize()
+    return near if len(near.as_tuple().digits) <= _SHORT_DIGITS else Decimal(repr(result))
 
 
 def _checked(name: str, function: Callable[..., Value]) -> Callable[..., Value]:
