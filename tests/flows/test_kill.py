@@ -27,7 +27,7 @@ STEPS = {
     "completion": ("Journal._write", 2),
     "tool": ("Journal._write", 3),
     "kept": ("Turns.keep", 1),
-    "send begun": ("Sender._begun", 1),
+    "send begun": ("Sender._begin", 1),
     "sent": ("Sender._deliver", 1),
 }
 """What changes the store on the way from a first message to its answer: the function that does it, and which of its

@@ -5,6 +5,7 @@ no stream has ended, nothing was held back, lost or taken twice. Of strangers no
 """
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager
@@ -94,7 +95,12 @@ async def _pass(
                 break
             oracle.judge(envelope.raw, envelope, transport.event(envelope))
             found.append(envelope)
-    assert found == expected
+    assert list(map(_plain, found)) == list(map(_plain, expected))
+
+
+def _plain(envelope: Envelope) -> tuple[Envelope, str]:
+    """The envelope, and its frame without what is said twice: signal-cli's frames are written anew on their way."""
+    return replace(envelope, raw=""), json.dumps(json.loads(envelope.raw))
 
 
 def _says(transport: Transport, envelope: Envelope, words: str) -> bool:
