@@ -304,6 +304,8 @@ class World:
         deadline = time.monotonic() + _MAX_IDLE_SECONDS
         while self.process.is_running:
             await asyncio.sleep(5 * _LOOK_SECONDS)
+            if "cells_hold" not in await self.figures() and time.monotonic() < deadline:
+                continue  # what files are opened in is prepared some seconds after the start
             held = await self.look()
             if held is None or before is None or time.monotonic() > deadline or _holds_no_more(held, before):
                 return held
