@@ -47,10 +47,6 @@ class Account:
             return self.number is not None and self.number == other.number
         return self.id == other.id
 
-    def with_number(self, number: str | None) -> "Account":
-        """This account with another phone number, or without one."""
-        return Account(id=self.id, number=number)
-
 
 class ChatId(str):
     """A conversation's place as the store writes it: `direct:PERSON` or `group:ID`, case-sensitive."""

@@ -29,7 +29,7 @@ CONNECT_TIMEOUT_SECONDS = 10.0
 """For the connection alone, so that an unreachable host is noticed long before the completion's deadline."""
 
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
-"""The longest answer that can be requested, in the smallest pieces, each wrapped in JSON. Some models never end."""
+"""The longest answer that is read."""
 
 Quirks = frozenset[str]
 """Names of what a server does not take, or wants otherwise; the kinds of media are among them."""
@@ -187,9 +187,8 @@ class Adapter(ABC):
                 quirks |= learnt
 
     def _learn(self, refusal: wire.Refusal, request: Request, quirks: Quirks) -> Quirks | None:
-        """What the server does not take, by its refusal of a request; None if it can only be passed on.
-
-        It is remembered, unless it is about a single picture or contradicts a setting.
+        """What the server does not take, remembered unless it is about one picture or against a setting; None if its
+        refusal can only be passed on.
         """
         if isinstance(refusal.error(provider=self.name, model=self._model), _NOT_THE_WAY):
             return None

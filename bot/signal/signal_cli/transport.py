@@ -232,7 +232,7 @@ class SignalCli(SignalBridge):
             return False
         if found.id is not None and found.number != self._account.number:
             _log.warning("the account has a different phone number now, or none; it is still the same account")
-            self._account = self._account.with_number(found.number)
+            self._account = replace(self._account, number=found.number)
             self.number = self._account.number
             self._reader.own = replace(self._reader.own, number=self.number)
             self._subscription.account = self._account.name
