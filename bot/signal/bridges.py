@@ -109,7 +109,16 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
         Disconnected: nothing answers (yet); ask again.
     """
     if is_socket(url):
-        await _check_socket(url, timeout_seconds)
+        try:
+            await Rpc(url, connect_seconds=timeout_seconds).version(timeout_seconds=timeout_seconds)
+        except Disconnected as error:
+            if isinstance(error.__cause__, SendUnknown):
+                raise Disconnected(
+                    f"what answers at SIGNAL__URL is not a signal-cli socket ({error.__cause__!s}); "
+                    "the address of an HTTP server begins with http://"
+                ) from error
+            reason = why_unreachable(error)
+            raise Disconnected(f"nothing answers at SIGNAL__URL yet ({reason}): is the bridge running?") from error
         return "signal_cli"
     # At INFO httpx logs every address, which can contain a password.
     logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -138,22 +147,6 @@ async def bridge_at(url: str, *, timeout_seconds: float = 10) -> Bridge:
     raise ConfigError(
         f"SIGNAL__URL: no signal-cli-rest-api answers there (HTTP {check.status_code}); correct the address"
     )
-
-
-async def _check_socket(url: str, timeout_seconds: float) -> None:
-    """Checks that signal-cli answers at a socket."""
-    rpc = Rpc(url, connect_seconds=timeout_seconds)
-    try:
-        await rpc.version(timeout_seconds=timeout_seconds)
-    except Disconnected as error:
-        if isinstance(error.__cause__, SendUnknown):
-            raise Disconnected(
-                f"what answers at SIGNAL__URL is not a signal-cli socket ({error.__cause__!s}); "
-                "the address of an HTTP server begins with http://"
-            ) from error
-        raise Disconnected(
-            f"nothing answers at SIGNAL__URL yet ({why_unreachable(error)}): is the bridge running?"
-        ) from error
 
 
 def _why(error: httpx.HTTPError | TimeoutError) -> str:

@@ -242,19 +242,11 @@ class Rpc:
             raise not_done(method, error) from error
 
     async def accounts(self, *, timeout_seconds: float) -> tuple[Account, ...]:
-        """Returns the accounts that the daemon has.
-
-        Raises:
-            Disconnected: as `ask`.
-        """
+        """Returns the accounts that the daemon has. Raises as `ask`."""
         return accounts_in(await self.ask("listAccounts", {}, timeout_seconds=timeout_seconds))
 
     async def version(self, *, timeout_seconds: float) -> str:
-        """Returns the daemon's version; empty if it does not say.
-
-        Raises:
-            Disconnected: as `ask`.
-        """
+        """Returns the daemon's version; empty if it does not say. Raises as `ask`."""
         return text_in(as_object(await self.ask("version", {}, timeout_seconds=timeout_seconds)), "version")
 
     async def _answer(self, request: Mapping[str, object], *, max_bytes: int) -> Json:

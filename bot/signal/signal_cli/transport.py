@@ -277,12 +277,12 @@ class SignalCli(SignalBridge):
         return await self._rpc.call(method, given, timeout_seconds=timeout_seconds or self._call_seconds)
 
     async def _do(self, method: str, params: Json) -> None:
-        given = {"account": self._account.name, **params}
-        await self._rpc.do(method, given, timeout_seconds=self._send_seconds)
+        await self._rpc.do(method, {"account": self._account.name, **params}, timeout_seconds=self._send_seconds)
 
     async def _ask(self, method: str, params: Json) -> object:
-        given = {"account": self._account.name, **params}
-        return await self._rpc.ask(method, given, timeout_seconds=self._call_seconds)
+        return await self._rpc.ask(
+            method, {"account": self._account.name, **params}, timeout_seconds=self._call_seconds
+        )
 
     async def _tell(self, method: Literal["sendTyping", "sendReceipt"], params: Json) -> object:
         """Makes a call whose failure is only logged; returns None if it failed."""
