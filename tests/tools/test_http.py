@@ -18,15 +18,7 @@ from tests.tools.sites import EMPTY_BLOCKS, GZIP_HEAD, answer_bytes, bomb, endle
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.connections import trusted_certificates
-from tools.http import (
-    MAX_BODY_BYTES,
-    BytesAnswer,
-    FormFile,
-    JsonAnswer,
-    Pause,
-    no_pause,
-    usual_pause,
-)
+from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, Pause, no_pause, usual_pause
 
 SECRET = "sk-very-secret"
 JSON = "application/json"

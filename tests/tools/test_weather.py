@@ -220,9 +220,7 @@ async def test_a_forecast_with_holes_is_told_as_far_as_it_goes(ask: Asked, open_
     body = {"timezone": "UTC", "daily": daily, "current": {"time": None}}
     open_meteo.faults.append(answer_json(body))
     data = await ask(latitude=1.0, longitude=1.0)
-    assert data["days"] == [
-        {"date": "Saturday 2026-11-21", "weather": "unknown", "temperature_max": "1.5"},
-    ]
+    assert data["days"] == [{"date": "Saturday 2026-11-21", "weather": "unknown", "temperature_max": "1.5"}]
     assert data["current"] == {"local_time": "unknown", "weather": "unknown"}
     assert data["timezone"] == "UTC"
 

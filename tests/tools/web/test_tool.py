@@ -17,17 +17,7 @@ from tests.servers.base import Answer, Seen, Server
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, Repository
 from tests.tools.sites import HERE, Names, only_here
-from tools import (
-    BadArguments,
-    Denied,
-    Fetcher,
-    NotFound,
-    RateLimited,
-    TooLarge,
-    ToolContext,
-    Unavailable,
-    fit_json,
-)
+from tools import BadArguments, Denied, Fetcher, NotFound, RateLimited, TooLarge, ToolContext, Unavailable, fit_json
 from tools.web.tool import MAX_BYTES, MAX_PAPER_BYTES, PageArguments, WebFetch
 
 HTML = "<title>Lamps</title><h1>Lamps</h1><p>They flash. <a href='/morse'>Morse</a>"
@@ -157,8 +147,7 @@ async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, cont
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
-    [(locked("key"), "it is locked by a password"), (b"%PDF-1.7 and no more", "it is damaged")],
+    ("body", "told"), [(locked("key"), "it is locked by a password"), (b"%PDF-1.7 and no more", "it is damaged")]
 )
 async def test_a_pdf_that_cannot_be_opened(
     fetcher: Fetcher, site: Site, context: ToolContext, body: bytes, told: str
