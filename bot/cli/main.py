@@ -23,6 +23,17 @@ from bot.invocation import command_line, spell_commands
 from bot.version import build, describe_build
 from store import StoreError
 
+_COMPLETION = """\
+_aldis() {{
+    local words=""
+    case "$COMP_CWORD ${{COMP_WORDS[1]}}" in
+        "1 "*) words="{verbs}" ;;
+{cases}
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+}}
+complete -o default -F _aldis aldis"""
+
 _Argument = tuple[tuple[str, ...], Mapping[str, Any]]
 """The names of an argument, and what argparse takes besides."""
 
@@ -119,6 +130,14 @@ VERBS: Mapping[str, tuple[_Verb, ...]] = {
         _Verb("export", "store.export", "print what is kept about a person, as JSON", (_PERSON,)),
         _Verb("rotate-key", "store.rotate_key", "replace the master key in its file with a new one"),
         _Verb("upgrade-check", "store.check", "try this version on a copy of the store, and say what changes"),
+    ),
+    "Shell": (
+        _Verb(
+            "completion",
+            "main.print_completion",
+            'complete verbs and options: put eval "$(aldis completion)" into ~/.bashrc',
+            needs_settings=False,
+        ),
     ),
 }
 """All verbs, as the help lists them."""
@@ -221,3 +240,12 @@ def _parser() -> _Parser:
             (either if "dest" in options else its).add_argument(*names, **options)
     parser.verbs = added.choices
     return parser
+
+
+def print_completion(_: argparse.Namespace) -> int:
+    """`completion`: prints what completes verbs and options in bash, and in zsh after `bashcompinit`."""
+    verbs = _parser().verbs
+    options = {name: " ".join(sorted({*re.findall(r"--[\w-]+", its.format_help())})) for name, its in verbs.items()}
+    cases = "\n".join(f'        *" {name}") words="{words}" ;;' for name, words in options.items())
+    print(_COMPLETION.format(cases=cases, verbs=" ".join(options)))
+    return 0

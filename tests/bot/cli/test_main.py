@@ -5,6 +5,7 @@ import asyncio
 import io
 import json
 import re
+import subprocess
 import tomllib
 import zoneinfo
 from dataclasses import dataclass
@@ -54,6 +55,15 @@ def test_each_verb_stands_in_one_group_of_the_help(capsys: pytest.CaptureFixture
     assert sorted(shown) == sorted({verb.name for verbs in cli.VERBS.values() for verb in verbs})
     assert left("help", "chat") == 0
     assert "--once TEXT" in capsys.readouterr().out
+
+
+def test_the_shell_completes_verbs_and_options(capsys: pytest.CaptureFixture[str]) -> None:
+    """In bash, by what the verb prints."""
+    assert left("completion") == 0
+    asked = 'COMP_WORDS=(aldis {}); COMP_CWORD={}; _aldis; echo "${{COMPREPLY[@]}}"\n'
+    script = "\n".join([capsys.readouterr().out, asked.format("upg", 1), asked.format("doctor --m", 2)])
+    shell = subprocess.run(["bash"], input=script, capture_output=True, text=True, check=True)
+    assert shell.stdout.splitlines() == ["upgrade-check", "--model"]
 
 
 def test_a_slip_is_told_with_what_was_meant(capsys: pytest.CaptureFixture[str]) -> None:
