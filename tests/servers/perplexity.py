@@ -1,6 +1,6 @@
 """A double of Perplexity's Search API with pages of our own, after docs.perplexity.ai (2026-11-21).
 
-A wrong key can be answered by a page of its proxy; the endpoints of the discontinued Sonar answer 403.
+A wrong key can be answered by a page of its proxy.
 """
 
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.servers.base import Answer, Seen, Server, answer_json
+from tests.servers.base import Seen, Server
 
 KEY = "pplx-test-key-0123456789"
 FIELDS = {
@@ -44,18 +44,12 @@ class Perplexity(Server):
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         if seen.headers.get("authorization") != f"Bearer {KEY}":
             return web.Response(status=401, text="<html>401 Authorization Required</html>", content_type="text/html")
-        if seen.path in {"/chat/completions", "/v1/sonar"}:
-            return _refused(403, "chat_completions_not_available")
         if seen.path != "/search" or seen.method != "POST":
             return _refused(404, "not_found")
         body = seen.json()
         if not _is_valid(body):
             return _refused(400, "bad_request")
         return web.json_response({"id": "0", "results": self.results[: body.get("max_results", 10)]})
-
-
-def refused(status: int, kind: str) -> Answer:
-    return answer_json({"error": {"message": "No.", "type": kind, "code": status}}, status=status)
 
 
 def _refused(status: int, kind: str) -> web.StreamResponse:
