@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from importlib import import_module
 
-from bot.chat.journal import ToolRun
+from bot.chat.steps import ToolRun
 from bot.doctor.models import ANTHROPIC_URL, OPENAI_URL, checked_server
 from bot.doctor.servers import ask_capabilities
 from bot.errors import ConfigError, ProviderError

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from bot.chat.journal import ToolRun
+from bot.chat.steps import ToolRun
 from bot.chat.toolbox import ALL_TOOLS, Toolbox
 from bot.clock import Clock
 from bot.errors import ConfigError

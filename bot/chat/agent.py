@@ -27,10 +27,11 @@ from itertools import chain, islice
 from bot.chat import phrases, prompt
 from bot.chat.citations import CitedPages, Shield, words_of
 from bot.chat.context import beside, label_question, with_note
-from bot.chat.journal import AskedAgain, Journal, Outcome, Pause, ToolRun, Turn
+from bot.chat.journal import Journal, Outcome, Pause, Turn
 from bot.chat.model_calls import answer_progress, complete, failed_attempts, question_row
 from bot.chat.outgoing import enclosed_files
 from bot.chat.room import OFFER_TOKENS, SIZES, ContextRoom, part_of, shorten_answers
+from bot.chat.steps import AskedAgain, ToolRun
 from bot.chat.toolbox import Toolbox
 from bot.chat.work import side_by_side, work_out
 from bot.errors import ContextTooLong, ProviderError

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from bot.access.routing import Verdict
 from bot.chat import phrases
-from bot.chat.journal import Decided, Paused, dump_step, journaled_steps
+from bot.chat.steps import Decided, Paused, dump_step, journaled_steps
 from bot.chat.turns import Turns, question_files
 from bot.clock import Clock
 from bot.events import Incoming, PersonId

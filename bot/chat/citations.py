@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from bot.chat import phrases
-from bot.chat.journal import ToolRun
+from bot.chat.steps import ToolRun
 from bot.i18n.catalogues import say
 from bot.messages import AssistantMessage, Message, Page, Text, ToolMessage, UserMessage
 from bot.models.base import Completion, Stop

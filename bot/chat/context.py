@@ -21,8 +21,9 @@ from datetime import datetime
 from bot import messages
 from bot.access.chat_settings import ChatSettings
 from bot.chat import chats
-from bot.chat.journal import Allowance, Asked, OpenQuestion, Turn, journaled_steps, open_question
+from bot.chat.journal import OpenQuestion, Turn, open_question
 from bot.chat.prompt import safe_name
+from bot.chat.steps import Allowance, Asked, journaled_steps
 from bot.clock import Clock
 from bot.events import ChatId, Incoming, PersonId, SentId
 from bot.labels import UNKNOWN, Labels, join_labels, load_labels

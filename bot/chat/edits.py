@@ -24,7 +24,7 @@ from bot import messages
 from bot.access.limits import CallRate
 from bot.access.routing import Command, Correction, Verdict
 from bot.chat import chats, outgoing, phrases, prompt
-from bot.chat.journal import Asked, dump_step, has_acted, journaled_steps
+from bot.chat.steps import Asked, dump_step, has_acted, journaled_steps
 from bot.chat.turns import Turns
 from bot.clock import Clock
 from bot.event_json import load_outgoing

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from bot.chat import prompt
 from bot.chat.agent import Agent, OnProgress
-from bot.chat.journal import SPEAKING, Journal, Opened, Outcome, Pause, Spoken, Turn
+from bot.chat.journal import SPEAKING, Journal, Outcome, Pause, Turn
+from bot.chat.steps import Opened, Spoken
 from bot.chat.work import side_by_side
 from bot.events import Attachment, File
 from bot.formatting.split import parts

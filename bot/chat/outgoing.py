@@ -16,8 +16,9 @@ from datetime import datetime
 from itertools import zip_longest
 
 from bot.chat import phrases
-from bot.chat.journal import Outcome, ToolRun, Turn
+from bot.chat.journal import Outcome, Turn
 from bot.chat.prompt import safe_name
+from bot.chat.steps import ToolRun
 from bot.event_json import dump_value
 from bot.events import (
     WHOLE_ANSWER,

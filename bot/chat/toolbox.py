@@ -23,10 +23,10 @@ from bot.access.limits import CallRate
 from bot.chat import call_names
 from bot.chat.citations import CitedPages, number_pages, without_numbers
 from bot.chat.intents import deed
-from bot.chat.journal import Allowance, ToolRun
 from bot.chat.offers import MoreToolsTool, gather_tools, offer, shape_of
 from bot.chat.outgoing import files_of
 from bot.chat.phrases import Deed
+from bot.chat.steps import Allowance, ToolRun
 from bot.clock import Clock
 from bot.events import PersonId
 from bot.i18n.language import current_language

@@ -17,23 +17,11 @@ from bot import messages
 from bot.access.chat_settings import Askers, ChatSettings
 from bot.chat import chats, outgoing, phrases, prompt
 from bot.chat.context import note_with_questions, read_surroundings
-from bot.chat.journal import (
-    Asked,
-    Decided,
-    Journal,
-    Outcome,
-    Pause,
-    Paused,
-    Step,
-    Turn,
-    dump_step,
-    has_acted,
-    journaled_steps,
-    origin_of,
-)
+from bot.chat.journal import Journal, Outcome, Pause, Turn, origin_of
 from bot.chat.outgoing import with_enclosures
 from bot.chat.past_turns import PastTurns, StoredTurn, rows_of
 from bot.chat.prompt import PastTurn
+from bot.chat.steps import Asked, Decided, Paused, Step, dump_step, has_acted, journaled_steps
 from bot.chat.work import work_out
 from bot.clock import Clock
 from bot.events import ChatId, File, Incoming, Reply

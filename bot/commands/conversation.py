@@ -16,7 +16,7 @@ from bot.access.routing import parse_word
 from bot.chat import chats, outgoing, prompt
 from bot.chat import phrases as turn_phrases
 from bot.chat.approvals import Approvals
-from bot.chat.journal import Asked, dump_step
+from bot.chat.steps import Asked, dump_step
 from bot.commands import phrases
 from bot.commands.base import Answer, Call, CommandContext, CommandGroup, DoneBefore, WrongForm, command
 from bot.events import ChatId, PersonId

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from bot.chat.journal import Outcome, ToolRun
+from bot.chat.journal import Outcome
 from bot.chat.outgoing import MAX_BYTES, MAX_FILES, enclosed_files, files_of, with_enclosures
+from bot.chat.steps import ToolRun
 from bot.events import ChatId, File, Reply, Styled
 from bot.messages import CallId, ToolAnswer
 from tools import ResultFile

@@ -11,7 +11,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.chat.journal import Decided, Outcome, Pause, Turn, dump_step, load_step
+from bot.chat.journal import Outcome, Pause, Turn
+from bot.chat.steps import Decided, dump_step, load_step
 from bot.chat.toolbox import Toolbox
 from bot.chat.turns import Turns
 from bot.clock import SetClock

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from bot.chat.journal import Asked, Completed, PastTurn, ToolRun, load_step
+from bot.chat.journal import PastTurn
 from bot.chat.past_turns import turns_of
+from bot.chat.steps import Asked, Completed, ToolRun, load_step
 from store import ConversationId, Repositories, Store, TurnId
 from tests.campaigns.simulation import app, disk, timeline
 from tests.campaigns.simulation.crashes import Life, Steps
