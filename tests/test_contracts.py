@@ -50,6 +50,7 @@ HOMES = {
         "tools.mcp.servers",
     ],
     "jinja2": ["bot.web.admin.site"],
+    "json_repair": ["bot.models.wire"],
     "jsonschema": ["tools.mcp.contents"],
     "lazy_loader": ["store", "tools"],
     "markdown_it": ["bot.formatting.markdown"],

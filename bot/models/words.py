@@ -61,7 +61,7 @@ _NO_MORE = "(No tool can be used any more for this message: answer it in words w
 
 _TURN_ENDS = (
     r"<\|(?:im_end|eot_id|eom_id|end|return|endoftext|end_of_text|end_of_turn|END_OF_TURN_TOKEN|user|assistant)\|>"
-    r"|<(?:end_of_turn|eos|/s)>|<｜end▁of▁sentence｜>|\[/?INST\]"
+    r"|<(?:end_of_turn|turn\||eos|/s)>|<｜end▁of▁sentence｜>|\[/?INST\]"
 )
 _ENDED = re.compile(rf"(?:{_TURN_ENDS})\Z")
 _NEXT_TURN = re.compile(rf"(?:{_TURN_ENDS})(?:[ \t]*+\n|\s*+(?:<\|(?:im_)?start|<start_of_turn|<s>))")

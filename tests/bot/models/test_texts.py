@@ -118,6 +118,7 @@ async def test_code_and_data_stay_text(text: str) -> None:
         ("The answer is 4.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nThanks", "The answer is 4."),
         ("The answer is 4.\n<|im_end|>\n<|im_start|>user\nThanks", "The answer is 4."),
         ("The answer is 4.</s>", "The answer is 4."),
+        ("The answer is 4.<turn|>", "The answer is 4."),  # vllm-project/vllm#49955
         ("The answer is 4.<|endoftext|>\nUser: And 3+3?", "The answer is 4."),
         ("The answer is 4.<end_of_turn>\n", "The answer is 4."),
         ("The answer is 4.<｜end▁of▁sentence｜>", "The answer is 4."),
@@ -145,19 +146,34 @@ async def test_thoughts_that_were_cut_off_are_no_answer(vendor: Vendor) -> None:
     [
         # kagent-dev/kagent#2851, vllm-project/vllm#43851, use-agent-os/agent-os#1950
         ("null", {}),
-        ("", {}),
+        ("", {}),  # qwersyk/Newelle#429, brave/brave-browser#56601
         ('""', {}),
         (" null\n", {}),
         (None, {}),
+        ('"{\\n \\"place\\": \\"Oslo\\"\\n}"', {"place": "Oslo"}),  # vllm-project/vllm#25729
+        ("{'place': 'Oslo'}", {"place": "Oslo"}),
+        ('{"place": "Oslo",}', {"place": "Oslo"}),
+        ('{"days": 2 "place": "Oslo"}', {"days": 2, "place": "Oslo"}),
+        ('{"place": "the "old" town", "exact": True}', {"place": 'the "old" town', "exact": True}),
+        # What is not a slip: cut off, two objects, none, too long.
         ('{"text": "pay 12', None),
-        ("{'place': 'Oslo'}", None),
+        ('{"amount": 1250', None),
+        ('{"a": 1}{"a": 2}', None),
         ("Oslo", None),
+        ('"Oslo"', None),
         ('{"a": 1e999}', None),
+        # A part would be lost (json-repair 0.64.6).
+        ('{"expression": 17*23}', None),
+        ('{"at": 12:30}', None),
+        ('{"place": "Oslo", "place": "Rome",}', None),
+        ("{" * 20_000 + "}", None),
         ('{"a":' * 600 + "}", None),
     ],
 )
-async def test_arguments_that_are_no_object_are_malformed(written: str | None, meant: dict[str, object] | None) -> None:
-    """They are handed back to the model; nothing at all is no arguments."""
+async def test_slips_in_the_arguments_of_a_call_are_mended(
+    written: str | None, meant: dict[str, object] | None
+) -> None:
+    """What might mean something else is handed back to the model as malformed; nothing at all is no arguments."""
     made = tool_call(CallId("c"), "get_weather", written)
     assert (made.arguments, made.malformed) == ((meant, None) if meant is not None else ({}, written))
 
