@@ -78,6 +78,11 @@ class Subscription:
         self._state = state
         self._wait = deadlines
         self._stopping = asyncio.Event()
+        self._is_outdated = False
+
+    def renew(self) -> None:
+        """Has `frames` subscribe anew: an account that was added to the daemon has joined the present subscription."""
+        self._is_outdated = True
 
     def stop(self) -> None:
         """Unsubscribes: `frames` passes on what is still under way, and ends."""
@@ -101,13 +106,17 @@ class Subscription:
                         async with asyncio.timeout(wait.call_seconds):
                             await conversation.subscribe()
                         _log.log(logging.DEBUG if self._state.is_open else logging.INFO, "connected to signal-cli")
-                        self._state.is_open = True
-                        while not stopping.done() and conversation.silent_seconds < wait.renew_seconds:
+                        self._state.is_open, self._is_outdated = True, False
+                        while (
+                            not (stopping.done() or self._is_outdated)
+                            and conversation.silent_seconds < wait.renew_seconds
+                        ):
                             yield conversation.take_frames()  # the first come with the answer to the subscription
                             if not conversation.is_manual:
                                 raise ConfigError(NOT_MANUAL)
-                            await conversation.hear(stopping, min(wait.silence_seconds / 3, wait.renew_seconds))
-                            await conversation.check_life(wait.silence_seconds)
+                            if not self._is_outdated:
+                                await conversation.hear(stopping, min(wait.silence_seconds / 3, wait.renew_seconds))
+                                await conversation.check_life(wait.silence_seconds)
                         await self._unsubscribe(conversation)
                         yield conversation.take_frames()
                 if not stopping.done():

@@ -103,14 +103,16 @@ class SignalCli(SignalBridge):
     async def _own(self, frame: str) -> Envelope | None:
         """A frame as an envelope; None if it is none, or belongs to another account.
 
-        An account that is added to the daemon joins every subscription that is open. Ours may have a new number.
+        An account that is added to the daemon joins every subscription that is open, and what comes for it would be
+        fetched for no one; so Aldis subscribes anew. Ours may have a new number.
         Source: signal-cli 0.14.6, `SignalJsonRpcDispatcherHandler` (2026-11-27).
         """
         named = text_in(parse_frame(frame), "account")
         if named and not self._account.is_called(named):
             with suppress(Disconnected):
                 if await self.is_linked() and not self._account.is_called(named):
-                    _log.warning("signal-cli received for another account, which needs a daemon of its own")
+                    _log.warning("signal-cli has another account, which needs a daemon of its own; subscribing anew")
+                    self._subscription.renew()
                     return None
         envelope = await self._read(frame)
         if envelope is not None and time.monotonic() >= self._stickers_at and self._reader.lacks_emoji(envelope):

@@ -162,14 +162,19 @@ async def test_a_subscription_that_is_renewed_loses_nothing(bridge: Bridge) -> N
 
 
 async def test_another_account_of_the_daemon_is_left_to_itself(bridge: Bridge) -> None:
-    """One that is linked while Aldis listens joins its subscription: what comes for it is none of Aldis's."""
+    """One that is linked while Aldis listens joins its subscription: it leaves with the first of its messages."""
     server, transport = daemon(bridge), bridge.transport(hold_seconds=0.01)
     async with aclosing(transport.envelopes()) as envelopes, asyncio.timeout(WAIT_SECONDS):
         next_one = asyncio.ensure_future(anext(envelopes))
         await server.connected()
         await server.add_account("+15550109998")
-        await server.deliver(message("for the other", account="+15550109998"), message("for us"))
+        await server.deliver(message("for the other", account="+15550109998"))
+        await server.connected(2)
+        await server.deliver(message("for it alone", account="+15550109998"), message("for us"))
         assert "for us" in (await next_one).raw
+    assert [json.loads(text)["envelope"]["dataMessage"]["message"] for text in server.kept_for_others] == [
+        "for it alone"
+    ]
 
 
 async def test_a_stream_that_was_stopped_is_not_opened_again(bridge: Bridge) -> None:
