@@ -493,8 +493,9 @@ def _unbound(completion: Completion) -> Completion:
     The overheard talk, the summary or the facts may have changed since, and earlier messages may be gone. A vendor
     refuses its blocks in such a request, and accepts it without them.
     """
-    message = completion.message
-    return completion if message is None else replace(completion, message=message.without_opaque())
+    return (
+        completion if completion.message is None else replace(completion, message=completion.message.without_opaque())
+    )
 
 
 def _key(call: ToolCall) -> str:
