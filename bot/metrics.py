@@ -12,10 +12,11 @@ Source: Prometheus, "Metric and label naming", "Exposition formats" 0.0.4 (2026-
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import accumulate, product
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -114,8 +115,9 @@ class Counts:
         self._elsewhere: dict[str, Callable[[], int]] = {}
         self._declared = dict.fromkeys(COUNTS, "")
         self._values = {(name, label): values for name, one in _METRICS.items() for label, values in one.labels.items()}
-        self._samples: dict[str, dict[str, float]] = {name: {} for name in _METRICS}
-        """The figures of each metric, by what follows its name on the page."""
+        self._figures: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name in _METRICS}
+        """The figures of each metric by the values of its labels: a sum; for a histogram the sum, and how many fell
+        between each bucket and the one before."""
         for name in _METRICS:
             self._start(name)
 
@@ -139,15 +141,13 @@ class Counts:
 
     def observe(self, name: str, seconds: float, **labels: str) -> None:
         """Records a duration in one of the histograms."""
-        samples, known = self._samples[name], self._known(name, labels)
-        samples[f"_sum{_labels(known)}"] += max(0.0, seconds)
-        samples[f"_count{_labels(known)}"] += 1
-        for bucket in (*_METRICS[name].buckets, float("inf")):
-            samples[_bucket(known, bucket)] += seconds <= bucket
+        figures = self._of(name, labels)
+        figures[0] += max(0.0, seconds)
+        figures[1 + bisect_left(_METRICS[name].buckets, seconds)] += 1
 
     def increase(self, name: str, amount: float = 1, **labels: str) -> None:
         """Adds to one of the sums."""
-        self._samples[name][_labels(self._known(name, labels))] += max(0.0, amount)
+        self._of(name, labels)[0] += max(0.0, amount)
 
     def all(self) -> dict[str, int]:
         """All nonzero counts, in alphabetical order."""
@@ -164,7 +164,7 @@ class Counts:
             lines += _family(full_name, help_, "counter", {"": counted.get(name, 0)})
         for name, one in _METRICS.items():
             full_name, kind = (name, "histogram") if one.buckets else (f"{name}_total", "counter")
-            lines += _family(full_name, one.help, kind, self._samples[name])
+            lines += _family(full_name, one.help, kind, dict(_samples(one, self._figures[name])))
         for gauge in gauges:
             lines += _family(gauge.name, gauge.help, "gauge", gauge.samples)
         return "\n".join((*lines, ""))
@@ -172,27 +172,25 @@ class Counts:
     def _start(self, name: str) -> None:
         """Starts every combination of labels at zero."""
         metric = _METRICS[name]
-        values = ((*self._values[name, label], _OTHER) for label in metric.labels)
-        for combination in product(*values):
-            labels = dict(zip(metric.labels, combination, strict=True))
-            if metric.buckets:
-                suffixes = [*(_bucket(labels, bucket) for bucket in (*metric.buckets, float("inf")))]
-                suffixes += [f"_count{_labels(labels)}", f"_sum{_labels(labels)}"]
-            else:
-                suffixes = [_labels(labels)]
-            for suffix in suffixes:
-                self._samples[name].setdefault(suffix, 0.0)
+        for combination in product(*((*self._values[name, label], _OTHER) for label in metric.labels)):
+            self._figures[name].setdefault(combination, [0.0] * (len(metric.buckets) + 2 if metric.buckets else 1))
 
-    def _known(self, name: str, labels: Mapping[str, str]) -> dict[str, str]:
-        """The labels in their order, with `other` for values that are not declared."""
-        return {
-            label: labels[label] if labels[label] in self._values[name, label] else _OTHER
-            for label in _METRICS[name].labels
-        }
+    def _of(self, name: str, labels: Mapping[str, str]) -> list[float]:
+        """The figures with these labels; `other` stands for values that are not declared."""
+        values = self._values
+        known = [labels[one] if labels[one] in values[name, one] else _OTHER for one in _METRICS[name].labels]
+        return self._figures[name][tuple(known)]
 
 
-def _bucket(labels: Mapping[str, str], limit: float) -> str:
-    return f"_bucket{_labels({**labels, 'le': '+Inf' if limit == float('inf') else str(limit)})}"
+def _samples(metric: _Metric, figures: Mapping[tuple[str, ...], Sequence[float]]) -> Iterator[tuple[str, float]]:
+    """What follows a metric's name on the page, with each figure."""
+    for values, (total, *fell) in figures.items():
+        labels = dict(zip(metric.labels, values, strict=True))
+        for limit, figure in zip((*map(str, metric.buckets), "+Inf"), accumulate(fell), strict=False):
+            yield f"_bucket{_labels({**labels, 'le': limit})}", figure
+        if fell:
+            yield f"_count{_labels(labels)}", sum(fell)
+        yield f"{'_sum' if fell else ''}{_labels(labels)}", total
 
 
 def _labels(labels: Mapping[str, str]) -> str:
