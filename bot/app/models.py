@@ -106,11 +106,11 @@ def vendor(settings: Settings, name: str, model: str = "", *, lessons: ModelLess
 
 def lesson_of(settings: Settings, lessons: ModelLessons) -> Callable[[str | None], Lesson]:
     """Maps a choice (`provider/model`, None for the first one) to what was learnt about it."""
-    llm = settings.llm
+    llm, first = settings.llm, settings.llm.models_to_choose[0]
     servers = {"anthropic": llm.anthropic.base_url or ANTHROPIC_URL, "openai": llm.openai.base_url or OPENAI_URL}
 
     def lesson(choice: str | None) -> Lesson:
-        provider, model = _split(choice or llm.models_to_choose[0])
+        provider, model = _split(choice or first)
         return lessons.of(servers.get(provider, ""), model)
 
     return lesson
@@ -120,10 +120,10 @@ def priced_models(settings: Settings, lessons: ModelLessons) -> Callable[[str | 
     """Maps a choice, as in `lesson_of`, to a model with its price, its server's own if no other is known; None if
     unknown.
     """
-    own, lesson = prices(settings), lesson_of(settings, lessons)
+    own, lesson, first = prices(settings), lesson_of(settings, lessons), settings.llm.models_to_choose[0]
 
     def priced(choice: str | None) -> PricedModel | None:
-        provider, model = _split(choice or settings.llm.models_to_choose[0])
+        provider, model = _split(choice or first)
         price = own.of(model) or lesson(choice).capabilities.price
         return None if price is None else PricedModel(provider=provider, name=model, price=price)
 

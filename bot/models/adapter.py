@@ -11,6 +11,7 @@ import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Mapping
+from functools import cache
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -74,6 +75,15 @@ class PrivateClient:
         Source: anthropic 2.12 to 2.14, openai 3.54 to 3.57 (2026-11-27).
         """
         self._custom_headers: dict[str, str] = {}
+
+    def _prepare_url(self, url: str) -> httpx2.URL:
+        """The address, which is complete in every request here; it is read once."""
+        return _address(url)
+
+
+@cache
+def _address(url: str) -> httpx2.URL:
+    return httpx2.URL(url)
 
 
 def http_options() -> dict[str, Any]:

@@ -9,8 +9,9 @@ Source: docs.claude.com (Messages API, version 2026-10-21) and the package anthr
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import pairwise
 from typing import Final
 
@@ -22,6 +23,7 @@ from bot.messages import (
     AssistantMessage,
     AssistantPart,
     CallId,
+    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -146,7 +148,6 @@ class Anthropic(Adapter):
         plan = caching.plan(request)
         body = _body(request, model=self._model, effort=self._effort, shares=plan.shared)
         body["messages"] = _conversation(request.messages, media.ALL - quirks, plan.marks)
-        # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         url, data = f"{self._base_url}/v1/messages", wire.encode_json(body)
         return clean(self._read(await self._client.post(url, content=data, cast_to=bytes)), request)
 
@@ -224,44 +225,60 @@ def _conversation(messages: Sequence[Message], takes: media.Kinds, marks: Mappin
 
     `marks` says after which of them the cache should keep everything so far, and for how long.
     """
-    came = {call: block for message in messages for call, block in _came(message)}
+    came: dict[CallId, Block] = {}
     turns: list[tuple[str, list[Block]]] = []
-    for place, message in enumerate(messages):
-        blocks = _blocks(message, takes, came)
+    each = zip(messages, _made(takes).each(messages), _CAME.each(messages), strict=True)
+    for place, (message, made, calls) in enumerate(each):
+        came |= calls
+        blocks = made
+        if came and isinstance(message, ToolMessage):
+            blocks = [_result(one, came.get(one.call_id, {}).get("id", one.call_id)) for one in message.answers]
         if blocks and place in marks:
-            blocks[-1] |= _kept(marks[place])
+            blocks = [*blocks[:-1], blocks[-1] | _kept(marks[place])]
         role = "assistant" if isinstance(message, AssistantMessage) else "user"
         if turns and turns[-1][0] == role:
             turns[-1][1].extend(blocks)
         elif blocks:
-            turns.append((role, blocks))
+            turns.append((role, [*blocks]))
     return [{"role": role, "content": blocks} for role, blocks in turns]
 
 
-def _came(message: Message) -> Iterator[tuple[CallId, Block]]:
+def _came(message: Message) -> dict[CallId, Block]:
     """The calls of a message that are sent back as the vendor sent them, each in a block before its own.
 
     Arguments that were no object are left out: the API takes nothing else.
     """
     parts = message.parts if isinstance(message, AssistantMessage) else ()
-    for before, part in pairwise(parts):
-        if isinstance(part, ToolCall) and isinstance(before, Opaque) and _is_call(before):
-            yield part.id, {**before.data, **({} if isinstance(before.data.get("input"), dict) else {"input": {}})}
+    return {
+        part.id: {**before.data, **({} if isinstance(before.data.get("input"), dict) else {"input": {}})}
+        for before, part in pairwise(parts)
+        if isinstance(part, ToolCall) and isinstance(before, Opaque) and _is_call(before)
+    }
+
+
+_CAME = IdentityCache(_came)
 
 
 def _is_call(part: Opaque) -> bool:
     return part.vendor == NAME and part.data.get("type") == "tool_use"
 
 
-def _blocks(message: Message, takes: media.Kinds, came: Mapping[CallId, Block]) -> list[Block]:
+@cache
+def _made(takes: media.Kinds) -> IdentityCache[Message, list[Block]]:
+    """Returns what messages become for models that take these media."""
+    return IdentityCache(partial(_blocks, takes=takes))
+
+
+def _blocks(message: Message, takes: media.Kinds) -> list[Block]:
     match message:
         case UserMessage():
             # Media come first, as the vendor recommends.
             shown = [_shown(medium) for medium in media.accepted_media(message, takes)]
             return [*shown, {"type": "text", "text": media.text_of(message, takes)}]
         case ToolMessage():
-            return [_result(one, came.get(one.call_id, {}).get("id", one.call_id)) for one in message.answers]
+            return [_result(one, one.call_id) for one in message.answers]
         case AssistantMessage():
+            came = _came(message)
             return [block for part in message.parts if (block := _block(part, came)) is not None]
 
 

@@ -177,12 +177,11 @@ class OpenAI(Adapter):
 
     async def _post(self, path: str, body: dict[str, object]) -> bytes:
         """The body of the answer."""
-        # A complete address, because the SDK takes 0.1 ms per request to append a path to its base address.
         return await self._client.post(f"{self._base_url}{path}", content=wire.encode_json(body), cast_to=bytes)
 
     async def _first_listed(self) -> str:
         """The first model in the server's list that can hold a conversation, judging by its name."""
-        listed = _Listed.model_validate_json(await self._client.get("/models", cast_to=bytes))
+        listed = _Listed.model_validate_json(await self._client.get(f"{self._base_url}/models", cast_to=bytes))
         names = chat_models(model.id for model in listed.data)
         if not names:
             raise Rejected("the server lists no model: set LLM__OPENAI__MODEL", provider=NAME)

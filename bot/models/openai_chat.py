@@ -11,15 +11,18 @@ Source: platform.openai.com (chat completions), and issue threads of vLLM, SGLan
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import cache, partial
+from itertools import chain
 from typing import cast
 
 from pydantic import AliasChoices, Field
 
 from bot.messages import (
-    AssistantMessage,
     AssistantPart,
     CallId,
+    IdentityCache,
     Medium,
+    Message,
     Opaque,
     Picture,
     Text,
@@ -161,22 +164,23 @@ def _offer(offer: ToolOffer) -> Json:
 
 
 def _messages(request: Request, quirks: Quirks) -> list[Json]:
-    system, takes = request.whole_system, media.ALL - quirks
+    system = request.whole_system
     ready: list[Json] = [{"role": "system", "content": system}] if system else []
-    asked: list[Json] = []
-    for message in request.messages:
-        if isinstance(message, UserMessage):  # many templates require user and assistant to alternate
-            asked += [_text(media.text_of(message, takes)), *map(_shown, media.accepted_media(message, takes))]
-        elif items := _items(message, quirks):
-            ready += [*_asked(asked), *items]
-            asked = []
-    return [*ready, *_asked(asked)]
+    for item in chain.from_iterable(_made(quirks).each(request.messages)):
+        # Many templates require user and assistant to alternate.
+        if item["role"] == "user" and ready and ready[-1]["role"] == "user":
+            ready[-1] = _joined(ready[-1]["content"], item["content"])
+        else:
+            ready.append(item)
+    return ready
 
 
-def _asked(parts: list[Json]) -> list[Json]:
+def _joined(before: object, after: object) -> Json:
     """Consecutive questions as one message: a string unless one of them has media."""
-    texts = [str(part["text"]) for part in parts if "text" in part]
-    return [{"role": "user", "content": "\n\n".join(texts) if len(texts) == len(parts) else parts}] if parts else []
+    if isinstance(before, str) and isinstance(after, str):
+        return {"role": "user", "content": f"{before}\n\n{after}"}
+    parts = [[_text(one)] if isinstance(one, str) else cast("list[Json]", one) for one in (before, after)]
+    return {"role": "user", "content": [*chain(*parts)]}
 
 
 def _text(text: str) -> Json:
@@ -189,7 +193,16 @@ def _shown(medium: Medium) -> Json:
     return {"type": "file", "file": {"filename": media.file_name(medium), "file_data": media.data_uri(medium)}}
 
 
-def _items(message: AssistantMessage | ToolMessage, quirks: Quirks) -> list[Json]:
+@cache
+def _made(quirks: Quirks) -> IdentityCache[Message, list[Json]]:
+    """Returns what messages become for servers with these quirks."""
+    return IdentityCache(partial(_items, quirks=quirks))
+
+
+def _items(message: Message, quirks: Quirks) -> list[Json]:
+    if isinstance(message, UserMessage):
+        text, shown = media.text_of(message, media.ALL - quirks), media.accepted_media(message, media.ALL - quirks)
+        return [{"role": "user", "content": [_text(text), *map(_shown, shown)] if shown else text}]
     if isinstance(message, ToolMessage):
         answers = message.answers
         return [{"role": "tool", "tool_call_id": _wire_id(one.call_id), "content": one.content} for one in answers]

@@ -7,11 +7,13 @@ Source: platform.openai.com (responses) and the package openai 3.54.0, 2026-11-2
 """
 
 from collections.abc import Mapping
+from functools import cache, partial
 from itertools import chain
 
 from bot.messages import (
     AssistantMessage,
     AssistantPart,
+    IdentityCache,
     Medium,
     Message,
     Opaque,
@@ -75,7 +77,9 @@ def body(request: Request, *, model: str, effort: str | None, reasons: bool, mar
     """
     plan = caching.plan(request) if marks else caching.NOTHING
     takes = media.ALL - quirks
-    items = [_items(message, takes, marked=place in plan.marks) for place, message in enumerate(request.messages)]
+    items = _made(takes).each(request.messages)
+    for place in plan.marks:
+        items[place] = _items(request.messages[place], takes, marked=True)
     ready: Json = {
         "model": model,
         "input": [*(_system(request) if plan.shared else ()), *chain.from_iterable(items)],
@@ -121,6 +125,12 @@ def _text(text: str) -> Json:
 def _marked(part: Json) -> Json:
     """The part marked as the end of what the cache keeps."""
     return part | {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+
+@cache
+def _made(takes: media.Kinds) -> IdentityCache[Message, list[Json]]:
+    """Returns what messages become for models that take these media."""
+    return IdentityCache(partial(_items, takes=takes))
 
 
 def _items(message: Message, takes: media.Kinds, *, marked: bool = False) -> list[Json]:
