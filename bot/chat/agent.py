@@ -490,12 +490,10 @@ class _Answering:
 def _unbound(completion: Completion) -> Completion:
     """A completion of an earlier attempt without its vendor's blocks, which are tied to the request as it was then.
 
-    The overheard talk, the summary or the facts may have changed since, and earlier messages may be gone. A vendor
-    refuses its blocks in such a request, and accepts it without them.
+    The overheard talk, the summary or the facts may have changed since: a vendor refuses its blocks in such a request.
     """
-    return (
-        completion if completion.message is None else replace(completion, message=completion.message.without_opaque())
-    )
+    message = completion.message
+    return completion if message is None else replace(completion, message=message.without_opaque())
 
 
 def _key(call: ToolCall) -> str:
