@@ -312,13 +312,13 @@ def _no_effect_twice(audit: _Audit) -> None:
 
 
 def _only_after_a_yes(audit: _Audit) -> None:
-    for question in audit.copies:
-        if question.role == "question":
-            agreed_at = min(_yeses(audit, question), default=float("inf"))
-            for effect in audit.record.effects:
-                if effect.note in question.text:
-                    holds = effect.at_seconds > agreed_at
-                    audit.check("what a person has to agree to is done after a yes only", holds, effect)
+    """What was asked together with a deleted message is asked about again: the yes to either question counts."""
+    questions = [said for said in audit.copies if said.role == "question"]
+    for effect in audit.record.effects:
+        asked = [question for question in questions if effect.note in question.text]
+        if asked:
+            agreed_at = min((at for question in asked for at in _yeses(audit, question)), default=float("inf"))
+            audit.check("what a person has to agree to is done after a yes only", effect.at_seconds > agreed_at, effect)
 
 
 def _yeses(audit: _Audit, question: Utterance) -> Iterator[float]:
@@ -370,7 +370,8 @@ def _order_kept(audit: _Audit) -> None:
             if said is firsts.get(said.answers) or agreed_to.isdisjoint(said.answers)
         ]
         for earlier, later in pairwise(seen):
-            if earlier.answers != later.answers:
+            is_asked_again = not audit.disturbed.isdisjoint({*earlier.answers} & {*later.answers})
+            if earlier.answers != later.answers and not is_asked_again:
                 before, after = ([rank.get(number, -1) for number in said.answers] for said in (earlier, later))
                 audit.check("answers come in the order of the questions", max(before) < min(after), (earlier, later))
 
