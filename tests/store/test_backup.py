@@ -197,6 +197,18 @@ class TestRestoring:
             restore(copy, path, now=NOON)
         await assert_holds(path, [*WORDS, b"asked two", b"told two"])
 
+    async def test_tables_of_another_program_are_in_no_ones_way(self, path: Path, tmp_path: Path) -> None:
+        """Litestream 0.5.17 makes two tables in each database (db.go, 2026-11)."""
+        await backed_up(path, tmp_path / "backups")
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)")
+            connection.execute("CREATE TABLE _litestream_lock (id INTEGER)")
+            connection.commit()
+        async with open_store(path, realm="signal") as store:
+            copy = await store.backup(tmp_path / "backups", now=NOON)
+        restore(copy, path, now=NOON)
+        await assert_holds(path, [*WORDS, b"asked two", b"told two"])
+
     async def test_a_crash_at_any_step_leaves_one_store_or_the_other(self, path: Path, tmp_path: Path) -> None:
         """Never half of each and never an empty one: what was begun is finished at the next opening, or cleared."""
         copy = await backed_up(path, tmp_path / "made")
