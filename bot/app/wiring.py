@@ -50,6 +50,7 @@ from bot.features.safety_numbers import SafetyNumbers, TrustCommands
 from bot.features.summaries import Summaries, SummaryWorker
 from bot.features.usage import UsageCommands
 from bot.i18n import phrases
+from bot.i18n.catalogues import say
 from bot.loops.intake import Admission, Intake
 from bot.loops.maintenance import Maintenance, Membership
 from bot.loops.sender import Sender
@@ -275,7 +276,7 @@ def service(
         settings=settings,
         authority=authority,
         on_kept=summary_worker.note,
-        greeting=(lambda: phrases.greeting(name)) if greets else None,
+        greeting=(lambda: say(phrases.GREETING, name=name)) if greets else None,
     )
     sender = Sender(*outside, grace_seconds=grace, language=turns.language, on_untrusted=identities.notice)
     retention = None if history.retention_days is None else timedelta(days=history.retention_days)

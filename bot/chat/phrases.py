@@ -20,7 +20,7 @@ from bot.errors import (
     Unreadable,
 )
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import day, short_weekday, weekday
+from bot.i18n.locale import day, weekday
 from bot.i18n.phrases import FAILED, money
 from bot.invocation import command_line
 from bot.labels import Source, SourceKind
@@ -368,7 +368,7 @@ def repeats(every: str, interval: int, weekdays: Sequence[int], nth: int | None 
     words = say(_REPEATS[every], count=interval)
     if nth is not None:
         return say(_NTH[nth], repeats=words, weekday=weekday(*weekdays))
-    return f"{words} ({', '.join(map(short_weekday, weekdays))})" if weekdays else words
+    return f"{words} ({', '.join(weekday(each, is_short=True) for each in weekdays)})" if weekdays else words
 
 
 def notice(kind: str, subject: str) -> str:

@@ -6,17 +6,17 @@ code.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from gettext import c2py
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
 from pathlib import Path
+from typing import cast
 
 from bot.i18n.language import Language, current_language
 
 FOLDER = Path(__file__).parent / "locales"
 """`LANGUAGE/LC_MESSAGES/aldis.po`, as gettext lays them out."""
-
 _FRENCH_SPACE = re.compile(r"(?<=«) | (?=[:;!?»])")
 """The places where French has a non-breaking space."""
 
@@ -38,27 +38,26 @@ def say(sentence: Sentence, /, **values: object) -> str:
 
     If it has two forms, the value `count` chooses between them by the rules of the language.
     """
-    language, count = current_language(), 1
-    if sentence.plural is not None:
-        if not isinstance(given := values.get("count"), int):
-            raise TypeError("a sentence with two forms needs its `count`")
-        count = given
-    words = sentence.text if sentence.plural is None or count == 1 else sentence.plural
-    if language != "en":
-        sentences, form_of = _catalogue(language)
-        if forms := sentences.get(sentence.name):
-            words = forms if isinstance(forms, str) else forms[form_of(count)]
-        if language == "fr":
-            words = _FRENCH_SPACE.sub("\u00a0", words)
+    language, plural = current_language(), sentence.plural
+    translations = _translations(language)
+    if plural is None:
+        words = translations.pgettext(sentence.name, sentence.text)
+    else:
+        words = translations.npgettext(sentence.name, sentence.text, plural, cast("int", values["count"]))
+    words = _FRENCH_SPACE.sub("\u00a0", words) if language == "fr" else words
     return words.format(**values) if values else words
 
 
 @cache
-def _catalogue(language: Language) -> tuple[Mapping[str, Sequence[str]], Callable[[int], int]]:
-    """The sentences of a language by name, and which of two forms belongs to a number."""
+def _translations(language: Language) -> NullTranslations:
+    """The sentences of a language; English ones stand in the code."""
+    if language == "en":
+        return NullTranslations()
+    from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
+    compiled = BytesIO()
     with (FOLDER / language / "LC_MESSAGES" / "aldis.po").open("rb") as file:
-        catalogue = read_po(file, locale=language)
-    sentences = {str(message.context): message.string for message in catalogue if message.string}
-    return sentences, c2py(catalogue.plural_expr)
+        write_mo(compiled, read_po(file, locale=language))
+    compiled.seek(0)
+    return GNUTranslations(compiled)

@@ -37,22 +37,12 @@ def long_day(at: date, *, with_weekday: bool = False, has_year: bool = True) -> 
 def moment(at: datetime) -> str:
     """The weekday, the date and the time to the minute: `Sat, 21 Nov 2026, 22:40`, in the value's own zone."""
     date_and_time = _locale().datetime_formats["medium"]
-    return str(date_and_time).format(clock_time(at), format_skeleton("yMMMEd", at.date(), locale=_locale()))
+    return str(date_and_time).format(f"{at:%H:%M}", format_skeleton("yMMMEd", at.date(), locale=_locale()))
 
 
-def clock_time(at: datetime) -> str:
-    """The time to the minute: `09:05`."""
-    return f"{at:%H:%M}"
-
-
-def weekday(number: int) -> str:
-    """The name of a weekday; Monday is 0."""
-    return _locale().days["format"]["wide"][number]
-
-
-def short_weekday(number: int) -> str:
-    """The abbreviated name of a weekday: `Mon`."""
-    return _locale().days["format"]["abbreviated"][number]
+def weekday(number: int, *, is_short: bool = False) -> str:
+    """The name of a weekday, or `Mon`; Monday is 0."""
+    return _locale().days["format"]["abbreviated" if is_short else "wide"][number]
 
 
 def amount(count: Decimal | int, unit: str, *, is_long: bool = False) -> str:
@@ -73,9 +63,8 @@ def quotation(words: str) -> str:
 
 def number(value: Decimal) -> str:
     """A number with all its decimal places: `1,234.50`."""
-    exponent = value.as_tuple().exponent
-    places = max(0, -exponent) if isinstance(exponent, int) else 0
-    return format_decimal(value, format=f"#,##0.{'0' * places}" if places else "#,##0", locale=_locale())
+    places = len(f"{value:f}".partition(".")[2])
+    return format_decimal(value, format=f"#,##0.{'0' * places}", locale=_locale())
 
 
 def dollars(amount: Decimal) -> str:

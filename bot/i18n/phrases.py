@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from bot.i18n.catalogues import Sentence, say
-from bot.i18n.locale import amount, clock_time, dollars, long_day, weekday
+from bot.i18n.locale import amount, dollars, long_day, weekday
 
 _MINUTE, _WEEK = 60, 7
 
@@ -39,7 +39,7 @@ TOO_MANY = Sentence(
 QUEUE_FULL = Sentence(
     "QUEUE_FULL", "Too many messages are waiting here already. I'm skipping the next ones until I've caught up."
 )
-_GREETING = Sentence("GREETING", "Hello! I'm {name}, your assistant here. `/help` shows what I can do.")
+GREETING = Sentence("GREETING", "Hello! I'm {name}, your assistant here. `/help` shows what I can do.")
 _LESS_THAN_A_CENT = Sentence("LESS_THAN_A_CENT", "less than a cent")
 INVITATION = Sentence(
     "INVITATION",
@@ -57,7 +57,7 @@ REMINDER_CANCELLED = Sentence("REMINDER_CANCELLED", "Cancelled: {text}")
 NO_REMINDERS = Sentence("NO_REMINDERS", "You have no reminders here.")
 
 NOT_DONE = Sentence("NOT_DONE", "OK, I'll leave it.")
-TOOL_FAILURES: Mapping[str, Sentence] = {
+_TOOL_FAILURES: Mapping[str, Sentence] = {
     "timeout": Sentence("TOOL_FAILED_TIMEOUT", "It took too long; please try again later."),
     "invalid_arguments": Sentence(
         "TOOL_FAILED_ARGUMENTS", "That can't be done as it was asked; please put it another way."
@@ -85,7 +85,7 @@ def duration(seconds: float, *, is_long: bool = False) -> str:
 
 def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) -> str:
     """A time to come by the person's clock: `tomorrow at 09:00`; with `tells_how_soon`, `at 20:14 (in 10 minutes)`."""
-    clock, ahead, seconds = clock_time(at), (at.date() - now.date()).days, (at - now).total_seconds()
+    clock, ahead, seconds = at.strftime("%H:%M"), (at.date() - now.date()).days, (at - now).total_seconds()
     if tells_how_soon and ahead == 0 and seconds >= _MINUTE:
         return say(_AT_SOON, time=clock, duration=duration(seconds, is_long=True))
     if ahead == 0:
@@ -97,11 +97,6 @@ def spoken_time(at: datetime, now: datetime, *, tells_how_soon: bool = False) ->
     return say(_AT_DATE, day=long_day(at, has_year=at.year != now.year), time=clock)
 
 
-def greeting(name: str) -> str:
-    """Returns the first message that a person reads."""
-    return say(_GREETING, name=name)
-
-
 def money(usd: Decimal) -> str:
     """Returns an amount of US dollars as people say it; fractions of a cent are not told."""
     cents = usd.quantize(Decimal("0.01"))
@@ -110,5 +105,5 @@ def money(usd: Decimal) -> str:
 
 def tool_failure(error: str, *details: str) -> str:
     """Why a tool failed, for people, by the most telling key; empty for an unknown code, as a newer tool might give."""
-    reason = next((TOOL_FAILURES[key] for key in (*details, error) if key in TOOL_FAILURES), None)
+    reason = next((_TOOL_FAILURES[key] for key in (*details, error) if key in _TOOL_FAILURES), None)
     return say(reason) if reason else ""

@@ -15,7 +15,7 @@ from bot.features.reminders.service import Asker, Reminders, as_sentence
 from bot.i18n import phrases as common_phrases
 from bot.i18n.catalogues import Sentence, say
 from bot.i18n.language import use_language
-from bot.i18n.locale import clock_time, join_list, long_day
+from bot.i18n.locale import join_list, long_day
 from bot.i18n.phrases import spoken_time
 from bot.trust.links import inert
 from bot.trust.rules import may_carry_out
@@ -252,4 +252,4 @@ def _refusal(error: UnfitWish, now: datetime) -> str:
     if error.reason == "over" and any(at.date() == now.date() and at.hour >= _EVENING for at in error.times):
         reason = TONIGHT_IS_OVER
     times = join_list([spoken_time(at, now) for at in error.times], "or")
-    return say(reason, now=clock_time(now), today=long_day(now), times=times)
+    return say(reason, now=now.strftime("%H:%M"), today=long_day(now), times=times)
