@@ -23,7 +23,6 @@ from bot.chat.status import EMOJI, Mode, Reactions, StatusMessages
 from bot.chat.turns import Turns
 from bot.clock import SetClock
 from bot.commands.base import CommandContext, CommandGroup
-from bot.errors import ProviderError
 from bot.events import Envelope, Event, Removal, Reply, SentId
 from bot.features.memory import Remember
 from bot.features.reminders.scheduler import ReminderScheduler
@@ -89,7 +88,7 @@ class FakeModel(Scripted):
             if word in question:
                 await gate.wait()
         step = self.script.pop(0) if self.script else None
-        if isinstance(step, ProviderError):
+        if isinstance(step, Exception):
             raise step
         return step or says(f"re: {question.partition('] ')[2]}")
 

@@ -77,17 +77,6 @@ async def test_it_can_be_said(store: Store, clock: SetClock, words: str) -> None
         assert await poisoned(aldis, POST) == "Very well."
 
 
-async def test_a_plain_yes_is_for_once(store: Store, clock: SetClock) -> None:
-    """As is a thumb."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await poisoned(aldis, POST)
-        await aldis.deliver(reaction("👍", FIRST + 1))
-        await aldis.answered(2)
-        await aldis.quiet()
-        assert (await poisoned(aldis, POST)).startswith("May I")
-
-
 async def test_it_holds_for_nobody_else_and_nowhere_else(store: Store, clock: SetClock) -> None:
     """Not for another member of the group, not in another chat; an admin allows nothing for good in another's name."""
     look, post = tools()
@@ -140,31 +129,6 @@ async def test_what_is_private_is_shown_to_strangers_with_a_yes_only(store: Stor
         assert post.ran == ["x", "x"]
 
 
-async def test_two_tools_are_not_allowed_with_one_word(store: Store, clock: SetClock) -> None:
-    """One question covers both, for once."""
-    look, post = tools()
-    other = Echo(name="other", effects="once", cost_usd=Decimal(0))
-    async with app_harness(store, clock, tools=(look, post, other)) as aldis:
-        heard = await poisoned(aldis, calls(("post", {"word": "x"}), ("other", {"word": "y"})))
-        assert heard.startswith("May I do this?\n\n1. Use post")
-        assert "✅" not in heard
-
-
-async def test_another_tool_of_that_name_was_not_allowed(store: Store, clock: SetClock) -> None:
-    """A server may give its tools other parameters, or another kind of effects."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await poisoned(aldis, POST)
-        await allow(aldis)
-    others: tuple[dict[str, Any], ...] = ({"effects": "repeatable"}, {"flags": {"server": "other"}})
-    for more in others:
-        _, changed = tools(**more)
-        async with app_harness(store, clock, tools=(look, changed)) as aldis:
-            assert (await poisoned(aldis, POST)).startswith("May I")
-            assert changed.ran == []
-            await told(aldis, "/stop")
-
-
 async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetClock) -> None:
     """A page that is read at night plans nothing more by itself."""
     look, post = tools()
@@ -180,20 +144,6 @@ async def test_where_nobody_is_there_it_does_not_hold(store: Store, clock: SetCl
         texts = "\n".join(reply.content.text for reply in aldis.transport.sent[before:])
         assert "You weren't here to say yes" in texts
         assert "nobody is here" in contents(aldis.model.requests[-1])[-1]
-
-
-async def test_a_reminder_that_works_by_itself_is_agreed_to_each_time(store: Store, clock: SetClock) -> None:
-    """Nor is one cancelled by a page because others may be set."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post), ported=(Remind,)) as aldis:
-        await poisoned(aldis, calls(REMIND))
-        await allow(aldis)
-        assert await poisoned(aldis, calls(REMIND)) == "Very well."
-        for more in ({"prompt": "Fetch it"}, {"action": "cancel", "number": 1}, {"action": "timezone"}):
-            assert (await poisoned(aldis, calls(("remind", REMIND[1] | {"timezone": "UTC"} | more)))).startswith(
-                "May I"
-            )
-            await told(aldis, "/stop")
 
 
 @pytest.mark.parametrize("command", ["/forget yes", "/forget everything yes"])

@@ -6,7 +6,6 @@ import pytest
 
 from bot.chat import phrases as turn_phrases
 from bot.clock import SetClock
-from bot.i18n import phrases
 from store import Store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
@@ -117,31 +116,6 @@ async def test_a_yes_to_something_else_is_no_yes(store: Store, clock: SetClock) 
         assert post.ran == []
 
 
-async def test_a_yes_again_and_again_and_then_a_no_is_no_yes(store: Store, clock: SetClock) -> None:
-    """All words of a message count, however often the first is said."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis)
-        clock.move(2)
-        await aldis.deliver(message("ja " * 8 + "ich hab's gehört, aber tu es nicht"))
-        await aldis.answered(2)
-        await aldis.quiet_but(1)
-        assert post.ran == []
-
-
-async def test_without_an_answer_it_is_a_no(store: Store, clock: SetClock) -> None:
-    """When the time is over the turn goes on without the call."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as aldis:
-        await asked_whether(aldis)
-        clock.move(601)
-        await aldis.maintenance.expire()
-        await aldis.answered(2)
-        await aldis.quiet()
-        assert post.ran == []
-        assert "did not answer in time" in str(aldis.model.requests[-1].messages[-1])
-
-
 @pytest.mark.parametrize("emoji", ["👍", "👎"])
 async def test_nobody_elses_word_counts(store: Store, clock: SetClock, emoji: str) -> None:
     """In a group only who asked, or an admin."""
@@ -226,19 +200,6 @@ async def test_who_asked_for_the_deed_agrees_to_it_even_if_another_wrote_last(st
             await aldis.deliver(reaction("👍", QUESTION + 1, author=author, group=GROUP))
             await aldis.quiet_but(0 if is_done else 1)
             assert len(post.ran) == is_done
-
-
-async def test_stop_puts_aside_what_waits(store: Store, clock: SetClock) -> None:
-    """Nothing is done, and a late thumb changes nothing."""
-    look, post = tools()
-    async with app_harness(store, clock, tools=(look, post)) as aldis:
-        await asked_whether(aldis)
-        await aldis.deliver(message("/stop"))
-        assert (await aldis.answered(2))[1].content.text == phrases.STOPPED.text
-        await aldis.deliver(reaction("👍", QUESTION))
-        await aldis.quiet()
-        assert post.ran == []
-        assert len(aldis.transport.sent) == 2
 
 
 async def test_the_wait_survives_a_restart(store: Store, clock: SetClock) -> None:

@@ -10,7 +10,6 @@ from bot.clock import STANDS_AFTER, SetClock
 from bot.errors import NotSent, SendUnknown
 from bot.i18n import phrases
 from store import Store
-from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.features.reminders.test_reminders import come, texts
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -108,27 +107,6 @@ async def test_a_send_in_doubt_waits_for_its_proof_as_long_as_ever(
         await come_to(store, "sent")
 
 
-@pytest.mark.parametrize("seconds", STEPS)
-async def test_a_word_is_waited_for_as_long_as_was_told(store: Store, clock: SetClock, seconds: float) -> None:
-    """Ten minutes, before and after the step counts."""
-    look, post = Echo(effects="none"), Echo(name="post", effects="once")
-    async with app_harness(store, clock, tools=(look, post), approval_seconds=600) as aldis:
-        aldis.model.script = [
-            calls(("echo", {"word": "a"})),
-            calls(("post", {"word": "b"})),
-            says("Not done."),
-        ]
-        await aldis.deliver(message("post it"))
-        await aldis.answered(1)
-        await set_clock(aldis, seconds)
-        await passes(aldis, STOOD)
-        await passes(aldis, 590 - STOOD)
-        assert len(aldis.model.asked) == 2
-        await passes(aldis, 11)
-        await aldis.answered(2)
-        assert post.ran == []
-
-
 # What disappears
 
 
@@ -161,21 +139,6 @@ async def test_a_clock_that_stays_ahead_is_believed(store: Store, clock: SetCloc
         assert await aldis.count("SELECT count(*) FROM history")
         await passes(aldis, 20)
         assert not await aldis.count("SELECT count(*) FROM history")
-
-
-async def test_retention_waits_for_the_clock_to_stand(store: Store, clock: SetClock) -> None:
-    """A year that is undone in time destroys nothing."""
-    async with app_harness(store, clock, settings={"history": {"retention_days": 30}}) as aldis:
-        await aldis.deliver(message("hello"))
-        await aldis.answered(1)
-        await aldis.quiet()
-        await set_clock(aldis, 365 * DAY)
-        await passes(aldis, 200)
-        await aldis.maintenance.tidy()
-        await set_clock(aldis, -365 * DAY)
-        await passes(aldis, STOOD)
-        await aldis.maintenance.tidy()
-        assert await aldis.count("SELECT count(*) FROM history")
 
 
 # Calendars
@@ -214,16 +177,3 @@ async def test_a_fresh_message_is_fresh_by_any_clock(store: Store, clock: SetClo
 
 
 # Health, and a store that fails
-
-
-async def test_a_step_that_cannot_be_written_down_does_not_count(store: Store, clock: SetClock) -> None:
-    """Own time and what waits stay together; it counts when the store can be written again."""
-    async with app_harness(store, clock) as aldis:
-        began_at = clock.now()
-        await set_clock(aldis, DAY)
-        await store.transaction(lambda repos: repos.own_time.execute("ALTER TABLE own_time RENAME TO away"))
-        await passes(aldis, STOOD)
-        assert clock.now() == began_at + timedelta(seconds=STOOD)
-        await store.transaction(lambda repos: repos.own_time.execute("ALTER TABLE away RENAME TO own_time"))
-        await passes(aldis, 2 * STOOD)
-        assert clock.now() == began_at + timedelta(days=1, seconds=3 * STOOD)

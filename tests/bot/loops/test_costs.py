@@ -9,10 +9,8 @@ from bot.chat import phrases
 from bot.clock import SetClock
 from bot.settings import BudgetSettings
 from store import Store
-from tests.bot.chat.turn_helpers import Desk, Echo, Scripted, calls, says
+from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.conftest import NOON
-from tests.ledger_sums import ledger_sum
 from tests.servers.envelopes import ALICE, BOB, CAROL, GROUP, Frame, delete, edit, message
 from tests.store.test_machine import limit_pages
 
@@ -81,15 +79,6 @@ async def test_a_completion_is_paid_though_its_tool_is_broken_off(
         assert len(aldis.model.asked) == (2 if how == "edited" else 1)
         aldis.model.gates["otherwise"].set()
         await aldis.quiet()
-
-
-async def test_what_came_too_late_for_the_journal_is_paid(store: Store, clock: SetClock) -> None:
-    """The question is taken back while a completion and the answer of its tool are on their way to the disk."""
-    desk = Desk(store, clock, Scripted([calls(("echo", {"word": "a"})), says("A.")]), (Echo(),))
-    turn = await desk.loaded()
-    await store.transaction(lambda repos: repos.journal.close(turn.id, "ignored", now=NOON))
-    assert not await desk.turns.keep(turn, await desk.answer(turn))
-    assert float((await store.read(ledger_sum)).cost_usd) == 0.022
 
 
 @pytest.mark.parametrize("kind", ["a step", "what a tool answers", "the answer"])

@@ -10,11 +10,9 @@ from bot.access.access import AccessList
 from bot.chat import phrases
 from bot.clock import SetClock
 from bot.commands import phrases as command_phrases
-from bot.errors import Disconnected
 from bot.events import MentionRange, PersonId
 from bot.models.base import Request
 from store import ConversationId, Store
-from tests.bot.chat.test_edits import on_disk
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import plain
 from tests.bot.loops.app_harness import Harness, app_harness
@@ -209,27 +207,6 @@ async def test_a_bare_mention_is_about_what_was_said_last(store: Store, clock: S
         assert "Peru" not in await asked(aldis, "Aldis?")
 
 
-async def test_a_mention_with_a_quote_is_about_what_is_quoted(store: Store, clock: SetClock) -> None:
-    """And about nothing that was said after it."""
-    async with app_harness(store, clock) as aldis:
-        [first, _] = await talked(aldis, "What is the capital of Peru?", "I like roses.")
-        question = await asked(aldis, "", mention=True, quote=quote_of(BOB, first, "What is the capital of Peru?"))
-        assert "(in answer to: 'What is the capital of Peru?')" in question
-        assert "roses" not in question
-
-
-async def test_what_disappeared_before_a_bare_mention_is_not_told(store: Store, clock: SetClock) -> None:
-    """Deleted, or by its timer."""
-    async with app_harness(store, clock) as aldis:
-        [said] = await talked(aldis, "What is the capital of Peru?")
-        await aldis.deliver(delete(said, author=BOB, group=GROUP))
-        await aldis.quiet()
-        assert "Peru" not in await asked(aldis, "", mention=True)
-        await talked(aldis, "What is the capital of Peru?", expires_in_seconds=60)
-        clock.move(61)
-        assert "Peru" not in await asked(aldis, "", mention=True)
-
-
 # Who may ask
 
 
@@ -239,30 +216,6 @@ async def heard_by(aldis: Harness, text: str, author: Person) -> list[str]:
     await aldis.deliver(message(text, author=author, group=GROUP))
     await aldis.quiet()
     return [reply.content.text for reply in aldis.transport.sent[before:]]
-
-
-@pytest.mark.parametrize("set_to", ["/who admins", "/pause"])
-async def test_a_notice_that_waits_to_be_sent_goes_with_what_it_quotes(
-    store: Store, clock: SetClock, path: Path, set_to: str
-) -> None:
-    """The bridge is away, and the question is taken back before the notice could go out."""
-    listed = AccessList(persons=frozenset({ALICE.uuid}), groups=frozenset({GROUP}), admins=frozenset({BOB.uuid}))
-    async with app_harness(store, clock, access=listed) as aldis:
-        await heard_by(aldis, set_to, BOB)
-        before = len(aldis.transport.sent)
-        aldis.transport.sends = [Disconnected("refused")]
-        asked = await aldis.deliver(message("Aldis, secret tulips?", author=CAROL, group=GROUP))
-        await aldis.until(lambda: not aldis.transport.sends)
-        await aldis.deliver(delete(asked, author=CAROL, group=GROUP))
-
-        async def is_carried_out() -> bool:
-            return await aldis.count("SELECT count(*) FROM inbox WHERE state IN ('waiting', 'claimed')") == 0
-
-        await eventually_found(is_carried_out)
-        clock.move(3600)
-        await aldis.quiet()
-        assert aldis.transport.sent[before:] == []
-    assert b"tulips" not in on_disk(path)
 
 
 async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) -> None:
@@ -288,25 +241,3 @@ async def test_who_may_ask_is_set_for_each_group(store: Store, clock: SetClock) 
             "Please write it like this: /who, /who all, /who admins or /who list"
         ]
         assert {"two", "three", "five"}.isdisjoint(" ".join(aldis.model.asked).replace("?", "").split())
-
-
-@pytest.mark.parametrize("how", ["/undo", "/retry", "deleted", "edited"])
-async def test_who_talked_beside_a_question_has_no_part_in_it(store: Store, clock: SetClock, how: str) -> None:
-    """What was said among others is taken up with the question that waits behind it: whoever said it takes back, asks
-    again or changes nothing of what somebody else has asked.
-    """
-    async with app_harness(store, clock) as aldis:
-        gate = aldis.model.gates["slow"] = asyncio.Event()
-        await aldis.deliver(message("Aldis, slow?", author=CAROL, group=GROUP))
-        await aldis.asked(1)
-        talk = await aldis.deliver(message("I like plums", author=BOB, group=GROUP))
-        await aldis.deliver(message("Aldis, what time?", group=GROUP))
-        gate.set()
-        await aldis.quiet()
-        frames = {
-            "deleted": delete(talk, author=BOB, group=GROUP),
-            "edited": edit("Figs", talk, author=BOB, group=GROUP),
-        }
-        await aldis.process(frames.get(how) or message(how, author=BOB, group=GROUP))
-        assert await aldis.count("SELECT count(DISTINCT turn_id) FROM history") == 2
-        assert (len(aldis.model.asked), aldis.transport.removed) == (2, [])

@@ -222,30 +222,6 @@ async def test_a_bridge_that_will_never_work_ends_the_loop(store: Store, clock: 
         await intake_of(transport, store, clock).run()
 
 
-async def test_a_receipt_proves_a_send_of_unknown_outcome(store: Store, clock: SetClock) -> None:
-    """The recipient's delivery receipt settles it; receipts are not kept."""
-    conversation = await store.conversation("direct:alice", now=NOON)
-
-    def doubt(repos: object) -> None:
-        from store import Repositories, TurnId  # noqa: PLC0415
-
-        assert isinstance(repos, Repositories)
-        repos.outbox.execute("INSERT INTO turns (conversation_id, state, started_at) VALUES (1, 'kept', 0)")
-        repos.outbox.put(conversation, TurnId(1), 0, b"reply", in_group=False, now=NOON)
-        [item] = repos.outbox.begin(now=NOON, limit=1)
-        repos.outbox.mark_unknown(item.id, due_at=NOON)
-
-    await store.transaction(doubt)
-    sent_at = int(NOON.timestamp() * 1000) + 50
-    counts = Counts()
-    transport = FakeTransport(streams=[[envelope(kind=Kind.RECEIPT, targets=(3, sent_at)), envelope("hi", 2)]])
-    async with running(intake_of(transport, store, clock, counts)):
-        await transport.until(lambda: transport.read == [2])
-    assert counts.all()["sends_proved"] == 1
-    assert (await store.read(lambda repos: repos.outbox.backlog())).items == 0
-    assert len(await kept(store)) == 1
-
-
 # What comes together
 
 
@@ -260,19 +236,6 @@ def commits_of(store: Store) -> list[int]:
 
     store.transaction = counted
     return counts
-
-
-async def test_what_comes_together_is_written_down_together(store: Store, clock: SetClock) -> None:
-    """One commit for all, in order, with receipts after it: a backlog is not read one by one."""
-    frames: list[Envelope | Exception] = [envelope(f"{number}", number) for number in range(1, 61)]
-    transport = FakeTransport(streams=[frames], come_together=True)
-    await store.conversation("direct:alice", now=NOON)
-    commits = commits_of(store)
-    async with running(intake_of(transport, store, clock)):
-        await transport.until(lambda: len(transport.read) == 60)
-    assert await kept(store) == frames
-    assert transport.read == [*range(1, 61)]
-    assert len(commits) == 1 + 2  # and what `kept` took
 
 
 async def in_doubt(store: Store, chat: str) -> None:
@@ -359,33 +322,6 @@ async def test_a_full_disk_holds_all_of_it(store: Store, clock: SetClock) -> Non
         await rename("away", "inbox")
         await transport.until(lambda: transport.read == [1, 2, 3])
     assert [kept.sent_at for kept in await kept(store)] == [1, 2, 3]
-
-
-async def test_what_comes_while_the_disk_refuses_the_rest_is_held_as_well(store: Store, clock: SetClock) -> None:
-    """It was taken from the bridge: it is stored with the others once there is room."""
-    refused, transaction = asyncio.Event(), store.transaction
-
-    class Late(FakeTransport):
-        async def envelopes(self) -> AsyncGenerator[Envelope]:
-            self.opened += 1
-            if self.opened == 1:
-                yield envelope("one", 1)
-                await refused.wait()
-                yield envelope("two", 2)
-            await self.stopping.wait()
-
-    async def full(_: Callable[[Repositories], T]) -> T:
-        refused.set()
-        await asyncio.sleep(0.05)
-        store.transaction = transaction
-        raise StoreFull("full")
-
-    await store.conversation("direct:alice", now=NOON)
-    store.transaction = full
-    transport = Late()
-    async with running(intake_of(transport, store, clock)):
-        await transport.until(lambda: transport.read == [1, 2])
-    assert [kept.sent_at for kept in await kept(store)] == [1, 2]
 
 
 # The end

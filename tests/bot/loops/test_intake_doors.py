@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from typing import Any, ClassVar
 
 import pytest
@@ -15,7 +14,7 @@ from bot.access.pairing import Callers, Pairing
 from bot.clock import SetClock
 from bot.errors import Disconnected, NotSent
 from bot.event_json import load_envelope
-from bot.events import Envelope, Kind, PersonId, SentId
+from bot.events import Envelope, Kind, PersonId
 from bot.loops.intake import Admission, Intake
 from bot.loops.maintenance import Membership
 from bot.metrics import Counts
@@ -259,15 +258,6 @@ async def test_new_members_are_learned_while_the_stream_is_open(store: Store, cl
     assert (await door.count(), door.counts.all()["unanswered_not_allowed"]) == (1, 1)
 
 
-async def test_the_stream_is_not_opened_while_nobody_knows_who_is_in(store: Store, clock: SetClock) -> None:
-    """A member must not be taken for a stranger because Aldis has just been started."""
-    transport = Harbour(streams=[[envelope("hi", 1, author="carol")]])
-    transport.known = [Disconnected("not yet"), Disconnected("not yet"), garden("carol")]
-    door = Door(store, clock, transport, allowed=WELCOME)
-    await _run(door, lambda: transport.read == [1])
-    assert (transport.asked, transport.opened) == (3, 1)
-
-
 async def test_a_bridge_that_never_tells_who_is_in_makes_nobody_deaf(store: Store, clock: SetClock) -> None:
     """After a few tries the others are heard all the same."""
     transport = Harbour(streams=[[envelope("hi", 1)]])
@@ -304,14 +294,6 @@ async def test_a_listed_number_belongs_to_who_came_with_it_first(
     assert "doctor" in told
     assert NUMBER not in caplog.text
     assert "mallory" not in caplog.text
-
-
-async def test_the_pin_outlives_a_restart(store: Store, clock: SetClock) -> None:
-    """Who was first is known from the store."""
-    await Door(store, clock, allowed=access(NUMBER)).take(called("alice", 1))
-    door = Door(store, clock, allowed=access(NUMBER))
-    await door.take(called("mallory", 2), called("alice", 3))
-    assert await door.count() == 2
 
 
 async def test_who_hides_or_changes_a_listed_number_stays_who_they_are(store: Store, clock: SetClock) -> None:
@@ -356,23 +338,6 @@ async def test_a_flood_leaves_a_bounded_number_of_rows_and_one_refusal(
     assert await door.refusals() == ([None] * 5 + ["too_many"]) * 2
 
 
-async def test_what_is_refused_gets_no_read_receipt(store: Store, clock: SetClock) -> None:
-    """Read means that it will be answered."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=1)))
-    await door.take(envelope("hi", 1), envelope("hi", 2), envelope("hi", 3))
-    await finished(door.intake)
-    assert door.transport.read == [1]
-
-
-async def test_deletions_come_in_when_messages_do_not(store: Store, clock: SetClock) -> None:
-    """What must be gone is gone; they are urgent, and bounded as well."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=2)))
-    await door.take(*(envelope("hi", n) for n in range(5)))
-    await door.take(*(envelope("hi", n, kind=Kind.DELETE) for n in range(50)))
-    kinds = [(kind, urgent) for kind, _, urgent, _ in await door.rows()]
-    assert kinds == [("message", 0)] * 3 + [("delete", 1)] * 20
-
-
 async def test_group_talk_is_no_reason_to_say_anything(store: Store, clock: SetClock) -> None:
     """Of what is too much in a group only what was meant for Aldis is refused aloud."""
     door = Door(store, clock, quota=Quota(LimitsSettings(conversation_messages_per_minute=3)))
@@ -403,14 +368,6 @@ async def test_a_flood_of_notes_keeps_no_message_out(store: Store, clock: SetClo
     assert [kind for kind, *_ in await door.rows()].count("message") == 1
 
 
-async def test_a_backlog_is_taken_whole(store: Store, clock: SetClock) -> None:
-    """What people wrote over an afternoon while Aldis was down comes in at once, and is no flood."""
-    door = Door(store, clock, quota=Quota(LimitsSettings(messages_per_minute=2, max_waiting=1000)))
-    start = int((NOON - timedelta(hours=5)).timestamp() * 1000)
-    await door.take(*(replace(envelope("hi", n), server_at=start + n * 60_000) for n in range(100)))
-    assert await door.refusals() == [None] * 100
-
-
 # What is written down with it
 
 
@@ -424,20 +381,3 @@ async def test_a_message_with_a_timer_says_when_it_ends(store: Store, clock: Set
     )
     noon = int(NOON.timestamp() * 1000)
     assert [(urgent, ends) for _, _, urgent, ends in await door.rows()] == [(0, noon + 30_000), (0, None), (1, None)]
-
-
-async def test_without_doors_the_list_alone_decides(store: Store, clock: SetClock) -> None:
-    """For the terminal: nobody is counted, nobody looked up."""
-    intake = Intake(
-        Harbour(),
-        store,
-        clock,
-        Counts(),
-        allowed=access(NUMBER, "*"),
-        name="Aldis",
-    )
-    await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE pins RENAME TO away"))
-    for n in range(130):
-        await intake.take(called("alice", SentId(n)))
-    [(count,)] = await store.read(lambda repos: repos.inbox.rows("SELECT count(*) FROM inbox"))
-    assert count == 130

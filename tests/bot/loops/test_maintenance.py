@@ -26,14 +26,6 @@ async def claim(store: Store) -> int | None:
     return None if claim is None else claim.turn
 
 
-async def test_at_start_every_claim_is_left_behind(store: Store, clock: SetClock) -> None:
-    """Only one process has the store: whoever held the claim is gone."""
-    await arrive(store)
-    assert await claim(store)
-    await maintenance_of(store, clock).recover()
-    assert await claim(store)
-
-
 async def test_a_claim_past_its_deadline_waits_again(store: Store, clock: SetClock) -> None:
     """And one within it is left alone."""
     await arrive(store)

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -76,24 +75,6 @@ async def test_a_picture_is_seen_and_remembered(store: Store, clock: SetClock) -
         assert last(aldis).media == ()
 
 
-async def test_after_a_restart_the_picture_comes_from_the_store(store: Store, clock: SetClock, path: Path) -> None:
-    """It is kept with its turn, sealed like every word."""
-    data = noise(200, 200)
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("Look", attachments=[file(aldis, data)]))
-        await aldis.answered(1)
-        await aldis.quiet()
-        [seen] = last(aldis).media
-    on_disk = b"".join(part.read_bytes() for part in path.parent.iterdir() if part.is_file())
-    assert seen.data[50:90] not in on_disk
-    async with app_harness(store, clock) as aldis:
-        await aldis.deliver(message("And now?"))
-        await aldis.answered(1)
-        [first, *_] = aldis.model.requests[-1].messages
-        assert isinstance(first, UserMessage)
-        assert first.media == (seen,)
-
-
 async def test_somebody_s_slow_files_keep_nobody_else_waiting(store: Store, clock: SetClock) -> None:
     """However many somebody sends, in however many conversations, another one's file is opened at once."""
     async with app_harness(store, clock) as aldis:
@@ -148,20 +129,6 @@ async def test_a_file_does_not_outlive_the_timer_of_its_message(store: Store, cl
         await aldis.until(lambda: not aldis.transport.files)
         assert aldis.transport.sent[-1].content.text == phrases.MESSAGE_EXPIRED.text
         assert await aldis.count("SELECT count(*) FROM inbox WHERE envelope IS NOT NULL") == 0
-
-
-async def test_a_long_text_is_read_once(store: Store, clock: SetClock) -> None:
-    """Phones send it as a file, too, which signal-cli keeps: it is no file of the person's, and is deleted."""
-    async with app_harness(store, clock) as aldis:
-        frame = message("How long is this? " * 200)
-        [twice] = frame["envelope"]["dataMessage"]["attachments"]
-        aldis.transport.files[twice["id"]] = b"How long is this? " * 200
-        await aldis.deliver(frame)
-        await aldis.answered(1)
-        assert last(aldis).text.count("How long is this?") == 200
-        assert "📎" not in last(aldis).text
-        await aldis.quiet()
-        await aldis.until(lambda: not aldis.transport.files)
 
 
 async def test_talk_of_others_is_never_opened(store: Store, clock: SetClock) -> None:

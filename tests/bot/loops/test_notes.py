@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -194,20 +193,6 @@ async def test_an_answer_that_comes_back_before_it_is_known_to_be_sent(owner: Ow
     assert await owner.taken() == ["In April?"]
     states = await owner.store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox"))
     assert states == [("sent", at)]
-
-
-async def test_a_crash_while_sending_does_not_make_aldis_answer_itself(path: Path, clock: SetClock) -> None:
-    """What was under way is in doubt after the next start; its words are still known."""
-    at = int(clock.now().timestamp() * 1000) + 5
-    async with reopened(path, clock) as owner:
-        await owner.sending("In April.")
-    async with reopened(path, clock) as again:
-        await again.store.transaction(
-            lambda repos: repos.outbox.mark_all_unknown(now=again.clock.now(), grace=timedelta(seconds=60))
-        )
-        await again.take(note("In April.", device=DEVICE, sent_at=at))
-        assert await again.taken() == []
-        assert again.counts.all()["unanswered_echo"] == 1
 
 
 async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:

@@ -13,14 +13,11 @@ from bot.chat import phrases
 from bot.clock import SetClock
 from bot.features.reminders.tool import Remind
 from bot.i18n import phrases as common_phrases
-from bot.i18n.catalogues import say
-from bot.i18n.language import Language, use_language
 from store import Store, open_store
 from tests.bot.chat.turn_helpers import Echo, calls, says
 from tests.bot.commands.test_commands import told
 from tests.bot.loops.app_harness import FIRST, Harness, app_harness
 from tests.servers.envelopes import ALDIS, BOB, GROUP, message, quote_of, reaction
-from tests.waiting import eventually_found
 
 NOTE = "it has asked this person whether these calls of tools may run"
 
@@ -262,31 +259,6 @@ async def test_a_yes_among_other_messages_is_none_for_the_model(store: Store, cl
         assert NOTE in str(request.messages)
 
 
-@pytest.mark.parametrize("language", ["de", "fr", "es"])
-async def test_it_is_shown_again_in_the_language_that_is_spoken(
-    store: Store, clock: SetClock, language: Language
-) -> None:
-    """With all that was shortened in it, and a thumb on it counts like one on the first."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await told(aldis, f"/language {language}")
-        aldis.model.script = [calls(("look", {"word": "page"})), wanted("post", "lamp" * 300)]
-        await told(aldis, "Aldis, ...")
-        clock.move(2)
-        await told(aldis, "Hm.")
-        clock.move(2)
-        heard = await told(aldis, "yes")
-        with use_language(language):
-            assert heard.startswith(say(phrases.STILL_OPEN))
-            assert say(phrases.SHORTENED_IN_FILE) in heard
-        assert say(phrases.STILL_OPEN) not in heard
-        assert [file.name for file in aldis.transport.sent[-1].files] == ["question.txt"]
-        await aldis.quiet_but(1)
-        aldis.model.script = [says("Done.")]
-        await agree(aldis, FIRST + len(aldis.transport.sent))
-        assert post.ran == ["lamp" * 300]
-
-
 async def test_in_a_group_each_has_their_own(store: Store, clock: SetClock) -> None:
     """Nobody amends what another was asked, and one's plain yes is not made ambiguous by another's question."""
     look, post, plan = tools()
@@ -301,51 +273,6 @@ async def test_in_a_group_each_has_their_own(store: Store, clock: SetClock) -> N
         await aldis.answered(3)
         await aldis.quiet_but(1)
         assert post.ran == ["Alice's"]
-
-
-async def test_an_amendment_survives_a_crash(store: Store, clock: SetClock) -> None:
-    """A life took it up and died: the old question is open until the new one is there, and then over."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        first = await asked(aldis)
-    await aldis.deliver(message("Change it to 19:00", quote=quote_of(ALDIS, first, "May I use post?")))
-    [claim], _ = await store.transaction(lambda repos: aldis.turns.claim(repos, busy=(), seconds=60))
-    assert claim.put_off
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
-        await aldis.maintenance.recover()
-        await aldis.answered(1)
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        await aldis.maintenance.recover()
-        assert await open_questions(aldis) == 1
-        clock.move(2)
-        await aldis.deliver(message("ok, do it"))
-        await aldis.answered(1)
-        await aldis.quiet()
-        assert post.ran == ["at 19:00"]
-
-
-async def test_a_yes_while_it_is_amended_is_a_yes_to_what_was_shown(store: Store, clock: SetClock) -> None:
-    """It came before the new question was there: that one is another."""
-    look, post, plan = tools()
-    async with app_harness(store, clock, tools=(look, post, plan)) as aldis:
-        first = await asked(aldis)
-        gate = asyncio.Event()
-        aldis.model.gates["19:00"] = gate
-        await aldis.deliver(message("Change it to 19:00"))
-        await aldis.asked(3)
-        await aldis.deliver(reaction("👍", first))
-
-        async def is_decided() -> bool:
-            return await open_questions(aldis) == 0
-
-        await eventually_found(is_decided)
-        aldis.model.script = [wanted("post", "at 19:00"), says("Done.")]
-        gate.set()
-        await aldis.answered(3)
-        await aldis.quiet_but(1)
-        assert post.ran == ["at 18:00"]
-        assert phrases.TAKES_PLACE.text not in aldis.transport.sent[1].content.text
 
 
 async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:

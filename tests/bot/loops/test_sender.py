@@ -20,7 +20,6 @@ from bot.signal.protocol import MissedRecipient
 from store import Repositories, Store, TurnId
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.conftest import NOON
-from tests.store.sends import confirm
 from tests.waiting import WAIT_SECONDS, eventually_found
 
 
@@ -79,17 +78,6 @@ async def come_to(store: Store, *wanted: str) -> None:
         return await states(store) == list(wanted)
 
     await eventually_found(has_come)
-
-
-async def test_parts_arrive_in_order_and_are_settled(store: Store, clock: SetClock) -> None:
-    """One after the other, with Signal's names written down."""
-    transport = FakeTransport()
-    await say(store, "one", "two", "three")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "sent", "sent", "sent")
-    assert [reply.content.text for reply in transport.sent] == ["one", "two", "three"]
-    rows = await store.read(lambda repos: repos.outbox.rows("SELECT sent_at FROM outbox ORDER BY id"))
-    assert rows == [(1001,), (1002,), (1003,)]
 
 
 async def test_a_slow_chat_holds_nobody_up(store: Store, clock: SetClock) -> None:
@@ -211,16 +199,6 @@ async def test_while_nothing_can_be_heard_no_grace_runs(store: Store, clock: Set
         assert len(transport.sent) == 1
 
 
-async def test_what_nobody_hears_of_is_sent_again_in_the_end(store: Store, clock: SetClock) -> None:
-    """After ten minutes an answer that may not have come counts more than one that may come twice."""
-    async with unheard(store, clock):
-        for _ in range(10):
-            assert await states(store) == ["unknown"]
-            clock.move(60)
-            await looked(store, clock)
-        await come_to(store, "sent")
-
-
 async def pass_until(store: Store, clock: SetClock, *ends: list[str]) -> None:
     """Time passes, by 90 seconds a look, until the states are one of these."""
 
@@ -241,18 +219,6 @@ async def looked(store: Store, clock: SetClock) -> None:
         return until == int(clock.now().timestamp() * 1000)
 
     await eventually_found(has_looked)
-
-
-async def test_a_proved_send_is_not_repeated(store: Store, clock: SetClock) -> None:
-    """The receipt settles it; the next part follows."""
-    transport = FakeTransport(sends=[SendUnknown("silence")])
-    await say(store, "one", "two")
-    async with running(sender_of(transport, store, clock)):
-        await come_to(store, "unknown", "waiting")
-        at = int(NOON.timestamp() * 1000) + 10
-        assert await store.transaction(lambda repos: confirm(repos, "direct:alice", (at,), clock.now()))
-        await come_to(store, "sent", "sent")
-    assert [reply.content.text for reply in transport.sent] == ["two"]
 
 
 async def test_a_send_that_stays_unknown_is_given_up(store: Store, clock: SetClock) -> None:
@@ -297,28 +263,6 @@ async def test_what_alone_does_not_go_out_is_given_up(store: Store, clock: SetCl
 
         await eventually_found(is_given_up)
     assert transport.tries < 4 * MAX_RESENDS
-
-
-class Mute(FakeTransport):
-    """A transport without receipts."""
-
-    receipt = None  # type: ignore[assignment]
-
-
-async def test_after_a_crash_a_send_under_way_is_unknown(store: Store, clock: SetClock) -> None:
-    """It waits for the grace period; a transport without receipts repeats it at once."""
-    await say(store, "one")
-    await store.transaction(lambda repos: repos.outbox.begin(now=NOON, limit=1))
-    sender = sender_of(FakeTransport(), store, clock)
-    await sender.recover()
-    async with running(sender):
-        await come_to(store, "unknown")
-    await store.transaction(lambda repos: repos.outbox.execute("UPDATE outbox SET state = 'sending'"))
-    transport = Mute()
-    sender = sender_of(transport, store, clock)
-    await sender.recover()
-    async with running(sender):
-        await come_to(store, "sent")
 
 
 async def test_draining_sends_what_is_due_and_ends(store: Store, clock: SetClock) -> None:
@@ -510,17 +454,13 @@ async def test_whom_a_message_to_a_group_missed_is_counted_and_not_sent_to_again
 NOTICE = phrases.MESSAGE_NOT_SENT.text
 
 
-def heard(transport: FakeTransport) -> list[str]:
-    return [reply.content.text for reply in transport.sent]
-
-
 async def test_people_are_told_at_once_of_what_is_refused(store: Store, clock: SetClock) -> None:
     """Once for an answer, however many of its parts are refused: another message may well go out."""
     transport = FakeTransport(sends=[Undeliverable("odd", reason="refused")] * 2)
     await say(store, "one", "two")
     async with running(sender_of(transport, store, clock)):
         await come_to(store, "dead", "dead", "sent")
-    assert heard(transport) == [NOTICE]
+    assert texts(transport) == [NOTICE]
 
 
 async def test_people_are_told_when_something_arrives_again(store: Store, clock: SetClock) -> None:
@@ -534,7 +474,7 @@ async def test_people_are_told_when_something_arrives_again(store: Store, clock:
         await come_to(store, "dead", "sent", "sent")
         await say(store, "three")
         await come_to(store, "dead", "sent", "sent", "sent")
-    assert heard(transport) == ["two", NOTICE, "three"]
+    assert texts(transport) == ["two", NOTICE, "three"]
 
 
 async def test_people_are_told_of_what_nobody_knows_the_end_of(store: Store, clock: SetClock) -> None:
@@ -543,4 +483,4 @@ async def test_people_are_told_of_what_nobody_knows_the_end_of(store: Store, clo
     await say(store, "one", "two")
     async with running(sender_of(transport, store, clock, max_resends=0)):
         await pass_until(store, clock, ["dead", "sent", "sent"])
-    assert heard(transport) == ["two", NOTICE]
+    assert texts(transport) == ["two", NOTICE]

@@ -156,16 +156,6 @@ async def test_an_old_bridge_is_told_of_and_is_no_problem(clock: SetClock, caplo
     assert caplog.text.count("signal-cli 0.14.6") == 1
 
 
-async def test_the_version_is_asked_for_again(clock: SetClock) -> None:
-    """A bridge is updated under a running Aldis."""
-    transport = FakeTransport(known_release=Release(bridge="signal_cli", version="0.14.6"))
-    watchdog = Watchdog(transport, seconds=lambda: 0.0, clock=clock)
-    await watchdog.look()
-    transport.known_release = Release(bridge="signal_cli", version="0.14.10")
-    await watchdog.look()
-    assert watchdog.concerns == ()
-
-
 # The loop
 
 

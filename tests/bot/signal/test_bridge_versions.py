@@ -65,11 +65,3 @@ def test_a_bridge_that_does_not_know_its_version(bridge: Bridge, version: str) -
     """It is told as unknown, and no more."""
     [concern] = warnings(Release(bridge=bridge, version=version), date(2026, 11, 22))
     assert (concern.is_urgent, "no telling how old" in concern.words) == (False, True)
-
-
-def test_the_other_bridge_has_an_age_of_its_own() -> None:
-    """By the releases of its own numbers."""
-    release = Release(bridge="rest_api", version="0.101")
-    assert warnings(release, date(2026, 11, 22)) == ()
-    [concern] = warnings(release, date(2027, 2, 1))
-    assert concern.words.startswith("signal-cli-rest-api 0.101 is 72 days old")

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Unfetchable
 from bot.events import File
-from bot.signal.files import Folder, data_uri, decode_file, files_in
+from bot.signal.files import Folder, data_uri, files_in
 from tests.servers.envelopes import ALICE, attachment, envelope, message, note, quote_of
 from tests.servers.signal_server import SentFile, file_of
 
@@ -56,25 +55,9 @@ def test_every_file_of_a_frame_is_found() -> None:
     assert [found.id for found in files_in(json.dumps(edited))] == [ids[5]["id"]]
 
 
-@pytest.mark.parametrize("raw", ["", "null", '{"envelope":[]}', json.dumps(message("hi"))])
-def test_a_frame_without_files_has_none(raw: str) -> None:
-    """Whatever it is."""
-    assert files_in(raw) == ()
-
-
 def test_a_frame_full_of_files_costs_a_bounded_time() -> None:
     """A stranger can send anything."""
     assert len(files_in(json.dumps(message("x", attachments=[attachment()] * 5000)))) == 64
-
-
-@pytest.mark.parametrize("text", ["", "no base64!", "QUJD RA", "ä"])
-def test_what_is_no_base64_is_no_file(text: str) -> None:
-    """An empty text is an empty file."""
-    if not text:
-        assert decode_file(text, 5) == b""
-        return
-    with pytest.raises(Unfetchable):
-        decode_file(text, 5)
 
 
 def kept(folder: Path) -> set[str]:
@@ -106,16 +89,6 @@ def test_what_is_no_bare_name_is_not_deleted(tmp_path: Path, id_: str) -> None:
         path.write_bytes(b"x")
     Folder(inner).delete(id_)
     assert {path.name for path in tmp_path.rglob("*") if path.is_file()} == {"outside", ".hidden", "side"}
-
-
-def test_a_link_out_of_the_folder_leads_nowhere(tmp_path: Path) -> None:
-    """The link goes, what it points to stays."""
-    inner, outside = tmp_path / "folder", tmp_path / "outside"
-    inner.mkdir()
-    outside.write_bytes(b"x")
-    (inner / "a1").symlink_to(outside)
-    Folder(inner).delete("a1")
-    assert (outside.exists(), list(inner.iterdir())) == (True, [])
 
 
 def test_a_folder_that_is_none_deletes_nothing(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

@@ -260,16 +260,6 @@ async def test_a_bridge_that_is_silent_while_it_links_needs_no_new_code(server: 
     await linking.aclose()
 
 
-async def test_a_code_that_was_scanned_when_nobody_waited_any_more(server: SignalRestApi) -> None:
-    """An operator who has scanned the last one a moment too late need not do it again: the account is there."""
-    server.accounts.clear()
-    linking = RestApiLinking(server.url, poll_seconds=0.01)
-    await linking.start_link("Aldis")
-    await server.scan(ACCOUNT)
-    assert await linking.finish_link(await linking.start_link("Aldis"), "Aldis") == ACCOUNT
-    await linking.aclose()
-
-
 async def test_linking_that_does_not_succeed(server: SignalRestApi) -> None:
     """A phone that never comes, an answer without the address, and no server: again."""
     linking = RestApiLinking(server.url, poll_seconds=0.01, scan_seconds=0.1)

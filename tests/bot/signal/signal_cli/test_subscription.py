@@ -294,19 +294,6 @@ async def test_what_is_no_frame_is_passed_over(tmp_path: Path) -> None:
     assert transport.stream.unreadable == 8
 
 
-async def test_what_came_right_before_the_end_of_the_connection_is_handed_on(tmp_path: Path) -> None:
-    """A signal-cli that dies has fetched it, and nobody else will."""
-
-    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        call = json.loads(await reader.readline())
-        said = json.dumps({"jsonrpc": "2.0", "result": 4, "id": call["id"]}).encode() + b"\n"
-        writer.write(said + b"".join(wrapped(frame) for frame in numbered(30)))
-
-    async with use_language(script, tmp_path) as url:
-        came = await received(transport_to(url), 30)
-    assert len(came) == 30
-
-
 async def mute(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
     await reader.read()
 
@@ -328,19 +315,6 @@ async def test_a_socket_that_does_not_answer(tmp_path: Path, script: Script) -> 
             await bridge_at(url, timeout_seconds=0.2)
         with pytest.raises(SendUnknown):
             await transport.send(reply())
-
-
-@pytest.mark.parametrize("error", [{"code": -32601}, {"code": -32603}, {"code": "?"}])
-async def test_a_subscription_that_is_refused(tmp_path: Path, error: object) -> None:
-    """It may pass."""
-
-    async def script(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while line := await reader.readline():
-            writer.write(json.dumps({"error": error, "id": json.loads(line)["id"]}).encode() + b"\n")
-
-    async with use_language(script, tmp_path) as url:
-        with pytest.raises(Disconnected):
-            await received(transport_to(url), 1)
 
 
 @pytest.mark.parametrize("url", ["unix:///nowhere/socket", "tcp://127.0.0.1:1", "tcp://localhost:1"])
