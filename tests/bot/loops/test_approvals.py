@@ -248,6 +248,3 @@ async def test_a_word_on_a_question_is_none_to_the_next_of_its_turn(store: Store
         await aldis.deliver(reaction("👍", QUESTION + 1, group=GROUP))
         await aldis.quiet()
         assert post.ran == ["hello", "the family's secrets"]
-
-
-"""What may happen to a turn that waits for a word, and is no yes or no."""

@@ -346,17 +346,6 @@ async def test_a_stop_takes_in_what_is_under_way(store: Store, clock: SetClock) 
     assert (transport.opened, transport.closed) == (1, 1)
 
 
-async def test_a_stop_ends_a_pause(store: Store, clock: SetClock) -> None:
-    """A bridge that is away keeps nobody waiting."""
-    transport = FakeTransport(streams=[[Disconnected("gone")]])
-    intake = Intake(transport, store, clock, Counts(), allowed=ALLOWED, name="Aldis", pause_factor=10_000)
-    async with running(intake) as task:
-        await eventually(lambda: intake.pauses)
-        intake.stop()
-        await task
-    assert transport.opened == 1
-
-
 async def test_a_stop_tries_once_more_to_write_down_what_it_holds(store: Store, clock: SetClock) -> None:
     """Nobody else has it any more."""
     await store.transaction(lambda repos: repos.inbox.execute("ALTER TABLE inbox RENAME TO away"))

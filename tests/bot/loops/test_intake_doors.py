@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -16,7 +16,6 @@ from bot.errors import Disconnected, NotSent
 from bot.event_json import load_envelope
 from bot.events import Envelope, Kind, PersonId
 from bot.loops.intake import Admission, Intake
-from bot.loops.maintenance import Membership
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.protocol import Group
@@ -24,7 +23,6 @@ from bot.unanswered import REASONS
 from store import ConversationId, Repositories, Store
 from tests.bot.loops.fake_transport import ACCOUNT, FakeTransport, envelope
 from tests.conftest import NOON
-from tests.waiting import eventually
 
 NUMBER = "+15550100002"
 
@@ -57,8 +55,6 @@ def garden(*members: str) -> tuple[Group, ...]:
 class Door:
     """An intake in front of a store, and what has become of what it took."""
 
-    takes_together: ClassVar[bool] = False
-    """Whether what a test hands in at once has come at once."""
     store: Store
     clock: SetClock
     transport: Harbour = field(default_factory=Harbour)
@@ -82,11 +78,7 @@ class Door:
         )
 
     async def take(self, *envelopes: Envelope) -> None:
-        if self.takes_together:
-            await self.intake.take(*envelopes)
-            return
-        for each in envelopes:
-            await self.intake.take(each)
+        await self.intake.take(*envelopes)
 
     async def rows(self) -> list[tuple[Any, ...]]:
         """The kind, the refusal, the urgency and the end of every row of the inbox."""
@@ -98,12 +90,6 @@ class Door:
 
     async def count(self) -> int:
         return len(await self.rows())
-
-
-@pytest.fixture(params=[False, True], ids=["one by one", "together"], autouse=True)
-def _together(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether envelopes come together decides nothing of what becomes of them."""
-    monkeypatch.setattr(Door, "takes_together", request.param, raising=False)
 
 
 async def finished(intake: Intake) -> None:
@@ -142,27 +128,19 @@ async def test_a_stranger_is_given_one_code_and_leaves_no_row(store: Store, cloc
     assert door.transport.read == []
 
 
-@pytest.mark.parametrize(
-    "frame",
-    [
+async def test_only_a_direct_message_with_words_gets_a_code(store: Store, clock: SetClock) -> None:
+    """A stranger in a group gets nothing ever, and frames without words are no question."""
+    door = Door(store, clock, pairing=Pairing())
+    kinds = (Kind.EDIT, Kind.REACTION, Kind.DELETE, Kind.TIMER, Kind.OTHER)
+    await door.take(
         envelope("Aldis, hi", author="mallory", chat="group:H"),
-        envelope("hi", author="mallory", kind=Kind.EDIT),
-        envelope("hi", author="mallory", kind=Kind.REACTION),
-        envelope("hi", author="mallory", kind=Kind.DELETE),
-        envelope("hi", author="mallory", kind=Kind.TIMER),
-        envelope("hi", author="mallory", kind=Kind.OTHER),
+        *(envelope("hi", author="mallory", kind=kind) for kind in kinds),
         envelope("", author="mallory"),
         envelope("unreadable", author="mallory"),
         envelope("hi", author="mallory", chat="direct:alice"),
         envelope("hi", author="mallory", from_self=True),
         envelope("hi", author=None),
-    ],
-    ids=["group", "edit", "reaction", "delete", "timer", "other", "empty", "unreadable", "other chat", "own", "nobody"],
-)
-async def test_only_a_direct_message_with_words_gets_a_code(store: Store, clock: SetClock, frame: Envelope) -> None:
-    """A stranger in a group gets nothing ever, and frames without words are no question."""
-    door = Door(store, clock, pairing=Pairing())
-    await door.take(frame)
+    )
     await finished(door.intake)
     assert (door.transport.sent, await door.count()) == ([], 0)
 
@@ -236,26 +214,6 @@ async def test_members_of_a_listed_group_may_write_from_the_first_message_on(sto
     await _run(door, lambda: transport.read == [1])
     assert await door.count() == 1
     assert transport.asked == 1
-
-
-async def test_new_members_are_learned_while_the_stream_is_open(store: Store, clock: SetClock) -> None:
-    """Again and again; a bridge that does not tell for once changes nothing, and who left is out."""
-    transport = Harbour()
-    transport.known = [garden("carol"), Disconnected("away"), garden("dave")]
-    door = Door(store, clock, transport, allowed=WELCOME)
-    membership = Membership(transport, store, clock, WELCOME, pause_seconds=0.01)
-    membership.on_groups = door.intake.learn_groups
-    looking = asyncio.create_task(membership.run())
-
-    def has_looked() -> bool:
-        store.wakeups["members"].set()
-        return transport.asked >= 3
-
-    await eventually(has_looked)
-    looking.cancel()
-    await asyncio.wait([looking])
-    await door.take(envelope("hi", 1, author="dave"), envelope("hi", 2, author="carol"))
-    assert (await door.count(), door.counts.all()["unanswered_not_allowed"]) == (1, 1)
 
 
 async def test_a_bridge_that_never_tells_who_is_in_makes_nobody_deaf(store: Store, clock: SetClock) -> None:
@@ -357,15 +315,6 @@ async def test_a_full_queue_is_told_once_and_takes_nothing_more(store: Store, cl
     await door.take(replace(envelope("/stop", 20), is_command=True), envelope("hi", 21, author="bob"))
     assert await door.refusals() == [None] * 3 + ["queue_full", None, None]
     assert door.counts.all()["unanswered_queue_full"] == 7
-
-
-async def test_a_flood_of_notes_keeps_no_message_out(store: Store, clock: SetClock) -> None:
-    """One person's reactions and edits wait by themselves: what others write is not refused because of them."""
-    door = Door(store, clock, allowed=access("alice", "bob"), quota=Quota(LimitsSettings(max_waiting=3)))
-    notes = (envelope("hi", n, chat="group:G", kind=Kind.REACTION) for n in range(40))
-    await door.take(*notes, envelope("Aldis, hi", 50, author="bob", chat="group:G"))
-    assert await door.refusals() == [None] * 31
-    assert [kind for kind, *_ in await door.rows()].count("message") == 1
 
 
 # What is written down with it

@@ -1,14 +1,17 @@
-"""Membership: the bridge is asked who is in its groups when a receipt depends on it, and not for nothing."""
+"""Membership: the bridge is asked who is in its groups when something depends on it, and listed groups are joined."""
 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.access.access import AccessList
+import pytest
+
+from bot.access.access import AccessList, accepts
 from bot.clock import SetClock
-from bot.events import PersonId
+from bot.errors import Disconnected
+from bot.events import ChatId, PersonId
 from bot.loops.maintenance import Membership
 from bot.signal.protocol import Group
 from store import Repositories, Store, TurnId
@@ -18,7 +21,7 @@ from tests.conftest import NOON
 from tests.store.sends import confirm
 from tests.waiting import eventually, eventually_found
 
-LISTED = AccessList(persons=frozenset(), groups=frozenset())
+LISTED = AccessList(persons=frozenset(), groups=frozenset({"G"}))
 
 
 @dataclass
@@ -37,8 +40,8 @@ def group(id_: str, *people: str, is_complete: bool = True) -> Group:
 
 
 @asynccontextmanager
-async def running(transport: FakeTransport, store: Store, clock: SetClock) -> AsyncGenerator[None]:
-    task = asyncio.create_task(Membership(transport, store, clock, LISTED, pause_seconds=0.01).run())
+async def running(membership: Membership) -> AsyncGenerator[None]:
+    task = asyncio.create_task(membership.run())
     try:
         yield
     finally:
@@ -47,7 +50,7 @@ async def running(transport: FakeTransport, store: Store, clock: SetClock) -> As
 
 
 async def doubted(store: Store, clock: SetClock) -> None:
-    """A send to the group G of which nobody knows what became of it."""
+    """It is not known what became of a send to the group G, and Alice confirms what may be that."""
     conversation = await store.conversation("group:G", now=NOON)
 
     def doubt(repos: Repositories) -> None:
@@ -58,10 +61,6 @@ async def doubted(store: Store, clock: SetClock) -> None:
 
     await store.transaction(doubt)
     clock.move(1)
-
-
-async def confirmed(store: Store, clock: SetClock) -> None:
-    """Somebody confirms what may be that send."""
     now = clock.now()
     await store.transaction(lambda repos: confirm(repos, "direct:alice", [millis(now)], now))
 
@@ -70,27 +69,78 @@ async def is_sent(store: Store) -> bool:
     return await store.read(lambda repos: repos.outbox.rows("SELECT state FROM outbox")) == [("sent",)]
 
 
-async def test_a_receipt_of_somebody_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
-    """A send in doubt alone is none; when the bridge has told, the receipt proves the send."""
-    transport = Asked()
-    async with running(transport, store, clock):
+async def test_a_receipt_of_a_person_unknown_is_a_reason_to_ask(store: Store, clock: SetClock) -> None:
+    """When the bridge has listed the group, the receipt proves the send; the intake learns of every list."""
+    transport, learned = Asked(), list[object]()
+    membership = Membership(transport, store, clock, LISTED, pause_seconds=0.01)
+    membership.on_groups = learned.append
+    async with running(membership):
         await eventually(lambda: transport.looks == 1)
         transport.known_groups = (group("G", "alice"), group("elsewhere", "bob"))
         await doubted(store, clock)
-        assert transport.looks == 1
-        await confirmed(store, clock)
         await eventually_found(lambda: is_sent(store))
-    assert transport.looks == 2
+    assert learned == [(), *[transport.known_groups] * (transport.looks - 1)]
 
 
 async def test_a_list_that_leaves_people_out_counts_for_nothing(store: Store, clock: SetClock) -> None:
-    """Whoever is not named in it may be in the group all the same: it proves nothing, and disproves nothing."""
+    """Who is not named in it may be in the group all the same: it proves nothing, and disproves nothing."""
     transport = Asked(known_groups=(group("G", "bob", is_complete=False),))
     await doubted(store, clock)
-    await confirmed(store, clock)
-    await Membership(transport, store, clock, LISTED, pause_seconds=0.01).look()
+    membership = Membership(transport, store, clock, LISTED)
+    await membership.look()
     assert not await is_sent(store)
     assert await store.read(lambda repos: repos.outbox.rows("SELECT count(*) FROM receipts")) == [(1,)]
     transport.known_groups = (group("G", "alice"),)
-    await Membership(transport, store, clock, LISTED, pause_seconds=0.01).look()
+    await membership.look()
     assert await is_sent(store)
+
+
+# Invitations
+
+
+@pytest.mark.parametrize(
+    ("groups", "people", "is_note", "expected"),
+    [
+        ({"G"}, set(), False, True),
+        ({"g"}, {"alice"}, False, False),
+        (set(), {"alice"}, False, False),
+        ({"*"}, set(), False, False),
+        ({"*"}, {"alice"}, False, True),
+        ({"*"}, {"carol"}, False, False),
+        ({"*"}, {"*"}, False, False),
+        ({"G"}, set(), True, False),
+    ],
+)
+def test_which_invitation_is_accepted(groups: set[str], people: set[str], is_note: bool, expected: bool) -> None:
+    """To a listed group; where every group is listed, only one with a person in it who is listed, too."""
+    for persons, admins in ((people, set[str]()), (set[str](), people)):
+        allowed = AccessList(
+            persons=frozenset(persons), groups=frozenset(groups), admins=frozenset(admins), note_to_self=is_note
+        )
+        assert accepts(group("G", "alice", "bob"), allowed) is expected
+
+
+async def test_a_bridge_that_lists_nothing_is_asked_again(
+    store: Store, clock: SetClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An invitation that was withdrawn holds up no other one; no id of a group is logged."""
+    transport = FakeTransport(directory_fails=Disconnected("gone"), closed_groups=frozenset({"secret"}))
+    transport.known_invitations = [group("secret", "alice"), group("G", "alice")]
+    allowed = replace(LISTED, groups=frozenset({"G", "secret"}))
+    membership = Membership(transport, store, clock, allowed, pause_seconds=0.01)
+    async with running(membership):
+        await eventually(lambda: transport.invitations_asked == 1)
+        transport.directory_fails = None
+        membership.notice(ChatId("group:G"))
+        await eventually(lambda: {one.id for one in transport.known_groups} == {"G"})
+    assert "gone" in caplog.text
+    assert "could not be accepted" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_where_no_group_is_listed_nothing_is_joined(store: Store, clock: SetClock) -> None:
+    """Nor where the account is a person's own."""
+    transport = FakeTransport(known_invitations=[group("G", "alice")])
+    for allowed in (replace(LISTED, groups=frozenset()), replace(LISTED, note_to_self=True)):
+        await Membership(transport, store, clock, allowed).look()
+    assert (transport.invitations_asked, transport.known_groups) == (0, ())

@@ -3,9 +3,8 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ from bot.loops.intake import Admission, Intake
 from bot.metrics import Counts
 from bot.settings import LimitsSettings
 from bot.signal.envelope import FrameReader
-from store import OutboxItem, Store, open_store
+from store import OutboxItem, Store
 from tests.bot.loops.fake_transport import FakeTransport
 from tests.bot.signal.bridges import OWN_ACCOUNT
 from tests.conftest import NOON
@@ -49,6 +48,7 @@ class Owner:
     clock: SetClock
     desk: Desk = field(default_factory=Desk)
     counts: Counts = field(default_factory=Counts)
+    allowed: AccessList = OWN
     intake: Intake = field(init=False)
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ class Owner:
             self.store,
             self.clock,
             self.counts,
-            allowed=OWN,
+            allowed=self.allowed,
             name="Aldis",
             admission=Admission(quota=Quota(LimitsSettings()), pairing=Pairing()),
         )
@@ -95,23 +95,12 @@ class Owner:
 
         return await self.store.transaction(begun)
 
-    async def sent(self, item: OutboxItem, sent_at: int) -> None:
-        await self.store.transaction(lambda repos: repos.outbox.mark_sent(item.id, sent_at, now=self.clock.now()))
-
 
 @pytest.fixture
 async def owner(store: Store, clock: SetClock) -> AsyncGenerator[Owner]:
     owner = Owner(store, clock)
     yield owner
     await owner.intake.aclose()
-
-
-@asynccontextmanager
-async def reopened(path: Path, clock: SetClock) -> AsyncGenerator[Owner]:
-    async with open_store(path, realm="signal") as store:
-        owner = Owner(store, clock)
-        yield owner
-        await owner.intake.aclose()
 
 
 @pytest.mark.parametrize(
@@ -156,43 +145,34 @@ async def test_files_of_other_chats_are_deleted_unseen(owner: Owner) -> None:
 async def test_a_stranger_leaves_no_file(store: Store, clock: SetClock) -> None:
     """Where the account is Aldis's own: what may not come in costs no byte on the disk, either."""
     desk, item = Desk(reader=FrameReader(OWN_ACCOUNT, "Aldis")), attachment()
-    intake = Intake(
-        desk,
-        store,
-        clock,
-        Counts(),
-        allowed=AccessList(persons=frozenset({CAROL.uuid}), groups=frozenset()),
-        name="Aldis",
-    )
-    for frame in (message("look", attachments=[item]), message("look", author=CAROL, attachments=[attachment()])):
-        envelope = desk.reader.envelope(json.dumps(frame))
-        assert envelope is not None
-        await intake.take(envelope)
-    while intake._aside:
-        await asyncio.sleep(0)
+    allowed = AccessList(persons=frozenset({CAROL.uuid}), groups=frozenset())
+    owner = Owner(store, clock, desk, allowed=allowed)
+    await owner.take(message("look", attachments=[item]))
+    await owner.take(message("look", author=CAROL, attachments=[attachment()]))
+    await owner.finished()
     assert desk.discarded == [item["id"]]
 
 
-async def test_an_answer_that_comes_back_is_no_question(path: Path, clock: SetClock) -> None:
-    """Known by its time, also after a restart, when nobody but the store remembers."""
-    async with reopened(path, clock) as owner:
-        item = await owner.sending("In April.")
-        await owner.sent(item, 1234)
-    async with reopened(path, clock) as again:
-        await again.take(note("In April.", device=DEVICE, sent_at=1234))
-        await again.take(note("In April.", device=2, sent_at=1235))
-        assert await again.taken() == ["In April."]
-
-
-async def test_an_answer_that_comes_back_before_it_is_known_to_be_sent(owner: Owner) -> None:
-    """Known by its words while it is under way, and proved to have gone out."""
-    await owner.sending("In April.")
-    at = int(owner.clock.now().timestamp() * 1000) + 5
-    await owner.take(note("In April.", device=DEVICE, sent_at=at))
-    await owner.take(note("In April?", device=2, sent_at=at + 1))
-    assert await owner.taken() == ["In April?"]
-    states = await owner.store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox"))
-    assert states == [("sent", at)]
+async def test_an_answer_that_comes_back_is_no_question(store: Store, clock: SetClock) -> None:
+    """Known by its time, also after a restart; before that, and in doubt after a crash, by its words, which proves
+    that it went out.
+    """
+    owner = Owner(store, clock)
+    item = await owner.sending("In April.")
+    await store.transaction(lambda repos: repos.outbox.mark_sent(item.id, 1234, now=clock.now()))
+    again, at = Owner(store, clock), int(clock.now().timestamp() * 1000)
+    await again.take(note("In April.", device=DEVICE, sent_at=1234))
+    await again.take(note("In April.", device=2, sent_at=1235))
+    await again.sending("In June.")
+    await again.take(note("In June.", device=DEVICE, sent_at=at + 5))
+    await again.take(note("In June?", device=2, sent_at=at + 6))
+    await again.sending("In July.")
+    await store.transaction(lambda repos: repos.outbox.mark_all_unknown(now=NOON, grace=timedelta(seconds=60)))
+    await again.take(note("In July.", device=DEVICE, sent_at=at + 7))
+    assert await again.taken() == ["In April.", "In June?"]
+    assert again.counts.all()["unanswered_echo"] == 3
+    states = await store.read(lambda repos: repos.outbox.rows("SELECT state, sent_at FROM outbox"))
+    assert states == [("sent", 1234), ("sent", at + 5), ("sent", at + 7)]
 
 
 async def test_the_phone_that_shows_an_answer_proves_it(owner: Owner) -> None:

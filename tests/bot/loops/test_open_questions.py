@@ -285,6 +285,7 @@ async def test_time_and_stop_end_it(store: Store, clock: SetClock) -> None:
         await aldis.maintenance.expire()
         await aldis.answered(3)
         await aldis.quiet()
+        assert "did not answer in time" in str(aldis.model.requests[-1].messages[-1])
         first = await asked(aldis)
         await told(aldis, "how are you?")
         assert await told(aldis, "/stop") == common_phrases.STOPPED.text
