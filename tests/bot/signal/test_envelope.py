@@ -97,27 +97,25 @@ HEART = Reacted(
 
 ROSE = "a contact: Rose Thorne; Seed bank; phone +15550100777; email rose@garden.example"
 
+NOTHING = """
+call_offer dm_text_null_source edit_sync group_update group_update_no_name pin_message poll_terminate poll_vote
+quote_image_sync story_image story_reply_dm story_text sync_contacts sync_empty sync_note_to_self sync_read
+sync_sent_dm sync_sent_group typing_started_dm typing_stopped_group
+"""
+
 BECOMES: dict[str, tuple[Kind, Event | None]] = {
+    **dict.fromkeys(NOTHING.split(), (Kind.OTHER, None)),
     "admin_delete_group": (Kind.DELETE, Deleted(author=ALICE_ID, chat=IN_GROUP, target=SentId(1789999990000))),
     "attachment_image": (Kind.MESSAGE, said("our first tomatoes", attachments=(PICTURE,))),
     "attachment_image_old_signal_cli": (Kind.MESSAGE, said("our first tomatoes", attachments=(PICTURE,))),
     "attachment_voice_note": (Kind.MESSAGE, said("", attachments=(VOICE,))),
-    "call_offer": (Kind.OTHER, None),
-    "contact": (
-        Kind.MESSAGE,
-        said(
-            "",
-            extras=(ROSE,),
-        ),
-    ),
+    "contact": (Kind.MESSAGE, said("", extras=(ROSE,))),
     "dm_text": (Kind.MESSAGE, said("when do I sow beans?")),
-    "dm_text_null_source": (Kind.OTHER, None),
     "dm_text_uuid_only": (
         Kind.MESSAGE,
         said("hello from Carol", chat=ChatId(CAROL.chat), author=CAROL_ID, name="Carol"),
     ),
     "edit_dm": (Kind.EDIT, Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?"))),
-    "edit_sync": (Kind.OTHER, None),
     "edit_with_image": (
         Kind.EDIT,
         Edited(target=SentId(1790000005000), message=said("when do I sow broad beans?", attachments=(PICTURE,))),
@@ -128,8 +126,6 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     ),
     "expiration_update_dm": (Kind.TIMER, TimerChanged(author=ALICE_ID, chat=DIRECT, expires_in_seconds=86400)),
     "group_text": (Kind.MESSAGE, said("who waters on Sunday?", chat=IN_GROUP)),
-    "group_update": (Kind.OTHER, None),
-    "group_update_no_name": (Kind.OTHER, None),
     "link_preview": (Kind.MESSAGE, said("see https://garden.example/beans please")),
     "location": (
         Kind.MESSAGE,
@@ -143,13 +139,10 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     "long_text_old_signal_cli": (Kind.MESSAGE, said(LONG[:2000], attachments=(LONG_FILE,))),
     "mention_group": (Kind.MESSAGE, said("what grows in shade?", chat=IN_GROUP, mentions_me=True)),
     "mention_missing_bug": (Kind.MESSAGE, said("\ufffc  what grows in shade?", chat=IN_GROUP)),
-    "pin_message": (Kind.OTHER, None),
     "poll_create": (
         Kind.MESSAGE,
         said("", chat=IN_GROUP, extras=("a poll (several answers allowed): Which day? — 1. Saturday, 2. Sunday",)),
     ),
-    "poll_terminate": (Kind.OTHER, None),
-    "poll_vote": (Kind.OTHER, None),
     "quote_dm": (
         Kind.MESSAGE,
         said(
@@ -158,7 +151,6 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
             quotes_me=True,
         ),
     ),
-    "quote_image_sync": (Kind.OTHER, None),
     "reaction_dm": (Kind.REACTION, HEART),
     "reaction_group_uuid_only": (Kind.REACTION, replace(HEART, author=CAROL_ID, chat=IN_GROUP, emoji="👀")),
     "reaction_remove": (Kind.REACTION, replace(HEART, removed=True)),
@@ -177,21 +169,9 @@ BECOMES: dict[str, tuple[Kind, Event | None]] = {
     "receipt_viewed": (Kind.RECEIPT, Receipt(author=ALICE_ID, what="viewed", targets=(SentId(1789999980000),))),
     "remote_delete": (Kind.DELETE, Deleted(author=ALICE_ID, chat=DIRECT, target=SentId(1790000005000))),
     "sticker": (Kind.MESSAGE, said("", sticker=True)),
-    "story_image": (Kind.OTHER, None),
-    "story_reply_dm": (Kind.OTHER, None),
-    "story_text": (Kind.OTHER, None),
-    "sync_contacts": (Kind.OTHER, None),
-    "sync_empty": (Kind.OTHER, None),
-    "sync_note_to_self": (Kind.OTHER, None),
-    "sync_read": (Kind.OTHER, None),
-    "sync_sent_dm": (Kind.OTHER, None),
-    "sync_sent_group": (Kind.OTHER, None),
     "text_styles": (Kind.MESSAGE, said("sow now, water later")),
-    "typing_started_dm": (Kind.OTHER, None),
-    "typing_stopped_group": (Kind.OTHER, None),
     "view_once_image": (Kind.MESSAGE, said("", view_once=True)),
 }
-NO_ENVELOPE = {"rest_error_frame"}
 
 
 def peek(frame: Frame | str, own_uuid: PersonId | None = ALDIS_ID, *, takes_notes: bool = False) -> Envelope | None:
@@ -219,7 +199,7 @@ def timeless(found: Event | None) -> Event | None:
 
 def test_every_fixture_has_its_line() -> None:
     """No kind of frame is in the folder without a word on what it must become, and none is promised without one."""
-    assert {path.stem for path in FIXTURES.glob("*.json")} == BECOMES.keys() | NO_ENVELOPE
+    assert {path.stem for path in FIXTURES.glob("*.json")} == BECOMES.keys() | {"rest_error_frame"}
 
 
 @pytest.mark.parametrize("name", sorted(BECOMES))
@@ -236,36 +216,23 @@ def test_a_frame_becomes_what_the_table_says(name: str) -> None:
         assert heard(frame).sent_at == found.sent_at
 
 
-@pytest.mark.parametrize("name", sorted(NO_ENVELOPE))
-def test_a_frame_without_an_envelope_is_none(name: str) -> None:
-    """What the bridge says of itself is told apart from what people say."""
-    assert peek(fixture(name)) is None
-
-
 @pytest.mark.parametrize(
     ("text", "mentions", "becomes"),
     [
         pytest.param("￼￼ go", [mention_of(ALDIS), mention_of(ALDIS, 1)], "go", id="own mention twice in front"),
         pytest.param("￼ hi", [mention_of(ALDIS)], "hi", id="own mention in front is left out"),
-        pytest.param("￼, hi", [mention_of(ALDIS)], "hi", id="with its comma"),
-        pytest.param("￼", [mention_of(ALDIS)], "", id="nothing but the mention"),
         pytest.param("ask ￼ now", [mention_of(ALDIS, 4)], "ask @Aldis now", id="own mention within"),
         pytest.param("🪴🪴 ￼!", [mention_of(BOB, 5)], "🪴🪴 @Bob!", id="characters of two units before"),
         pytest.param("￼ and ￼", [mention_of(BOB, 6), mention_of(ALDIS)], "and @Bob", id="several, in any order"),
-        pytest.param("￼￼ go", [mention_of(ALDIS), mention_of(BOB, 1)], "@Bob go", id="side by side"),
         pytest.param("a ￼", [mention_of(BOB, 2), mention_of(ALICE, 2)], "a @Bob", id="twice the same place"),
-        pytest.param("a b", [mention_of(BOB, 1)], "a b", id="not at a placeholder"),
         pytest.param("￼ b", [mention_of(BOB, 900)], "￼ b", id="outside the text"),
-        pytest.param("￼ b", [mention_of(BOB) | {"start": None}], "￼ b", id="without a place"),
         pytest.param("￼ b", [mention_of(BOB) | {"length": 10**30}], "￼ b", id="of absurd length"),
         pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.number}], "@member-b0b00000 b", id="no name but a number"),
-        pytest.param("￼ b", [mention_of(BOB) | {"name": BOB.uuid}], "@member-b0b00000 b", id="no name but an id"),
         pytest.param("￼ b", [{"start": 0, "length": 1}], "@member-unknown b", id="of nobody"),
         pytest.param("￼ b", [mention_of(BOB) | {"name": " B\no  b "}], "@B o b b", id="a name of several lines"),
         pytest.param(
             "￼ b", [mention_of(BOB) | {"name": "https://b.ob/x"}], "@b.ob/x b", id="a name that is an address"
         ),
-        pytest.param("￼ b", "￼", "￼ b", id="no list"),
     ],
 )
 def test_mentions_are_written_out(text: str, mentions: Any, becomes: str) -> None:
@@ -351,29 +318,18 @@ def test_the_servers_time_and_the_timer_stand_in_front() -> None:
     [
         ("/stop", True),
         ("  \n/stop now", True),
-        ("/Hilfe", True),
-        ("/übersicht", True),
         ("￼ /stop", True),
         ("￼, /stop", True),
-        ("￼/stop", True),
         ("Aldis, /stop", True),
-        ("@Aldis: /stop", True),
-        ("@Ändi,/stop", True),
-        ("", False),
         ("/", False),
-        ("/?", True),
-        ("／stop", True),
         ("👋 /stop", True),
         ("**/stop**", True),
-        ('"/stop"', True),
         ("Aldis, “/stop”", True),
         ("/ stop", False),
-        ("/5", False),
         ("//stop", False),
         ("Aldis /stop", True),
         ("please do, /stop", False),
         ("what is /usr/bin?", False),
-        ("a￼ /stop", False),
         ("￼￼ /stop", False),
     ],
 )
@@ -416,7 +372,6 @@ CONTENT = {
         lambda seen_once: {"dataMessage": seen_once},
         lambda seen_once: {"editMessage": {"targetSentTimestamp": 5, "dataMessage": seen_once}},
         lambda seen_once: {"syncMessage": {"sentMessage": {"destinationUuid": ALICE.uuid} | seen_once}},
-        lambda seen_once: {"syncMessage": {"sentMessage": {"editMessage": {"dataMessage": seen_once}}}},
         lambda seen_once: {"dataMessage": seen_once, "editMessage": {"dataMessage": seen_once}},
     ],
 )
@@ -450,8 +405,6 @@ def test_a_view_once_message_is_still_a_message() -> None:
         ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid, "timestamp": 5}]}}, (5,)),
         ({"syncMessage": {"readMessages": [{"senderNumber": ACCOUNT, "timestamp": 5}]}}, (5,)),
         ({"syncMessage": {"readMessages": [{"senderUuid": ALICE.uuid, "timestamp": 5}]}}, ()),
-        ({"syncMessage": {"readMessages": [{"senderUuid": ALDIS.uuid}, "x", None]}}, ()),
-        ({"syncMessage": {"sentMessage": data(5, "to somebody")}}, ()),
         ({"receiptMessage": {"isDelivery": True, "timestamps": []}}, ()),
     ],
 )
@@ -547,16 +500,11 @@ def test_what_the_owner_does_to_a_note_is_read_too(frame: Frame, becomes: type[E
     "frame",
     [
         envelopes.sync_sent("I come at six", to=ALICE),
-        envelopes.sync_sent("I come at six", to=CAROL),
         envelopes.note("to a group", group=GROUP),
         envelopes.note("elsewhere", destinationUuid=ALICE.uuid),
-        envelopes.note("elsewhere", destinationUuid="x"),
         envelopes.note("elsewhere", destinationUuid=None, destinationNumber=ALICE.number, destination=ALICE.number),
         envelope(ALICE, syncMessage={"sentMessage": data(5, "?") | {"destinationUuid": ALICE.uuid}}),
         envelope(replace(ALDIS, uuid=""), syncMessage=envelopes.note("?")["envelope"]["syncMessage"]),
-        message("by the account itself", author=ALDIS),
-        fixture("edit_sync"),
-        fixture("sync_sent_dm"),
         fixture("sync_sent_group"),
         fixture("sync_read"),
     ],
@@ -575,26 +523,14 @@ def deep(depth: int) -> str:
 @pytest.mark.parametrize(
     "raw",
     [
-        "",
-        "hello",
         "null",
-        "[]",
-        '"envelope"',
-        "NaN",
         '{"envelope":null}',
-        '{"envelope":[]}',
-        '{"envelope":{}}',
         '{"envelope":{"timestamp":NaN}}',
-        '{"envelope":{"timestamp":"1790000000000"}}',
-        '{"envelope":{"timestamp":true}}',
-        '{"envelope":{"timestamp":-1}}',
-        '{"envelope":{"timestamp":1e400}}',
         '{"envelope":{"timestamp":' + "9" * 5000 + "}}",
-        '{"envelope":{"timestamp":' + "9" * 300 + "}}",
         deep(100_000),
         '{"envelope":{"timestamp":1},"x":"' + "x" * MAX_FRAME_CHARS + '"}',
         json.dumps(message("hi", group="not a group")),
-        json.dumps(message("hi", groupInfo="x")),
+        json.dumps(fixture("rest_error_frame")),
         json.dumps(message("hi", groupInfo={"groupId": None})),
     ],
     ids=lambda raw: raw[:40],
@@ -609,24 +545,15 @@ def test_what_is_no_envelope_is_none(raw: str) -> None:
     [
         {"editMessage": {"dataMessage": data(1, "x")}},
         {"editMessage": {"targetSentTimestamp": 1}},
-        {"editMessage": "x"},
         {"dataMessage": data(1, reaction={"emoji": "", "targetSentTimestamp": 1})},
-        {"dataMessage": data(1, reaction={"emoji": "👍"})},
         {"dataMessage": data(1, remoteDelete={"timestamp": None})},
-        {"dataMessage": data(1, remoteDelete=[])},
         {"dataMessage": data(1, group=GROUP, adminDelete={"targetSentTimestamp": 1})},
         {"receiptMessage": {"isDelivery": True, "timestamps": [None, "1", 1.5]}},
-        {"receiptMessage": {"timestamps": [1]}},
-        {"receiptMessage": 1},
         {"dataMessage": data(1, "  \n ")},
-        {"dataMessage": data(1, "", attachments=[])},
-        {"dataMessage": "x"},
         {"dataMessage": data(1, "nice", payment={"note": "x"})},
         {"dataMessage": data(1, "nice", storyContext={"authorUuid": ALDIS.uuid, "sentTimestamp": 1})},
         {"dataMessage": data(1, "nice", group=GROUP, unpinMessage={"targetSentTimestamp": 1})},
-        {"syncMessage": {"blockedNumbers": [ALICE.number], "blockedGroupIds": [GROUP]}},
         {"syncMessage": {"sentStoryMessage": {"allowsReplies": True, "textAttachment": {"text": "nice"}}}},
-        {"syncMessage": {"type": "GROUPS_SYNC"}},
     ],
 )
 def test_half_a_message_is_nothing(content: Frame) -> None:
