@@ -110,7 +110,9 @@ class SignalCli(SignalBridge):
         named = text_in(parse_frame(frame), "account")
         if named and not self._account.is_called(named):
             with suppress(Disconnected):
-                if await self.is_linked() and not self._account.is_called(named):
+                is_ours = not await self.is_linked() or self._account.is_called(named)
+                accounts = await self._rpc.accounts(timeout_seconds=self._call_seconds)
+                if not is_ours and any(one.is_called(named) for one in accounts):
                     _log.warning("signal-cli has another account, which needs a daemon of its own; subscribing anew")
                     self._subscription.renew()
                     return None
