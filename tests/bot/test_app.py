@@ -16,7 +16,6 @@ from bot.errors import ConfigError
 from bot.events import Envelope
 from bot.messages import UserMessage
 from bot.models.base import Completion, Request
-from bot.models.openai import OpenAI
 from bot.settings import Settings, load_settings
 from bot.signal.rest_api.account import RestApiLinking
 from bot.signal.rest_api.transport import RestApi
@@ -27,7 +26,7 @@ from tests.servers import signal_cli, signal_rest_api
 from tests.servers.anthropic import AnthropicServer
 from tests.servers.base import Seen, Server
 from tests.servers.envelopes import ACCOUNT, ALDIS, ALICE, BOB, GROUP
-from tests.servers.openai import CHAT, RESPONSES, OpenAIServer
+from tests.servers.openai import OpenAIServer
 from tests.servers.signal_server import SignalServer
 from tests.surroundings import standalone_deps
 from tests.tools.test_catalog import all_deps
@@ -115,15 +114,6 @@ async def test_a_key_of_anthropic_chooses_its_model() -> None:
         assert server.refused == []
 
 
-@pytest.mark.parametrize(("api", "path"), [("auto", CHAT), ("chat", CHAT), ("responses", RESPONSES)])
-async def test_another_address_speaks_chat_unless_told_otherwise(api: str, path: str) -> None:
-    """Chat completions is what compatible servers have; no key is needed, and the first model listed is asked."""
-    async with OpenAIServer(local=True, models=("llama", "gemma")) as server:
-        answered = await completion(given(OPENAI_BASE_URL=server.base_url, LLM__OPENAI__API=api))
-        assert (answered.provider, answered.model) == ("openai", "llama")
-        assert [seen.path for seen in server.requests if seen.method == "POST"] == [path]
-
-
 async def test_the_first_of_the_list_or_the_one_that_is_chosen_answers() -> None:
     """Any of those listed, and the one of another provider; a name that is no longer listed means the first."""
     async with AnthropicServer() as first, OpenAIServer(local=True) as second:
@@ -139,16 +129,6 @@ async def test_the_first_of_the_list_or_the_one_that_is_chosen_answers() -> None
         asked = ["anthropic/claude-opus-5-5", "openai/qwen/qwen-9", "openai/llama", "openai/gone", None]
         answered = [(await completion(settings, name)).model for name in asked]
     assert answered == ["claude-opus-5-5", "qwen/qwen-9", "llama", "claude-haiku-5-5", "claude-haiku-5-5"]
-
-
-@pytest.mark.parametrize(("value", "shown"), [("auto", {"picture"}), ("true", {"picture"}), ("false", set())])
-async def test_whether_a_model_is_shown_pictures_is_set(value: str, shown: set[str]) -> None:
-    """The setting arrives where the pictures are shown."""
-    settings = given(OPENAI_BASE_URL="http://127.0.0.1:1/v1", LLM__OPENAI__SEES=value)
-    vendor = models.vendor(settings, "openai")
-    await vendor.aclose()
-    assert isinstance(vendor, OpenAI)
-    assert {"picture", "document"} - vendor._set == shown
 
 
 # Which bridge, which account

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.clock import STANDS_AFTER, Clock, SetClock
+from bot.clock import STANDS_AFTER, Clock
 from tests.conftest import NOON
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
@@ -127,28 +127,6 @@ def test_own_time_goes_on_over_a_restart_of_aldis(seconds: float) -> None:
     assert clock.now() == NOON + timedelta(seconds=MINUTE + STOOD + max(0, seconds))
 
 
-def test_what_own_time_is_ahead_stays_over_restarts() -> None:
-    """After a step back that counts it is ahead of the clock; a restart of either changes nothing of that."""
-    machine = Machine()
-    clock = machine.clock()
-    machine.wall_seconds -= DAY
-    assert clock.standing() is None
-    machine.passes(STOOD)
-    assert believed(clock) == -timedelta(days=1)
-    kept = clock.snapshot()
-    machine.passes(HOUR)
-    clock = machine.clock()
-    clock.resume(kept)
-    assert clock.now() == NOON + timedelta(seconds=STOOD + HOUR)
-    assert clock.settled_now() == clock.wall() == clock.now() - timedelta(days=1)
-    kept = clock.snapshot()
-    machine.restarts(2 * HOUR)
-    clock = machine.clock()
-    clock.resume(kept)
-    assert clock.now() == NOON + timedelta(seconds=STOOD + 3 * HOUR)
-    assert clock.settled_now() == clock.wall() == clock.now() - timedelta(days=1)
-
-
 def test_a_machine_that_comes_back_before_it_went_waits_for_the_right_time() -> None:
     """Own time does not go back, and the time of the network, half a minute later, has to stand like any step."""
     machine = Machine()
@@ -163,14 +141,3 @@ def test_a_machine_that_comes_back_before_it_went_waits_for_the_right_time() -> 
     machine.passes(STOOD)
     assert believed(clock) == timedelta(hours=8)
     assert clock.now() == clock.wall() == NOON + timedelta(seconds=30 + 8 * HOUR + STOOD)
-
-
-def test_a_set_clock_stands_still_until_time_passes_or_it_is_set() -> None:
-    """By the same rules as the machine's."""
-    clock = SetClock(NOON)
-    assert [clock.now(), clock.now()] == [NOON, NOON]
-    clock.move(90.5)
-    assert clock.now() == clock.wall() == NOON + timedelta(seconds=90, milliseconds=500)
-    clock.step(-HOUR)
-    assert clock.now() == NOON + timedelta(seconds=90, milliseconds=500)
-    assert clock.wall() == clock.now() - timedelta(hours=1)

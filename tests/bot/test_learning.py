@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.app.models import CapabilityProbe, lesson_of, priced_models
+from bot.app.models import CapabilityProbe, lesson_of
 from bot.chat.room import ContextRoom
 from bot.doctor.models import checked_server
 from bot.doctor.servers import TIMEOUT_SECONDS, ask_capabilities
@@ -157,14 +157,3 @@ async def test_a_server_that_hangs_keeps_nobody() -> None:
             await probe.aclose()
         server_of_it = checked_server("openai", settings)
         assert await ask_capabilities(server_of_it, "home-8b", http, timeout_seconds=0.05) == ("home-8b", NOTHING)
-
-
-async def test_the_price_that_is_counted_is_shown() -> None:
-    """What the operator says is the price, whatever the server says; without either there is none."""
-    async with OpenAIServer(local=True, models=("home-8b",), host=ModelHost("openrouter")) as server:
-        settings, lessons = settings_of(server), ModelLessons()
-        await learned(settings, lessons)
-        own = settings_of(server, BUDGET__PRICES="home-8b=1/2")
-        found = [priced_models(one, lessons)(choice) for one, choice in ((settings, None), (own, "openai/home-8b"))]
-        assert [one and one.price for one in found] == [SOLD, Price(input=Decimal(1), output=Decimal(2))]
-        assert priced_models(settings, ModelLessons())(None) is None

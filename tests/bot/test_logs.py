@@ -11,11 +11,7 @@ from typing import Literal
 
 import pytest
 
-from bot.logs import describe_error, set_up
-from bot.web.health import HealthPages, serve
-from tests.bot.web.test_health import LOOPBACK
-from tests.ports import free_port
-from tests.waiting import WAIT_SECONDS
+from bot.logs import set_up
 
 SECRET = "my-secret-words"
 Form = Literal["text", "json"]
@@ -50,21 +46,6 @@ def message(form: Form, line: str) -> str:
     assert line.endswith("\n")
     assert line.count("\n") == 1
     return json.loads(line)["message"] if form == "json" else line[:-1].partition(": ")[2]
-
-
-@pytest.mark.parametrize("request_", [b"GET / HTTP/1.1\r\nA" * 9000, b"GET / HTTP/1.1\r\nno header\r\n\r\n"])
-async def test_malformed_requests_do_not_fill_the_log(request_: bytes) -> None:
-    """Whoever reaches a port could write a line with each; each is refused, one is told."""
-    stream, port = StringIO(), free_port()
-    set_up("INFO", "text", stream)
-    async with serve(HealthPages(), LOOPBACK, port):
-        for _ in range(20):
-            reader, writer = await asyncio.open_connection(LOOPBACK, port)
-            writer.write(request_)
-            async with asyncio.timeout(WAIT_SECONDS):
-                assert b" 400 " in await reader.readline()
-            writer.close()
-    assert "Error handling request" not in stream.getvalue()
 
 
 def fail() -> None:
@@ -171,24 +152,3 @@ def test_only_our_own_lines_follow_the_level(level: str, name: str, shown: list[
 
     lines = logged("json", log, level, name).splitlines()
     assert [json.loads(line)["message"] for line in lines] == shown
-
-
-class TestDescribed:
-    def test_a_chain_is_told_from_the_last_to_the_first(self) -> None:
-        """By cause, or by what was being handled."""
-
-        def fail_last() -> None:
-            try:
-                fail_on_top()
-            except KeyError:
-                raise OSError(SECRET)  # noqa: B904 (what was being handled is the point)
-
-        with pytest.raises(OSError, match=SECRET) as caught:
-            fail_last()
-        assert describe_error(caught.value).startswith("OSError from KeyError from ValueError at fail_last:")
-
-    def test_a_circle_of_causes_ends(self) -> None:
-        """However exceptions refer to each other."""
-        one, two = ValueError(SECRET), KeyError(SECRET)
-        one.__cause__, two.__cause__ = two, one
-        assert describe_error(one) == "ValueError from KeyError at an unknown place"

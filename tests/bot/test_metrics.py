@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from bot.metrics import COUNTS, Counts, Gauge
 from bot.unanswered import REASONS, Unanswered
 
@@ -70,16 +68,6 @@ def test_a_label_that_nobody_declared_is_other() -> None:
     assert "sesame" not in counts.exposition()
     info = Gauge(name="info", help="What it is.", value=1, fixed={"version": 'a"b\\c\nd'})
     assert 'aldis_info{version="a\\"b\\\\c\\nd"} 1.0' in counts.exposition([info]).splitlines()
-
-
-@pytest.mark.parametrize(
-    ("name", "line"), [("sends_proved", "aldis_sends_proved_total 1.0"), ("Odd: x", "aldis_odd__x_total 1.0")]
-)
-def test_a_count_has_a_name_that_prometheus_takes(name: str, line: str) -> None:
-    """Whatever a count is called, its line can be read."""
-    counts = Counts()
-    counts.add(name)
-    assert line in counts.exposition().splitlines()
 
 
 def test_gauges_of_every_kind() -> None:

@@ -88,17 +88,3 @@ async def test_a_bridge_that_hangs_holds_no_end_up(path: Path) -> None:
             await running
         assert outside.transport.typed[-1][1] is False
         assert await outside.open_items() == 1
-
-
-async def test_what_ends_in_time_is_not_handed_back(path: Path) -> None:
-    """A stop leaves nothing open that could be finished."""
-    stop = asyncio.Event()
-    async with OpenAIServer(local=True) as model, asyncio.timeout(WAIT_SECONDS):
-        outside = Outside(FakeTransport([[envelope()]]), model, path)
-        async with app.build_service(outside.settings, outside.transport, realm="signal") as aldis:
-            running = asyncio.create_task(given_time(aldis, 86_400).chat(stop))
-            await outside.is_asked()
-            stop.set()
-            await running
-        assert [reply.content.text.split()[-1] for reply in outside.transport.sent] == ["hello"]
-        assert await outside.open_items() == 0

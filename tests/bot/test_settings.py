@@ -433,17 +433,6 @@ class TestTable:
         assert len(heads) == len(Settings.model_fields) - 1  # nothing can be set in one group
         assert all(head.endswith(".") for head in heads)
 
-    def test_rows_read_well(self) -> None:
-        """Defaults as one would write them; a secret says that it may stand in a file."""
-        for row in (
-            "`TOOLS__<NAME>__ENABLED=false` turns those off: CALCULATOR, WEATHER,",
-            "| `TOOLS__ENABLED` | `true` | Whether the model is offered any tools at all. |",
-            "| `TOOLS__TIMEOUT_SECONDS` | `20` | How many seconds one tool call can take in all. |",
-            "| `LLM__OPENAI__API_KEY` (`_FILE`), `OPENAI_API_KEY` (`_FILE`) |  | The key of the API;",
-            "| `LLM__PROVIDERS` |  | The providers to ask, in order:",
-        ):
-            assert row in table()
-
 
 class TestAudio:
     def test_one_line_switches_it_on(self) -> None:

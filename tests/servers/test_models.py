@@ -14,7 +14,7 @@ from tests.servers.anthropic import VERSION, AnthropicServer
 from tests.servers.base import answer_json
 from tests.servers.openai import OpenAIServer
 from tests.servers.openai_rules import Carried
-from tests.servers.script import call, cut_connection, empty, pause, say, think
+from tests.servers.script import call, cut_connection, empty, think
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -244,31 +244,6 @@ async def test_anthropic_binds_thinking_to_what_came_before(
     status, answer = await _post(http, anthropic.url + "/v1/messages", body, ANTHROPIC_HEADERS)
     assert status == 400
     assert words in answer["error"]["message"]
-
-
-async def test_anthropic_takes_thinking_away_from_the_front(
-    anthropic: AnthropicServer, http: aiohttp.ClientSession
-) -> None:
-    """The oldest blocks may go, and all of them."""
-    body = await _thought(anthropic, http)
-    for number in (1, 3):
-        del body["messages"][number]["content"][0]
-        status, _ = await _post(http, anthropic.url + "/v1/messages", body, ANTHROPIC_HEADERS)
-        assert status == 200
-
-
-async def test_anthropic_continues_what_it_paused(anthropic: AnthropicServer, http: aiohttp.ClientSession) -> None:
-    """A paused answer may stand last, which an ordinary one may not."""
-    anthropic.scripted(think() + pause(), think() + say("Found."))
-    body = copy.deepcopy(RIGHT) | {"messages": [{"role": "user", "content": "Hi"}]}
-    _, paused = await _post(http, anthropic.url + "/v1/messages", body, ANTHROPIC_HEADERS)
-    assert paused["stop_reason"] == "pause_turn"
-    body["messages"].append({"role": "assistant", "content": paused["content"]})
-    _, answer = await _post(http, anthropic.url + "/v1/messages", body, ANTHROPIC_HEADERS)
-    body["messages"][-1]["content"] += answer["content"]
-    body["messages"].append({"role": "user", "content": "Thanks"})
-    status, _ = await _post(http, anthropic.url + "/v1/messages", body, ANTHROPIC_HEADERS)
-    assert status == 200
 
 
 def _function(name: str = "f", **more: Any) -> Json:

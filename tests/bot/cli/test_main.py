@@ -7,7 +7,6 @@ import json
 import re
 import subprocess
 import tomllib
-import zoneinfo
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -108,28 +107,6 @@ def test_what_is_set_is_shown_with_its_origin(
         "TZ=Europe/Berlin  # .env",
         "WEB__PORT=1  # settings.env",
     ]
-
-
-def test_one_setting_is_shown_with_its_meaning(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also one that is not set; one that there is not is refused."""
-    assert left("settings", "tools__enabled") == 0
-    told = capsys.readouterr().out
-    assert told == "TOOLS__ENABLED=true  # default\nWhether the model is offered any tools at all.\n"
-    assert left("settings", "TOOLS__ENABELD") == 2
-    assert "did you mean TOOLS__ENABLED?" in capsys.readouterr().err
-
-
-def test_older_time_zones_of_the_machine_give_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Before any verb, so that no hour is that of last year's rules."""
-    (tmp_path / "tzdata.zi").write_text("# version 2020a\n")
-    before = zoneinfo.TZPATH
-    zoneinfo.reset_tzpath(to=[str(tmp_path)])
-    try:
-        assert left("settings", "--all") == 0
-        assert zoneinfo.TZPATH == ()
-    finally:
-        zoneinfo.reset_tzpath(to=before)
-    capsys.readouterr()
 
 
 def test_the_settings_file_is_changed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

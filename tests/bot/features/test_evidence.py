@@ -124,13 +124,6 @@ async def test_what_is_not_in_the_form_is_not_believed(
         await judged(store, clock, anthropic)
 
 
-async def test_a_model_that_is_down_is_told_of(store: Store, clock: SetClock, anthropic: Vendor) -> None:
-    """As something that may work later."""
-    anthropic.fails(401, code="authentication_error")
-    with pytest.raises(Unavailable, match="did not answer"):
-        await judged(store, clock, anthropic)
-
-
 async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) -> None:
     """In reports, in their length, in the length of the answer; no tool but the one, no history, no cache."""
     anthropic.server.reply = judging()

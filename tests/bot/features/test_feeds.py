@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from bot.clock import SetClock
 from bot.features import feeds as phrases
@@ -27,7 +26,7 @@ from bot.features.feeds import (
     news_tools,
     pause_seconds,
 )
-from bot.media.feeds import FeedReader, FeedValidators, Reading
+from bot.media.feeds import FeedReader
 from bot.metrics import Counts
 from store import Article, Feed, Repositories, Store
 from tests.bot.chat.turn_helpers import calls, contents, says
@@ -39,7 +38,7 @@ from tests.servers.envelopes import ALICE, BOB, GROUP, message
 from tests.servers.feeds import FeedSite, Item, rss
 from tests.tools.conftest import USER_AGENT
 from tests.tools.sites import only_here
-from tests.waiting import WAIT_SECONDS, eventually_found
+from tests.waiting import eventually_found
 from tools import BadArguments, Fetcher, NewsOptions, ToolContext
 
 HOUR = 3600
@@ -108,26 +107,6 @@ async def test_a_feed_of_the_settings_is_read_when_it_is_due(store: Store, room:
         assert await titles(store, room.clock) == kept
 
 
-async def test_what_was_read_and_not_kept_is_read_again(store: Store, room: Newsroom) -> None:
-    """Stopped in the middle of a reading: the feed is due as before, and nothing of it is there."""
-    held = asyncio.Event()
-
-    async def hold(_: object) -> web.Response:
-        held.set()
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    room.site.faults.append(hold)
-    reading = asyncio.create_task(room.feed_poller(store, "/feed").run())
-    async with asyncio.timeout(WAIT_SECONDS):
-        await held.wait()
-    reading.cancel()
-    await asyncio.wait([reading])
-    assert [feed.due_at for feed in await feeds_of(store)] == [NOON]
-    await room.feed_poller(store, "/feed").attend_all()
-    assert await titles(store, room.clock) == ["The lamp is lit"]
-
-
 async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: Newsroom) -> None:
     """It holds no other up; when it comes back all is forgiven."""
     feed_poller = room.feed_poller(store, "/broken", "/feed")
@@ -146,31 +125,6 @@ async def test_a_feed_that_fails_is_asked_less_and_less(store: Store, room: News
     assert (mended.trouble, mended.failures) == (None, 0)
     assert "Mended" in await titles(store, room.clock)
     assert room.counts.all()["feeds_failed"] == 4
-
-
-@dataclass
-class Broken(FeedReader):
-    """A reader with a bug that one feed brings out."""
-
-    inner: FeedReader
-
-    async def read(self, url: str, marks: FeedValidators) -> Reading:
-        if url.endswith("/strange"):
-            raise LookupError("words of a stranger")
-        return await self.inner.read(url, marks)
-
-
-async def test_a_bug_that_one_feed_brings_out_holds_no_other_up(
-    store: Store, room: Newsroom, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It is put off like a failure, and nothing that a stranger wrote is in the log."""
-    feed_poller = room.feed_poller(store, "/strange", "/feed")
-    feed_poller._reader = Broken(FeedReader(room.fetcher, sandbox()))
-    await feed_poller.attend_all()
-    [strange, feed] = await feeds_of(store)
-    assert (strange.trouble, strange.failures, feed.trouble) == ("failed", 1, None)
-    assert "LookupError" in caplog.text
-    assert "stranger" not in caplog.text
 
 
 async def test_a_feed_that_has_ended_is_never_asked_again(store: Store, room: Newsroom) -> None:

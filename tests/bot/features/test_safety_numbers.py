@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bot.access.access import AccessList
@@ -260,14 +260,3 @@ async def test_what_the_bridge_does_not_know_yet_is_asked_for_again_but_not_for_
             assert aldis.identities.has_noticed
             await aldis.identities.look()
         assert not aldis.identities.has_noticed
-
-
-async def test_a_key_that_was_trusted_elsewhere_lets_go(store: Store, clock: SetClock) -> None:
-    """An operator may have said so to signal-cli itself."""
-    async with locked(store, clock) as (aldis, transport):
-        await greet(aldis, ALICE, BOB)
-        await hold(aldis, transport, ALICE)
-        await aldis.identities.look()
-        transport.known_identities = [replace(one, is_trusted=True) for one in transport.known_identities]
-        assert await aldis.identities.look() == ()
-        await aldis.transport.until(lambda: len(texts(transport, ALICE)) == 2)

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from bot.chat.room import SIZES, ContextRoom
 from bot.messages import Picture, UserMessage
 from bot.models import capabilities
-from bot.models.anthropic import Anthropic
 from bot.models.base import Provider, Request
 from bot.models.capabilities import NOTHING, Capabilities, ModelLessons, of_listed, of_ollama
 from bot.models.openai import OpenAI
 from bot.models.prices import Price, published_prices
 from tests.bot.models.vendors import QUESTION
-from tests.servers.anthropic import AnthropicServer
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import ModelServer, Tokens, say
 
@@ -123,17 +121,6 @@ async def test_a_refusal_teaches_nothing_of_what_was_only_said() -> None:
         lessons = lessons_with(server.base_url, "m", Capabilities(tools=False, pictures=False))
         await sent(server, OpenAI(api_key=None, model="m", base_url=server.base_url, lessons=lessons), SEEN)
         assert lessons.of(server.base_url, "m").quirks == {"limit"}
-
-
-async def test_claude_without_eyes_is_shown_no_picture() -> None:
-    """As Anthropic's list says."""
-    async with AnthropicServer() as server:
-        lessons = lessons_with(server.base_url, "claude-haiku-5-5", Capabilities(pictures=False))
-        provider = Anthropic(
-            api_key=server.key or "", model="claude-haiku-5-5", base_url=server.base_url, lessons=lessons
-        )
-        [body] = await sent(server, provider, SEEN)
-        assert "you cannot see" in json.dumps(body)
 
 
 def test_the_smallest_window_that_is_known_counts() -> None:

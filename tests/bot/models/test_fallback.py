@@ -172,30 +172,6 @@ async def test_all_cooling_down_are_asked_anyway() -> None:
     assert (completion.provider, b.asked) == ("a", 1)
 
 
-async def test_an_answer_ends_the_cool_down() -> None:
-    """A provider that answered although it was cooling down is first again."""
-    machine = Machine()
-    a, b = scripted(machine, [(Overloaded, 200)], [(Overloaded, 70)])
-    fallback = fallback_of([a, b], machine)
-    with pytest.raises(Overloaded):
-        await fallback.complete(REQUEST)
-    await fallback.complete(REQUEST)
-    machine.now += 100  # b is ready again, a would be passed over if it still had to cool down
-    assert (await fallback.complete(REQUEST)).provider == "a"
-
-
-async def test_one_that_cools_down_is_asked_when_the_ready_ones_fail_for_good() -> None:
-    """A refused key at the ready provider leads back to the overloaded one, without a pause."""
-    machine = Machine()
-    a, b = scripted(machine, [Overloaded], [ANSWER, BadKey])
-    fallback = fallback_of([a, b], machine)
-    await fallback.complete(REQUEST)
-    completion = await fallback.complete(REQUEST)
-    assert completion.provider == "a"
-    assert kinds(completion.attempts) == [("b", "BadKey")]
-    assert machine.pauses == [0.0]
-
-
 async def test_three_rounds_with_growing_pauses_then_the_last_error() -> None:
     """Transient failures are tried three times with back-off between, and the error carries every try."""
     machine = Machine()
@@ -392,18 +368,3 @@ async def test_a_choice_cools_down_by_itself() -> None:
     machine.now += 31
     assert (await fallback.complete(chosen)).provider == "d"
     assert (await fallback.complete(REQUEST)).provider == "a"
-
-
-async def test_closing_closes_all_even_when_one_fails_to() -> None:
-    """One broken connection pool does not leak the others."""
-
-    class Broken(Scripted):
-        async def aclose(self) -> None:
-            raise OSError("already gone")
-
-    machine = Machine()
-    a, b, c = Scripted("a", machine, []), Broken("b", machine, []), Scripted("c", machine, [])
-    with pytest.raises(OSError, match="already gone"):
-        await fallback_of([a, b, c], machine).aclose()
-    assert a.closed
-    assert c.closed

@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from bot.errors import ContextTooLong, Rejected
-from bot.messages import AssistantMessage, Document, Message, Picture, Text, UserMessage, dump_messages, load_messages
+from bot.messages import Document, Picture, UserMessage
 from bot.models import media, openai_chat
 from bot.models.anthropic import Anthropic
 from bot.models.base import Request
@@ -70,19 +70,6 @@ async def test_what_is_shown_stands_where_the_vendor_wants_it(vendor: Vendor) ->
         "responses": ["input_text", "input_image"],
     }
     assert kinds == expected[vendor.kind]
-
-
-async def test_a_picture_in_the_history_is_shown_again(vendor: Vendor) -> None:
-    """What was asked about a picture before stays understandable, and a question without one follows as words."""
-    past: tuple[Message, ...] = (
-        UserMessage(text="What is this?", media=(PHOTO,)),
-        AssistantMessage(parts=(Text(text="A boat."),)),
-        UserMessage(text="And the colour?"),
-    )
-    heard = []
-    vendor.server.reply = lambda said: heard.append(said) or say("Red.")
-    await vendor.provider.complete(replace(QUESTION, messages=past))
-    assert (heard[0].text, heard[0].media) == ("And the colour?", ("image",))
 
 
 async def test_questions_in_a_burst_keep_their_pictures(vendor: Vendor) -> None:
@@ -152,14 +139,6 @@ async def test_a_server_that_sees_nothing_is_asked_again_in_words(status: int, w
         assert sent == [True, False, False]
 
 
-async def test_a_local_server_that_sees_is_shown_pictures() -> None:
-    """It need not be said of one that takes them."""
-    server = OpenAIServer(local=True, sees=True)
-    async with server, aclosing(OpenAI(api_key=None, model="llama-9", base_url=server.base_url)) as provider:
-        assert texts(await provider.complete(_asked(PHOTO))) == ["You said: What is this?"]
-    assert len(server.requests) == 1
-
-
 @pytest.mark.parametrize(("sees", "shown"), [(False, [False, False]), (True, [True, False, True, False])])
 async def test_what_is_set_is_not_unlearned(sees: bool, shown: list[bool]) -> None:
     """A model that is set to see nothing is never tried, one that is set to see is tried each time."""
@@ -219,9 +198,3 @@ async def test_names_of_files(name: str, kept: str) -> None:
 async def test_a_scan_has_no_words() -> None:
     """A PDF without text says so, rather than showing an empty text."""
     assert "holds no text" in media.note(replace(REPORT, text=" \n"))
-
-
-async def test_media_survive_their_json() -> None:
-    """What the journal keeps of a question with media is what was asked."""
-    messages = _asked(PHOTO, REPORT).messages
-    assert load_messages(dump_messages(messages)) == messages

@@ -55,13 +55,6 @@ async def test_arguments_that_are_no_object_are_malformed() -> None:
     assert (call.name, call.malformed) == ("bet", "rain")
 
 
-async def test_a_tool_called_by_its_own_name_is_called() -> None:
-    """A model that has read of it may do so."""
-    completion = await MoreTools(Scripted([calls(("bet", {"on": "rain"}))])).complete(ASKED)
-    assert completion.message is not None
-    assert [call.name for call in completion.message.calls] == ["bet"]
-
-
 async def test_what_was_called_before_goes_out_as_the_model_may_write_it() -> None:
     """With the same ids, and in every request alike, so that a cache knows it again."""
     call = ToolCall(id=CallId("a"), name="bet", arguments={"on": "rain"})
@@ -91,9 +84,3 @@ def test_the_list_names_the_deferred_tools_and_only_the_others_are_told() -> Non
     request = defer_tools(ASKED)
     assert [offer.name for offer in request.told_tools] == ["look", NAME]
     assert request.told_tools[-1].description == "More:\n- bet(on): a bet"
-
-
-def test_without_deferred_tools_nothing_changes() -> None:
-    """Whoever has switched them off here is not told of them."""
-    plain = replace(ASKED, tools=(LOOK,))
-    assert defer_tools(plain) == plain

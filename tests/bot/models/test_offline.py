@@ -25,14 +25,6 @@ from bot.settings import load_settings
 
 TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
-TOKYO = {
-    "timezone": "Asia/Tokyo",
-    "local_time": "2026-11-22T07:40:00+09:00",
-    "date": "2026-11-22",
-    "time": "07:40",
-    "weekday": "Sunday",
-    "utc_offset": "+09:00",
-}
 PARIS = {
     "place": {
         "name": "Paris",

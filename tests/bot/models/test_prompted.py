@@ -23,7 +23,7 @@ from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.openai import OpenAIServer, error_body
 from tests.servers.openai_rules import ToolRefusal, tools_refused
-from tests.servers.script import Scripted, call, cut_connection, cut_off, refuse, say
+from tests.servers.script import call, say
 
 OSLO = '<<get_weather: {"place": "Oslo"}>>'
 
@@ -80,14 +80,6 @@ async def test_an_operator_may_want_native_calls_alone(how: ToolRefusal) -> None
         with pytest.raises(Rejected, match="tool"):
             await provider.complete(QUESTION)
         assert len(server.requests) == 1
-
-
-async def test_a_model_that_takes_tools_gets_them_natively() -> None:
-    """And so does one without any offered whose server refuses something else."""
-    async with OpenAIServer(local=True) as server, aclosing(_model(server, "auto")) as provider:
-        server.scripted(call("get_weather", {"place": "Oslo"}))
-        assert calls(await provider.complete(QUESTION))
-        assert "tools" in server.requests[0].json()
 
 
 @pytest.mark.parametrize(
@@ -163,14 +155,6 @@ def test_what_is_a_call(said: str, words: str, made: list[tuple[str, str]]) -> N
     assert read(said, {"get_weather", "time"}) == (words, made)
 
 
-async def test_words_and_calls_come_apart(model: OpenAI, server: OpenAIServer) -> None:
-    """Words first, then the calls in their order, each under an id of its own."""
-    first = await _completed(model, server, f"I look.\n{OSLO}\n<<current_time: {{}}>>")
-    assert (first.stop, texts(first)) == (Stop.TOOLS, ["I look."])
-    assert [asked.name for asked in calls(first)] == ["get_weather", "current_time"]
-    assert len({asked.id for asked in calls(first)}) == 2
-
-
 async def test_thoughts_are_neither_said_nor_done(model: OpenAI, server: OpenAIServer) -> None:
     """A model that thinks aloud weighs calls that it may not want."""
     completion = await _completed(model, server, f"<think>\nPerhaps {OSLO}?\n</think>\n\nIt is cold.")
@@ -200,20 +184,6 @@ async def test_a_malformed_call_goes_back_as_it_was_written(model: OpenAI, serve
     assert _said(server)[-2] == "<<get_weather: Oslo>>\n<<get_stock: {X}>>"
 
 
-async def test_an_object_that_nobody_else_can_read(model: OpenAI, server: OpenAIServer) -> None:
-    """Endless nesting is malformed, as natively, and goes back without a fault."""
-    value = "[" * 300 + "]" * 300
-    first = await _completed(model, server, f'<<get_weather: {{"place": {value}}}>>')
-    assert [(asked.malformed, dict(asked.arguments)) for asked in calls(first)] == [(f'{{"place": {value}}}', {})]
-    await model.complete(followed_by(QUESTION, *answered(first.message, ok=False)))
-
-
-async def test_a_tool_that_needs_nothing_needs_no_object(model: OpenAI, server: OpenAIServer) -> None:
-    """As natively."""
-    completion = await _completed(model, server, "<<current_time>>")
-    assert [(asked.malformed, dict(asked.arguments)) for asked in calls(completion)] == [(None, {})]
-
-
 async def test_tools_that_may_not_be_called_are_not(model: OpenAI, server: OpenAIServer) -> None:
     """The model is told so last of all, and a call that it writes all the same is left out."""
     server.scripted(say(f"Cold, I think. {OSLO}"), say(OSLO))
@@ -231,24 +201,6 @@ async def test_without_tools_words_are_words(model: OpenAI, server: OpenAIServer
     completion = await model.complete(replace(QUESTION, tools=(), may_call_tools=False))
     assert texts(completion) == [OSLO]
     assert _said(server)[0] == "You are Aldis."
-
-
-@pytest.mark.parametrize(
-    ("said", "stop", "words", "names"),
-    [
-        (say('I look. <<get_weather: {"pla') + cut_off(), Stop.LENGTH, ["I look."], []),
-        (say('<<current_time: {}>> <<get_weather: {"pla') + cut_off(), Stop.LENGTH, [], ["current_time"]),
-        (refuse(f"No. {OSLO}"), Stop.REFUSAL, ["No."], []),
-        (say("It is cold. \n"), Stop.END, ["It is cold."], []),
-    ],
-)
-async def test_how_an_answer_ends(
-    server: OpenAIServer, model: OpenAI, said: Scripted, stop: Stop, words: list[str], names: list[str]
-) -> None:
-    """As natively: a call that was cut off is none, and a refusal calls nothing."""
-    server.scripted(said)
-    completion = await model.complete(QUESTION)
-    assert (completion.stop, texts(completion), [asked.name for asked in calls(completion)]) == (stop, words, names)
 
 
 async def test_a_call_that_comes_natively_all_the_same(model: OpenAI, server: OpenAIServer) -> None:
@@ -305,14 +257,3 @@ async def test_a_turn_goes_its_way_through_loop_and_history(
     await desk.kept("and now?")
     assert [text for text in _said(server) if "<<echo" in text or "<<RESULT" in text]
     assert _said(server)[-2:] == ["It says ho.", _said(server)[-1]]
-
-
-async def test_a_crash_costs_no_call(model: OpenAI, server: OpenAIServer, store: Store, clock: SetClock) -> None:
-    """The completion is journaled as any other: after a restart it is not paid again, and a finished tool not run."""
-    echo = Echo()
-    desk = Desk(store, clock, cast("Any", model), tools=(echo,))
-    server.scripted(say('<<echo: {"word": "ho"}>>'), cut_connection, say("Done."))
-    assert not (await desk.answer(await desk.loaded())).ok
-    again = await desk.answer(await desk.again())
-    assert (again.text, echo.ran) == ("Done.", ["ho"])
-    assert _said(server)[-1].startswith('<<RESULT: echo>>\n{"ok":true')

@@ -19,7 +19,7 @@ from store import Store
 from tests.bot.chat.turn_helpers import Desk, Echo
 from tests.bot.models.vendors import NAMES, QUESTION, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
-from tests.servers.script import call, cut_off, say
+from tests.servers.script import cut_off, say
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -176,18 +176,6 @@ async def test_slips_in_the_arguments_of_a_call_are_mended(
     """What might mean something else is handed back to the model as malformed; nothing at all is no arguments."""
     made = tool_call(CallId("c"), "get_weather", written)
     assert (made.arguments, made.malformed) == ((meant, None) if meant is not None else ({}, written))
-
-
-async def test_null_is_no_argument_on_the_wire(vendor: Vendor) -> None:
-    """As some models write it for a tool that takes none."""
-    if vendor.kind == "prompted":
-        vendor.server.scripted(say("<<current_time: null>>"))
-    else:
-        vendor.server.scripted(call("current_time", "null" if vendor.kind != "anthropic" else {}))
-    completion = await vendor.provider.complete(QUESTION)
-    assert completion.message is not None
-    [asked] = completion.message.calls
-    assert (asked.name, asked.arguments, asked.malformed) == ("current_time", {}, None)
 
 
 @pytest.mark.parametrize(

@@ -55,15 +55,6 @@ async def test_where_nobody_runs_the_verb_is_told_so(path: Path) -> None:
     assert await ask_running(path, "state") is None
 
 
-async def test_a_socket_that_was_left_behind_is_replaced(store: Store, path: Path, clock: SetClock) -> None:
-    """Only one process can have the store open, so what stands there is nobody's."""
-    leave_behind(socket_path(path))
-    async with listening(control_of(store, clock, well), path):
-        assert await ask_running(path, "state") == {"ok": True}
-    assert not is_there(socket_path(path))
-    assert await ask_running(path, "state") is None
-
-
 async def test_it_is_the_owners_alone(running: Path) -> None:
     """Whoever may not read the store may not ask either."""
     assert stat.S_ISSOCK(mode(socket_path(running)))

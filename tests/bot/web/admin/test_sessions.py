@@ -20,17 +20,6 @@ def code_at(seconds: float) -> str:
     return TOTP(SECRET, 6, SHA1(), 30).generate(int(seconds)).decode()
 
 
-def test_a_link_opens_one_session_once() -> None:
-    """A second time it is none."""
-    sessions = Sessions()
-    token = sessions.new_link()
-    assert len(token) == 43  # 256 bits in base64
-    assert sessions.is_open(token)
-    assert sessions.enter(token) is not None
-    assert not sessions.is_open(token)
-    assert sessions.enter(token) is None
-
-
 def test_a_link_is_good_for_ten_minutes() -> None:
     """To the second before, and not a second longer."""
     watch = Watch()
