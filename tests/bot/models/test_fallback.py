@@ -4,14 +4,14 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
 import pytest
 
 from bot.errors import BadKey, ContextTooLong, Overloaded, ProviderError, Rejected, TooSlow, Unavailable, Unreadable
-from bot.messages import AssistantMessage, Text, UserMessage
-from bot.models.base import Attempt, Completion, Provider, Request, Stop, Usage
+from bot.messages import UserMessage
+from bot.models.base import Attempt, Completion, Provider, Request
 from bot.models.fallback import Fallback
+from tests.bot.chat.turn_helpers import says
 
 REQUEST = Request(
     system="",
@@ -24,7 +24,7 @@ REQUEST = Request(
 )
 
 ANSWER = "answer"
-Step = type[ProviderError] | tuple[type[ProviderError], float] | str
+Step = type[ProviderError] | tuple[type[ProviderError], float | None] | str
 """What a scripted provider does: fail, fail and say when to come back, or answer."""
 
 
@@ -53,7 +53,6 @@ class Scripted:
     seconds: float = 0.0
     offered_seconds: list[float] = field(default_factory=list)
     total_seconds: list[float | None] = field(default_factory=list)
-    closed: int = 0
 
     async def complete(self, request: Request) -> Completion:
         self.offered_seconds.append(request.timeout_seconds)
@@ -61,12 +60,12 @@ class Scripted:
         self.machine.now += self.seconds
         step = self.script.pop(0) if self.script else ANSWER
         if isinstance(step, str):
-            return completion_of(self.name)
+            return replace(says("Well."), provider=self.name, model=f"{self.name}-1")
         error, retry_after = step if isinstance(step, tuple) else (step, None)
         raise error("refused", provider=self.name, model=f"{self.name}-1", retry_after_seconds=retry_after)
 
     async def aclose(self) -> None:
-        self.closed += 1
+        pass
 
     @property
     def asked(self) -> int:
@@ -83,18 +82,6 @@ class Hanging(Scripted):
         self.begun.set()
         await asyncio.Event().wait()
         raise AssertionError
-
-
-def completion_of(name: str) -> Completion:
-    return Completion(
-        message=AssistantMessage(parts=(Text(text=f"from {name}"),)),
-        stop=Stop.END,
-        usage=Usage(),
-        provider=name,
-        model=f"{name}-1",
-        latency_seconds=0.0,
-        cost_usd=Decimal(0),
-    )
 
 
 def scripted(machine: Machine, *scripts: Sequence[Step]) -> list[Scripted]:
@@ -125,40 +112,33 @@ async def test_the_first_that_can_answer_answers_alone() -> None:
     assert (b.asked, machine.pauses, fallback.name) == (0, [], "fallback")
 
 
-@pytest.mark.parametrize("error", [Overloaded, Unavailable, BadKey, Rejected])
-async def test_a_failed_provider_is_followed_by_the_next_at_once(error: type[ProviderError]) -> None:
-    """No pause between providers of a round, and the ledger learns of the failed try."""
-    machine = Machine()
-    a, b = scripted(machine, [error], [])
-    a.seconds = 1.5
-    completion = await fallback_of([a, b], machine).complete(REQUEST)
-    assert completion.provider == "b"
-    assert completion.attempts == (Attempt(provider="a", model="a-1", error=error.__name__, latency_seconds=1.5),)
-    assert machine.pauses == []
-
-
-@pytest.mark.parametrize(
-    ("step", "cool_seconds"),
-    [
-        (Overloaded, 30),
-        (Unavailable, 30),
-        ((Overloaded, 4), 4),
-        ((Overloaded, 86_400), 300),
-        (BadKey, 300),
-        (Rejected, 0),
-        (Unreadable, 0),
-    ],
-)
-async def test_a_failed_provider_is_passed_over_while_it_cools_down(step: Step, cool_seconds: float) -> None:
-    """The next requests go to the second provider until the first one's cool-down is over, and never longer."""
-    machine = Machine()
-    a, b = scripted(machine, [step], [])
-    fallback = fallback_of([a, b], machine)
-    await fallback.complete(REQUEST)
-    machine.now += max(0, cool_seconds - 0.001)
-    assert (await fallback.complete(REQUEST)).provider == ("b" if cool_seconds else "a")
-    machine.now += 0.002
-    assert (await fallback.complete(REQUEST)).provider == "a"
+async def test_a_failed_provider_is_passed_over_while_it_cools_down() -> None:
+    """No pause between providers of a round, and the ledger learns of the failed try. The next requests go to the next
+    provider until the first one's cool-down is over, and never longer.
+    """
+    rows: tuple[tuple[type[ProviderError], float | None, float], ...] = (
+        (Overloaded, None, 30),
+        (Unavailable, None, 30),
+        (Overloaded, 4, 4),
+        (Overloaded, 86_400, 300),
+        (BadKey, None, 300),
+        (Rejected, None, 0),
+        (Unreadable, None, 0),
+    )
+    for error, retry_after, cool_seconds in rows:
+        machine = Machine()
+        a, b = scripted(machine, [(error, retry_after)], [])
+        fallback = fallback_of([a, b], machine)
+        a.seconds = 1.5
+        completion = await fallback.complete(REQUEST)
+        assert completion.provider == "b"
+        assert completion.attempts == (Attempt(provider="a", model="a-1", error=error.__name__, latency_seconds=1.5),)
+        assert machine.pauses == []
+        machine.now += max(0, cool_seconds - 0.001)
+        a.seconds = 0
+        assert (await fallback.complete(REQUEST)).provider == ("b" if cool_seconds else "a")
+        machine.now += 0.002
+        assert (await fallback.complete(REQUEST)).provider == "a"
 
 
 async def test_all_cooling_down_are_asked_anyway() -> None:
@@ -216,13 +196,13 @@ async def test_refusals_in_a_row_are_counted() -> None:
     assert told == [False, True, False]
 
 
-@pytest.mark.parametrize(("fraction", "pause"), [(0.0, 0.25), (0.5, 0.5), (1.0, 0.75)])
-async def test_the_back_off_is_jittered(fraction: float, pause: float) -> None:
+async def test_the_back_off_is_jittered() -> None:
     """Many turns that fail at once do not all come back at once."""
-    machine = Machine()
-    (a,) = scripted(machine, [Overloaded])
-    await fallback_of([a], machine, fraction=fraction).complete(REQUEST)
-    assert machine.pauses == [pause]
+    for fraction, pause in ((0.0, 0.25), (1.0, 0.75)):
+        machine = Machine()
+        (a,) = scripted(machine, [Overloaded])
+        await fallback_of([a], machine, fraction=fraction).complete(REQUEST)
+        assert machine.pauses == [pause]
 
 
 async def test_the_shortest_pause_asked_for_is_honoured() -> None:
@@ -246,26 +226,18 @@ async def test_an_absurd_pause_is_not_waited_for() -> None:
         assert lone.asked == 1
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "asked"),
-    [(Rejected, Rejected, ("a", 1)), (Rejected, BadKey, ("b", 1)), (BadKey, Overloaded, (None, 2))],
-)
-async def test_failures_for_good_are_not_repeated(
-    first: type[ProviderError], second: type[ProviderError], asked: tuple[str | None, int]
-) -> None:
+async def test_failures_for_good_are_not_repeated() -> None:
     """Each is asked once but the one that is busy; when all reject, the first reason counts, else the last."""
-    machine = Machine()
-    a, b = scripted(machine, [first], [second])
-    fallback = fallback_of([a, b], machine)
-    failed, times = asked
-    if failed is None:
-        assert (await fallback.complete(REQUEST)).provider == "b"
-    else:
+    for first, second, failed in ((Rejected, Rejected, "a"), (Rejected, BadKey, "b")):
+        machine = Machine()
+        a, b = scripted(machine, [first], [second])
         with pytest.raises(ProviderError) as caught:
-            await fallback.complete(REQUEST)
-        assert (caught.value.provider, machine.pauses) == (failed, [])
+            await fallback_of([a, b], machine).complete(REQUEST)
+        assert (caught.value.provider, machine.pauses, a.asked, b.asked) == (failed, [], 1, 1)
         assert kinds(caught.value.attempts) == [("a", first.__name__), ("b", second.__name__)]
-    assert (a.asked, b.asked) == (1, times)
+    a, b = scripted(machine, [BadKey], [Overloaded])
+    assert (await fallback_of([a, b], machine).complete(REQUEST)).provider == "b"
+    assert (a.asked, b.asked) == (1, 2)
 
 
 async def test_too_long_a_context_is_raised_at_once() -> None:
@@ -338,24 +310,15 @@ async def test_the_operator_reads_one_line_for_each_failed_try(caplog: pytest.Lo
     ]
 
 
-@pytest.mark.parametrize(
-    ("model", "order"),
-    [
-        ("b/b-1", ["b", "a"]),
-        ("d/d-1", ["d", "a", "b"]),
-        ("gone/gone-1", ["a", "b"]),
-        ("", ["a", "b"]),
-        (None, ["a", "b"]),
-    ],
-)
-async def test_the_chosen_model_is_asked_first(model: str | None, order: list[str]) -> None:
+async def test_the_chosen_model_is_asked_first() -> None:
     """The others stand in for it in their order, each once; a choice that is no longer there is as none."""
-    machine = Machine()
-    a, b, d = (Scripted(name, machine, [Rejected]) for name in "abd")
-    fallback = fallback_of([a, b], machine, a, b, d)
-    with pytest.raises(Rejected) as caught:
-        await fallback.complete(replace(REQUEST, model=model))
-    assert [provider for provider, _ in kinds(caught.value.attempts)] == order
+    for model, order in (("b/b-1", "ba"), ("d/d-1", "dab"), ("gone/gone-1", "ab"), (None, "ab")):
+        machine = Machine()
+        a, b, d = (Scripted(name, machine, [Rejected]) for name in "abd")
+        fallback = fallback_of([a, b], machine, a, b, d)
+        with pytest.raises(Rejected) as caught:
+            await fallback.complete(replace(REQUEST, model=model))
+        assert [provider for provider, _ in kinds(caught.value.attempts)] == list(order)
 
 
 async def test_a_choice_cools_down_by_itself() -> None:

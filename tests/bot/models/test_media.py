@@ -15,7 +15,7 @@ from bot.messages import Document, Picture, UserMessage
 from bot.models import media, openai_chat
 from bot.models.anthropic import Anthropic
 from bot.models.base import Request
-from bot.models.openai import OpenAI
+from bot.models.openai import Api, OpenAI
 from tests.bot.models.vendors import QUESTION, Vendor, opened, texts
 from tests.servers.openai import OpenAIServer
 from tests.servers.script import say
@@ -86,17 +86,13 @@ async def test_questions_in_a_burst_keep_their_pictures(vendor: Vendor) -> None:
     assert all(word in json.dumps(vendor.sent) for word in ("Look:", "this", "and this"))
 
 
-@pytest.mark.parametrize(("name", "takes"), [("anthropic", True), ("responses", False), ("chat", False)])
-async def test_a_pdf(open_vendors: dict[str, Vendor], name: str, takes: bool) -> None:
+async def test_a_pdf(vendor: Vendor) -> None:
     """It goes whole to Anthropic; a server that is not OpenAI's own gets its text, every line marked as data."""
-    vendor = open_vendors[name]
-    vendor.begin()
     heard = []
     vendor.server.reply = lambda said: heard.append(said) or say("A report.")
     await vendor.provider.complete(_asked(REPORT))
-    vendor.end()
-    assert (heard[0].media == ("document",)) is takes
-    if not takes:
+    assert (heard[0].media == ("document",)) is (vendor.kind == "anthropic")
+    if not heard[0].media:
         assert heard[0].text.splitlines() == [
             "What is this?",
             '📎 a PDF of 3 pages named "Report.pdf", whose pages you cannot see; this is their text:',
@@ -105,12 +101,12 @@ async def test_a_pdf(open_vendors: dict[str, Vendor], name: str, takes: bool) ->
         ]
 
 
-@pytest.mark.parametrize("api", ["chat", "responses"])
-async def test_a_pdf_goes_to_openai_itself(api: str) -> None:
+async def test_a_pdf_goes_to_openai_itself() -> None:
     """Both of its APIs take the bytes with a name."""
-    provider = OpenAI(api_key="k", model="gpt-4.1", api="chat" if api == "chat" else "responses")
-    await provider.aclose()
-    assert not provider._set & media.ALL
+    apis: tuple[Api, ...] = ("chat", "responses")
+    for api in apis:
+        async with aclosing(OpenAI(api_key="k", model="gpt-4.1", api=api)) as provider:
+            assert not provider._set & media.ALL
     asked = _asked(REPORT)
     body = openai_chat.body(asked, model="gpt-4.1", effort=None, limit="max_tokens", official=True, quirks=frozenset())
     part = json.loads(json.dumps(body))["messages"][-1]["content"][1]
@@ -127,26 +123,26 @@ BLIND = [
 ]
 
 
-@pytest.mark.parametrize(("status", "words"), BLIND)
-async def test_a_server_that_sees_nothing_is_asked_again_in_words(status: int, words: str) -> None:
+async def test_a_server_that_sees_nothing_is_asked_again_in_words() -> None:
     """Its refusal costs one more request, once: after it pictures are words from the start."""
-    async with opened("local") as vendor:
-        vendor.fails(status, words)
-        for _ in range(2):
-            (answer,) = texts(await vendor.provider.complete(_asked(PHOTO)))
-            assert "\n📎 a picture of 1200 × 900 pixels, which you cannot see" in answer
-        sent = [isinstance(seen.json()["messages"][-1]["content"], list) for seen in vendor.server.requests]
-        assert sent == [True, False, False]
+    for status, words in BLIND:
+        async with opened("local") as vendor:
+            vendor.fails(status, words)
+            for _ in range(2):
+                (answer,) = texts(await vendor.provider.complete(_asked(PHOTO)))
+                assert "\n📎 a picture of 1200 × 900 pixels, which you cannot see" in answer
+            sent = [isinstance(seen.json()["messages"][-1]["content"], list) for seen in vendor.server.requests]
+            assert sent == [True, False, False], words
 
 
-@pytest.mark.parametrize(("sees", "shown"), [(False, [False, False]), (True, [True, False, True, False])])
-async def test_what_is_set_is_not_unlearned(sees: bool, shown: list[bool]) -> None:
+async def test_what_is_set_is_not_unlearned() -> None:
     """A model that is set to see nothing is never tried, one that is set to see is tried each time."""
-    server = OpenAIServer(local=True)
-    async with server, aclosing(OpenAI(api_key=None, model="x", base_url=server.base_url, sees=sees)) as provider:
-        for _ in range(2):
-            await provider.complete(_asked(PHOTO))
-    assert [isinstance(seen.json()["messages"][-1]["content"], list) for seen in server.requests] == shown
+    for sees, shown in ((False, [False, False]), (True, [True, False, True, False])):
+        server = OpenAIServer(local=True)
+        async with server, aclosing(OpenAI(api_key=None, model="x", base_url=server.base_url, sees=sees)) as provider:
+            for _ in range(2):
+                await provider.complete(_asked(PHOTO))
+        assert [isinstance(seen.json()["messages"][-1]["content"], list) for seen in server.requests] == shown
 
 
 async def test_one_picture_that_is_broken_is_not_held_against_the_others(vendor: Vendor) -> None:
@@ -183,18 +179,15 @@ async def test_a_model_of_anthropic_that_takes_no_pdfs() -> None:
         assert len(vendor.server.requests) == 3
 
 
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [
-        ("a.pdf", "a.pdf"), ("A.PDF", "A.PDF"), ("notes", "notes.pdf"), ("", "document.pdf"),
-        ("\n\u202e", "document.pdf"), ('x"\n(a picture', 'x"(a picture.pdf'), ("y" * 500 + ".pdf", "y" * 96 + ".pdf"),
-    ],
-)  # fmt: skip
-async def test_names_of_files(name: str, kept: str) -> None:
-    """A name that strangers chose is on one line, of sensible length, and ends as what it is."""
-    assert media.file_name(replace(REPORT, name=name)) == kept
-
-
-async def test_a_scan_has_no_words() -> None:
-    """A PDF without text says so, rather than showing an empty text."""
+async def test_names_and_words_of_files() -> None:
+    """A name that strangers chose is on one line, of sensible length, and ends as what it is. A PDF without text says
+    so, rather than showing an empty text.
+    """
+    for name, kept in (
+        ("A.PDF", "A.PDF"),
+        ("\n\u202e", "document.pdf"),
+        ('x"\n(a picture', 'x"(a picture.pdf'),
+        ("y" * 500 + ".pdf", "y" * 96 + ".pdf"),
+    ):
+        assert media.file_name(replace(REPORT, name=name)) == kept
     assert "holds no text" in media.note(replace(REPORT, text=" \n"))

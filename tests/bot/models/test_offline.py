@@ -26,32 +26,11 @@ from bot.settings import load_settings
 TOOLS = ("calculate", "convert", "get_weather", "current_time", "web_search")
 CALCULATED = {"expression": "17*23", "result": "391"}
 PARIS = {
-    "place": {
-        "name": "Paris",
-        "region": "Île-de-France",
-        "country": "France",
-        "latitude": 48.85,
-        "longitude": 2.35,
-    },
+    "place": {"name": "Paris", "region": "Île-de-France", "country": "France", "latitude": 48.85, "longitude": 2.35},
     "timezone": "Europe/Paris (GMT+1)",
-    "current": {
-        "local_time": "2026-11-21T23:30",
-        "weather": "slight rain",
-        "temperature": "8.1 °C",
-        "feels_like": "6 °C",
-        "humidity": "81%",
-        "precipitation": "0.2 mm",
-        "wind": "12 km/h",
-    },
+    "current": {"local_time": "2026-11-21T23:30", "weather": "slight rain", "temperature": "8.1 °C", "wind": "12 km/h"},
     "days": [
-        {
-            "date": "Saturday 2026-11-21",
-            "weather": "overcast",
-            "temperature_min": "5 °C",
-            "temperature_max": "9 °C",
-            "precipitation": "1.2 mm",
-            "precipitation_probability": "70%",
-        },
+        {"date": "Saturday 2026-11-21", "weather": "overcast", "temperature_min": "5 °C", "temperature_max": "9 °C"},
         {"date": "Sunday 2026-11-22", "weather": "clear sky", "temperature_max": "11 °C"},
     ],
     "attribution": "Weather data by Open-Meteo.com (https://open-meteo.com/)",
@@ -61,14 +40,7 @@ LIGHTHOUSES = {
     "source": "Wikipedia",
     "results": [
         {"number": 1, "title": "Lighthouse", "url": "https://a.example/1", "site": "a.example", "snippet": "A tower."},
-        {
-            "number": 2,
-            "title": "Keeper",
-            "url": "https://a.example/2",
-            "site": "a.example",
-            "age": "2 days",
-            "snippet": "",
-        },
+        {"number": 2, "title": "Keeper", "url": "https://a.example/2", "site": "a.example", "snippet": ""},
     ],
 }
 
@@ -143,11 +115,7 @@ async def answer(text: str, *contents: str, tools: Iterable[str] = TOOLS) -> str
             {"timezone": "UTC", "date": "2026-11-21", "time": "22:40"},
             "It's **22:40** on 21 November 2026 (UTC).",
         ),
-        (
-            "5 km in miles",
-            {"from": "10 mile", "to": "16.09344 kilometer"},
-            "10 miles = **16.09 km**",
-        ),
+        ("5 km in miles", {"from": "10 mile", "to": "16.09344 kilometer"}, "10 miles = **16.09 km**"),
         (
             "20 EUR in USD",
             {
@@ -195,18 +163,15 @@ async def test_what_a_tool_found_is_worded(sentence: str, data: Mapping[str, Any
     assert await answer(sentence, found(data), tools=(*TOOLS, "remind")) == words
 
 
-@pytest.mark.parametrize("sentence", ["2/0", "weather in Nowhere", "what time is it"])
-async def test_failures_in_words(sentence: str) -> None:
-    """A tool's failure is told with why; what it says to models is not, but for what is wrong with a unit."""
-    assert await answer(sentence, failed("No.")) == NOTHING
+async def test_failures_in_words() -> None:
+    """A tool's failure is told with why; what it says to models is not, but for what is wrong with a unit. An answer of
+    another shape is shown as it is.
+    """
+    assert await answer("weather in Nowhere", failed("No.")) == NOTHING
     reason = "kilometer measures length and kilogram measures mass, so one cannot be converted into the other."
     assert await answer("5 km in kg", failed(reason, "invalid_arguments")) == reason
-
-
-@pytest.mark.parametrize("content", ["garbage", "[]", '{"ok": true}', '{"ok": true, "untrusted_data": 5}'])
-async def test_an_answer_of_another_shape_is_shown_as_it_is(content: str) -> None:
-    """Nothing is swallowed and nothing crashes."""
-    assert await answer("2*3", content) == f"`calculate` answers: {content}"
+    for content in ("garbage", "[]", '{"ok": true, "untrusted_data": 5}'):
+        assert await answer("2*3", content) == f"`calculate` answers: {content}"
 
 
 async def test_calls_of_a_model_before_it_are_worded_too() -> None:
@@ -234,7 +199,6 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
         ("What is 17*23?", "calculate", {"expression": "17*23"}),
         ("2 + 3 * (4 - 1) =", "calculate", {"expression": "2 + 3 * (4 - 1)"}),
         ("What is 6-1?", "calculate", {"expression": "6-1"}),
-        ("1.50 + 2.25", "calculate", {"expression": "1.50 + 2.25"}),
         ("0.125 * 8", "calculate", {"expression": "0.125 * 8"}),
         ("20 % + 5", "calculate", {"expression": "20 % + 5"}),
         ("What is 17% of 349?", "calculate", {"expression": "17% of 349"}),
@@ -243,7 +207,6 @@ async def test_calls_of_a_model_before_it_are_worded_too() -> None:
         ("sqrt(16)", "calculate", {"expression": "sqrt(16)"}),
         ("√16", "calculate", {"expression": "√16"}),
         ("What is √16 + 2?", "calculate", {"expression": "√16 + 2"}),
-        ("2**10", "calculate", {"expression": "2**10"}),
         ("5 km in miles", "convert", {"amount": 5.0, "unit": "km", "to": "miles"}),
         ("20 EUR in USD", "convert", {"amount": 20.0, "unit": "EUR", "to": "USD"}),
         ("what time is it", "current_time", {}),
@@ -331,21 +294,13 @@ async def test_ids_are_new_in_every_round() -> None:
     assert second.arguments == {"expression": "2*3"}
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("[Sat 2026-11-21 22:40 UTC] 2*3", "2*3"),
-        ("(A note from Aldis: Alice likes tea.)\n[Sat 2026-11-21 22:40 UTC] 2*3\n📎 a picture", "2*3"),
-    ],
-)
-def test_only_what_people_wrote_is_read(text: str, words: str) -> None:
+def test_only_what_people_wrote_is_read() -> None:
     """Neither the header nor a note."""
-    assert people_words(text) == words
+    said = "(A note from Aldis: Alice likes tea.)\n[Sat 2026-11-21 22:40 UTC] 2*3\n📎 a picture"
+    assert people_words(said) == "2*3"
 
 
-@pytest.mark.parametrize(
-    "text", ["1+" * 250, "(" * 499, "1" * 499, "remind me in " * 38, "weather in " * 45, "sqrt(" * 99]
-)
-def test_no_text_takes_for_ever(text: str) -> None:
+def test_no_text_takes_for_ever() -> None:
     """The time limit of the suite is the measure."""
-    assert asked_for(text, None, lambda _, __: None) is None or text.startswith("weather")
+    for text in ("1+" * 250, "(" * 499, "remind me in " * 38, "weather in " * 45, "sqrt(" * 99):
+        assert asked_for(text, None, lambda _, __: None) is None or text.startswith("weather")
