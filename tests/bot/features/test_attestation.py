@@ -18,7 +18,7 @@ from bot.i18n.catalogues import say
 from bot.version import build, source_digest
 from store import Store
 from tests.bot.loops.app_harness import Harness, app_harness
-from tests.servers.base import Answer, answer_json
+from tests.servers.base import answer_json
 from tests.servers.dstack import GuestAgent
 from tests.servers.envelopes import message
 
@@ -43,64 +43,47 @@ def checked(data: bytes, folder: Path, word: str = WORD) -> tuple[int, str]:
     return done.returncode, (done.stdout or done.stderr).strip()
 
 
-@pytest.mark.parametrize("version", [1, 2])
-async def test_the_file_passes_the_check_of_the_docs(version: int, socket: Path, tmp_path: Path) -> None:
+async def test_the_file_passes_the_check_of_the_docs(socket: Path, tmp_path: Path) -> None:
     """With either kind of event; what an application adds to the log later takes no compose file's place."""
-    later = (("compose-hash", "ab" * 32),)
-    async with GuestAgent(socket=socket, version=version, later=later) as agent:
-        evidence = await Attestation(socket).evidence(WORD)
-    assert f"`{agent.compose_digest}`" in str(evidence.text)
-    expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
-    assert checked(evidence.files[0].data, tmp_path) == (0, expected)
-    assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
-    assert [seen.path for seen in agent.requests] == ["/GetQuote"]  # and no key
+    for version in (1, 2):
+        async with GuestAgent(socket=socket, version=version, later=(("compose-hash", "ab" * 32),)) as agent:
+            evidence = await Attestation(socket).evidence(WORD)
+        assert f"`{agent.compose_digest}`" in str(evidence.text)
+        expected = f"source  {source_digest()}\ncompose {agent.compose_digest}"
+        assert checked(evidence.files[0].data, tmp_path) == (0, expected)
+        assert agent.requests[0].json() == {"report_data": report_data(source_digest(), WORD).hex()}
+        assert [seen.path for seen in agent.requests] == ["/GetQuote"]  # and no key
 
 
-def _with(**changes: object) -> Callable[[dict[str, object]], dict[str, object]]:
-    return lambda given: {**given, **changes}
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (_with(source="0" * 64), "another word or source"),
-        (_with(event_log="[]"), "the event log is not"),
-        (_with(quote="05" + "00" * 700), "no quote of version 4"),
-    ],
-    ids=["source", "events", "quote"],
-)
-async def test_the_check_of_the_docs_finds_what_was_changed(
-    change: Callable[[dict[str, object]], dict[str, object]], says: str, socket: Path, tmp_path: Path
-) -> None:
+async def test_the_check_of_the_docs_finds_what_was_changed(socket: Path, tmp_path: Path) -> None:
     """And that a file was made for somebody else's word."""
     async with GuestAgent(socket=socket):
         evidence = await Attestation(socket).evidence(WORD)
-    status, said = checked(json.dumps(change(json.loads(evidence.files[0].data))).encode(), tmp_path)
-    assert status == 1
-    assert says in said
+    for change, words in (
+        ({"source": "0" * 64}, "another word or source"),
+        ({"event_log": "[]"}, "the event log is not"),
+        ({"quote": "05" + "00" * 700}, "no quote of version 4"),
+    ):
+        status, said = checked(json.dumps(json.loads(evidence.files[0].data) | change).encode(), tmp_path)
+        assert (status, words in said) == (1, True), said
     assert checked(evidence.files[0].data, tmp_path, "another-word")[1].endswith("another word or source")
 
 
 OTHER_QUOTE = {"quote": "0400" + "00" * 700, "event_log": "[]", "vm_config": "{}"}
 
 
-@pytest.mark.parametrize(
-    ("fault", "says"),
-    [
+async def test_an_agent_that_gives_no_such_quote(socket: Path) -> None:
+    """Is said to give none; nothing of it is handed on."""
+    for fault, words in (
         (answer_json(OTHER_QUOTE), "made for something else"),
         (answer_json({**OTHER_QUOTE, "quote": ""}), "no TDX quote"),
         (answer_json({**OTHER_QUOTE, "quote": "zz"}), "something else than a quote"),
         (answer_json({"error": "quote generation failed"}, 400), "does not answer"),
-        (answer_json([]), "something else than a quote"),
         (answer_json({"quote": "00" * MAX_ANSWER_BYTES}), "longer than it may be"),
-    ],
-    ids=["another's", "none", "no hexadecimals", "refused", "no object", "too long"],
-)
-async def test_an_agent_that_gives_no_such_quote(fault: Answer, says: str, socket: Path) -> None:
-    """Is said to give none; nothing of it is handed on."""
-    async with GuestAgent(socket=socket, faults=[fault]):
-        with pytest.raises(Disconnected, match=says):
-            await Attestation(socket).evidence(WORD)
+    ):
+        async with GuestAgent(socket=socket, faults=[fault]):
+            with pytest.raises(Disconnected, match=words):
+                await Attestation(socket).evidence(WORD)
 
 
 def _commands(socket: Path) -> Callable[[CommandContext], list[CommandGroup]]:

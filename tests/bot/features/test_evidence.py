@@ -96,32 +96,24 @@ async def test_it_is_counted_in_the_ledger(store: Store, clock: SetClock, anthro
     assert all(cost for _, _, cost in rows)
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+async def test_what_is_not_in_the_form_is_not_believed(store: Store, clock: SetClock, anthropic: Vendor) -> None:
+    """No part of it: neither words, nor a report left out or judged twice, nor another call, nor nothing at all."""
+    anthropic.mistakes = True
+    anthropic.fails(401, code="authentication_error")
+    for answer in (
         say("They all agree."),
-        say('{"judgements": []}'),
         judging(lambda rows: rows[1:]),
         judging(lambda rows: [*rows[1:], rows[1]]),
         judging(lambda rows: [*rows, dict(rows[0], report=99)]),
         judging(lambda rows: [dict(row, stance="unclear") for row in rows]),
         judging(lambda rows: [dict(row, verdict="true") for row in rows]),
-        judging(lambda rows: [dict(row, report=str(row["report"])) for row in rows]),
-        call("judge_reports", "{not json"),
         call("judge_reports", {"judgements": "agrees"}),
         call("web_fetch", {"url": "https://evil.example/"}),
         cut_off("They all"),
-    ],
-)
-async def test_what_is_not_in_the_form_is_not_believed(
-    store: Store, clock: SetClock, anthropic: Vendor, answer: Any
-) -> None:
-    """No part of it: neither words, nor a report left out or judged twice, nor another call."""
-    anthropic.mistakes = True
-    says_so: Callable[[Heard], Any] = answer if callable(answer) else lambda _: answer
-    anthropic.server.reply = says_so
-    with pytest.raises(Unavailable):
-        await judged(store, clock, anthropic)
+    ):
+        anthropic.server.reply = answer if callable(answer) else lambda _, answer=answer: answer
+        with pytest.raises(Unavailable):
+            await judged(store, clock, anthropic)
 
 
 async def test_it_is_capped(store: Store, clock: SetClock, anthropic: Vendor) -> None:

@@ -117,18 +117,14 @@ async def test_scores_are_what_one_reckons_by_hand(store: Store, clock: SetClock
         ]
         alone = (await answer(aldis, calls(("calibration_stats", {"domain": "Sports"}))))["untrusted_data"]
         assert (alone["resolved"], alone["brier_score"], alone["void"]) == (2, 0.185, 1)
-        wanted = {"open": [6], "resolved": [5, 4, 3, 2, 1]}
-        for status, numbers in wanted.items():
+        for status, numbers in {"open": [6], "resolved": [1, 2, 3, 4, 5]}.items():
             shown = (await answer(aldis, calls(("list_predictions", {"status": status}))))["untrusted_data"]
-            assert sorted(one["number"] for one in shown["predictions"]) == sorted(numbers)
+            assert sorted(one["number"] for one in shown["predictions"]) == numbers
         few = calls(("list_predictions", {"status": "all", "domain": "SPORTS"}))
         shown = (await answer(aldis, few))["untrusted_data"]
         assert (len(shown["predictions"]), shown["void"]) == (4, 1)
-        assert (shown["predictions"][0]["due"], shown["predictions"][0]["made"]) == (
-            "Thursday 2026-12-31",
-            "2026-11-21",
-        )
-        assert shown["predictions"][0]["domain"] == "sports"
+        one = shown["predictions"][0]
+        assert (one["due"], one["made"], one["domain"]) == ("Thursday 2026-12-31", "2026-11-21", "sports")
         strange = predicting(statement="\u202e?!")
         assert (await answer(aldis, strange))["error"] == "invalid_arguments"
 
@@ -153,11 +149,10 @@ async def test_only_what_the_person_asks_for_now_is_recorded(store: Store, clock
     """A page that was read makes Aldis ask first; a prompt of a reminder records and resolves nothing."""
     async with haven(store, clock, Echo()) as aldis:
         await answer(aldis, predicting())
+        aldis.model.script = [calls(("echo", {"word": "page"})), predicting()]
+        assert "May I " in await told(aldis, "read that page")
+        await told(aldis, "/stop")
         for completion in (predicting(), resolving()):
-            aldis.model.script = [calls(("echo", {"word": "page"})), completion]
-            assert "May I " in await told(aldis, "read that page")
-            await told(aldis, "/stop")
-        for completion in (predicting(), resolving(), resolving(1, "struck")):
             await told(aldis, "/remind in 1h ask: go on")
             aldis.model.script = [completion, says("No.")]
             clock.move(3600)
