@@ -3,9 +3,6 @@
 Three kinds of input, chosen by what it is given: one fixed text (`once`), a prompt if a person is at a terminal, or
 else the lines of a pipe or file. The next message is taken only after the previous one was answered, so a person can
 read before writing and a script gets its answers in order. This transport doubles for Signal's in tests, and ships.
-
-The streams are read and written by their descriptors, in threads that keep no process from exiting: an event loop can
-wait for pipes but not for files, and a buffered stream has a lock, which a thread may hold while the interpreter exits.
 """
 
 import asyncio
@@ -25,10 +22,8 @@ from typing import TextIO, TypeVar
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import in_terminal
-from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input.defaults import create_input
 from prompt_toolkit.output.defaults import create_output
-from pydantic import BaseModel, ValidationError
 
 from bot.clock import Clock
 from bot.errors import TooSlow, Undeliverable, Unfetchable
@@ -52,17 +47,12 @@ from bot.signal.envelope import is_command
 from bot.signal.protocol import ModelAnswered, ModelFailed, Progress, StreamState, ToolStarted
 from tools import shorten
 
-ACCOUNT = "terminal"
-SHOWN_RESULT_CHARS = 200
-"""How many characters of a tool's result a line shows."""
-_SHOWN_NAME_CHARS = 60
+_RESULT_CHARS, _NAME_CHARS = 200, 60
+"""How many characters of a tool's result and name a line shows."""
 _TEXTS = frozenset({"application/json", "text/plain", "text/csv"})
-_INDICATOR, _INDICATOR_GONE = "…", "\r\x1b[K"
 _ANSI_CODES = {Style.BOLD: "1", Style.ITALIC: "3", Style.STRIKETHROUGH: "9"}
 _LEAVING = frozenset({"/quit", "/exit", "/bye", "/q", "/ende", "/beenden", "/quitter", "/sortir", "/salir"})
-"""Words that leave, alone on a line."""
-_LEAVING_AT_PROMPT = _LEAVING | {"quit", "exit"}
-"""Words that leave at a prompt; in a file they are lines like any other."""
+"""Words that leave, alone on a line; at a prompt also `quit` and `exit`."""
 
 # A web page quoted in an answer could otherwise move the cursor, rewrite lines or retitle the window.
 _CONTROLS = {code: "�" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
@@ -70,14 +60,14 @@ _T = TypeVar("_T")
 
 
 class Terminal:
-    """One conversation of one person with standard input and output.
+    """One conversation of one person with standard input and output, which must be real files, pipes or terminals.
 
     `conversation` names it; `once` is a single text to answer instead of reading `stdin`. `verbosity` 0 shows tool
     calls and models that fail, 1 also results and which model answered in place of another, 2 also timings, tokens and
-    cost. The streams must be real files, pipes or terminals.
+    cost.
     """
 
-    account = ACCOUNT
+    account = "terminal"
     number: str | None = None
 
     def __init__(
@@ -91,64 +81,72 @@ class Terminal:
         verbosity: int = 0,
         clock: Clock | None = None,
     ) -> None:
-        self._chat = ChatId.direct(conversation)
-        self._verbosity = verbosity
-        self._clock = clock or Clock()
+        self._chat, self._verbosity, self._clock = ChatId.direct(conversation), verbosity, clock or Clock()
+        self._stdout, self._stderr, self._writing = stdout, stderr, {stdout: asyncio.Lock(), stderr: asyncio.Lock()}
         self.is_interactive = once is None and stdin.isatty() and stderr.isatty()
         """Whether a person is there, who sees failures."""
         can_draw = os.environ.get("TERM") != "dumb"  # an editor's shell would show control sequences as they are
         self._draws = self.is_interactive and can_draw
-        lines = _lines(stdin.fileno()) if once is None else filter(str.strip, (once,))
-        self._lines = _Prompt(stdin, stderr) if self._draws else _Lines(lines)
-        self.first_message: asyncio.Future[str | None] | None = None
-        """What is being typed since `show_prompt`; None if no person is at a terminal."""
-        self._answers, self._notes = _Writer(stdout), _Writer(stderr)
         self._painted = stdout.isatty() and can_draw
-        self._last_sent_at = 0
+        self._prompt: PromptSession[str] | None = None
+        if self._draws:  # on standard error, so that standard output has nothing but answers
+            keys, screen = create_input(stdin), create_output(stderr)
+            self._prompt = PromptSession("> ", interrupt_exception=EOFError, input=keys, output=screen)
+        self._lines = _lines(stdin.fileno()) if once is None else filter(str.strip, (once,))
+        self._reading: asyncio.Future[str | None] | None = None
+        """The next message, while it is typed or waited for."""
         self.stream = StreamState(is_open=True)
         self._current: Envelope | None = None
+        """The message that was passed on and not answered yet."""
         self._read = set[int]()  # the times of all lines: a yes has its answer in that to the question before it
         self._answered = asyncio.Event()
-        self._over = asyncio.Event()
-        self._indicated = False
+        self._last_sent_at = 0
+        self._has_sign = False
         self.failed = False
         """Whether any reply reported a failure or could not be written."""
 
     async def show_prompt(self) -> None:
         """Lets the person start typing before messages are asked for; returns when the prompt is visible, or never will
-        be.
-
-        Does nothing if nobody is at a terminal.
+        be: with no person at a terminal at once.
         """
-        if isinstance(self._lines, _Prompt):
-            self.first_message = asyncio.ensure_future(self._lines.read())
-            shown = asyncio.ensure_future(self._lines.shown.wait())
-            await asyncio.wait((self.first_message, shown), return_when=asyncio.FIRST_COMPLETED)
-            shown.cancel()
+        if self._prompt is not None:
+            shown = asyncio.Event()
+
+            def on_shown(_: object) -> None:
+                shown.set()
+
+            self._prompt.app.after_render += on_shown
+            self._reading = asyncio.ensure_future(_typed(self._prompt))
+            self._reading.add_done_callback(on_shown)
+            await shown.wait()
 
     async def envelopes(self) -> AsyncGenerator[Envelope]:
         """Yields the messages, each after the previous one was answered; ends with the input or its reader.
 
         When called again after a failure, it begins with the message that was not answered yet, so that none is lost.
         """
-        while not self._over.is_set() and (envelope := await self._unanswered()) is not None:
-            yield envelope
+        while self.stream.is_open:
+            self._answered.clear()
+            self._current = self._current or await self._next()
+            if self._current is None:
+                break
+            yield self._current
             await self._answered.wait()
         self.stop_receiving()
 
     def stop_receiving(self) -> None:
         """Stops taking messages; `envelopes` ends at once."""
         self.stream.is_open = False
-        self._over.set()
         self._answered.set()
+        if self._reading is not None:
+            self._reading.cancel()
 
     def event(self, envelope: Envelope) -> Event | None:
         """Returns the message in the envelope, or None if it is not from this transport."""
-        with suppress(ValidationError):
-            frame, chat = _Frame.model_validate_json(envelope.raw), envelope.chat
-            if chat is not None:
-                sent_at = SentId(frame.timestamp)
-                return Incoming(author=TERMINAL_PERSON, name=None, chat=chat, sent_at=sent_at, text=frame.text)
+        with suppress(ValueError, KeyError):
+            if (chat := envelope.chat) is not None:
+                text = str(json.loads(envelope.raw)["text"])
+                return Incoming(author=TERMINAL_PERSON, name=None, chat=chat, sent_at=envelope.sent_at, text=text)
         return None
 
     async def send(self, reply: Reply) -> SentId:
@@ -157,17 +155,16 @@ class Terminal:
         What was written stays; an edit is written below it, and a line on standard error says so.
 
         Raises:
-            Undeliverable: nobody reads standard output any more; `envelopes` ends.
+            Undeliverable: the reader of standard output is gone; `envelopes` ends.
         """
         self.failed = self.failed or not reply.ok
-        await self._hide_indicator()
         if reply.chat != self._chat:
             await self._note(f"· an answer in the conversation {reply.chat.removeprefix('direct:')}:")
         if reply.edits is not None:
             await self._note("· the answer was changed:")
         try:
             if all(file.name != WHOLE_ANSWER for file in reply.files):  # which begins with the same words
-                await self._answers.write(self._shown(reply.content) + "\n")
+                await self._write_answer(reply.content)
             for file in reply.files:
                 await self._hand_over(file)
         except OSError as error:
@@ -175,28 +172,27 @@ class Terminal:
             self.stop_receiving()
             raise Undeliverable("standard output is closed") from error
         if reply.last and not self._read.isdisjoint(reply.answers):
+            self._current = None
             self._answered.set()
         return self._next_sent_at()
 
     async def remove(self, removal: Removal) -> SentId:  # noqa: ARG002 - a terminal cannot show which one it was
         """Says that an answer was deleted; what was written stays on the screen."""
-        await self._hide_indicator()
         await self._note("· an answer was deleted")
         return self._next_sent_at()
 
     async def typing(self, chat: ChatId, *, started: bool) -> None:
         """Shows a small sign while an answer is being written, if a person is at the terminal."""
         if not started:
-            await self._hide_indicator()
-        elif self._draws and chat == self._chat and self._waiting and not self._indicated:
-            self._indicated = True
-            await self._remark(_INDICATOR)
+            await self._hide_sign()
+        elif self._draws and chat == self._chat and self._current and not self._has_sign:
+            self._has_sign = True
+            await self._remark("…")
 
     async def progress(self, chat: ChatId, progress: Progress) -> None:
         """Writes a line on standard error for a step of this conversation, if the verbosity asks for it."""
         line = progress_line(progress, self._verbosity)
         if line is not None and chat == self._chat:
-            await self._hide_indicator()
             await self._note(line)
 
     async def react(self, *_: object, **__: object) -> None:
@@ -210,56 +206,38 @@ class Terminal:
 
     async def aclose(self) -> None:
         """Stops taking messages; an open prompt is removed, and further output begins on a new line."""
+        reading = self._reading if self._draws else None
+        is_open = reading is not None and not reading.done()
         self.stop_receiving()
-        reading, self.first_message = self.first_message, None
-        if reading is not None and not reading.done():
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+        if reading is not None and is_open:
+            await asyncio.wait((reading,))
             await self._note("")
 
-    @property
-    def _waiting(self) -> bool:
-        """Whether a message was passed on and not answered yet."""
-        return self._current is not None and not self._answered.is_set()
-
-    async def _unanswered(self) -> Envelope | None:
-        """The message to pass on now: the one still waiting for its answer, or else the next; None at the end."""
-        if not self._waiting:
-            text = await self._line()
-            if text is None:
-                return None
-            self.stream.heard_at = time.monotonic()
-            self._current = self._envelope(text)
-            self._read.add(self._current.sent_at)
-            self._answered.clear()
-        return self._current
-
-    async def _line(self) -> str | None:
+    async def _next(self) -> Envelope | None:
         """The next message; None at the end of the input, and when no more are to be taken."""
-        reading = self.first_message or asyncio.ensure_future(self._lines.read())
-        self.first_message = None
-        over = asyncio.ensure_future(self._over.wait())
-        try:
-            await asyncio.wait((reading, over), return_when=asyncio.FIRST_COMPLETED)
-            return reading.result() if reading.done() else None
-        finally:
-            for task in (reading, over):
-                task.cancel()
-            await asyncio.wait((reading, over))
-
-    def _envelope(self, text: str) -> Envelope:
+        # The caller can be cancelled meanwhile: what is read then waits for the next one.
+        if self._reading is None:
+            read = _typed(self._prompt) if self._prompt else _in_thread(partial(next, self._lines, None))
+            self._reading = asyncio.ensure_future(read)
+        await asyncio.wait((self._reading,))
+        reading, self._reading = self._reading, None
+        text = None if reading.cancelled() else reading.result()
+        if text is None:
+            return None
+        self.stream.heard_at = time.monotonic()
         sent_at = self._next_sent_at()
+        self._read.add(sent_at)
         # An argument or a paste in a wrong encoding can contain lone surrogates.
         encodable = text.encode("utf-8", "replace").decode()
         return Envelope(
-            account=ACCOUNT,
+            account=self.account,
             author=TERMINAL_PERSON,
             number=None,
             device=1,
             sent_at=sent_at,
             kind=Kind.MESSAGE,
             chat=self._chat,
-            raw=json.dumps({"text": encodable, "timestamp": sent_at}, ensure_ascii=False),
+            raw=json.dumps({"text": encodable}, ensure_ascii=False),
             is_command=is_command(text),
         )
 
@@ -277,24 +255,32 @@ class Terminal:
             await asyncio.to_thread(Path(place).write_bytes, file.data)
         await self._note(f"· a file: {place}, {len(file.data)} bytes")
         if not is_saved and file.content_type in _TEXTS:
-            await self._answers.write(self._shown(Styled(text=file.data.decode("utf-8", "replace"))) + "\n")
+            await self._write_answer(Styled(text=file.data.decode("utf-8", "replace")))
 
-    def _shown(self, content: Styled) -> str:
-        """The text for output: at a terminal styled, elsewhere as it is."""
-        return paint(content) if self._painted else content.text
-
-    async def _hide_indicator(self) -> None:
-        if self._indicated:
-            self._indicated = False
-            await self._remark(_INDICATOR_GONE)
+    async def _write_answer(self, content: Styled) -> None:
+        """Writes a text to standard output, at a terminal styled."""
+        await self._hide_sign()
+        await self._write(self._stdout, (paint(content) if self._painted else content.text) + "\n")
 
     async def _note(self, line: str) -> None:
+        await self._hide_sign()
         await self._remark(line.translate(_CONTROLS) + "\n")
+
+    async def _hide_sign(self) -> None:
+        if self._has_sign:
+            self._has_sign = False
+            await self._remark("\r\x1b[K")
 
     async def _remark(self, text: str) -> None:
         """Writes beside the answers, which it must not prevent."""
         with suppress(OSError):
-            await self._notes.write(text)
+            await self._write(self._stderr, text)
+
+    async def _write(self, stream: TextIO, text: str) -> None:
+        """Writes all of a text, after those before it and above an open prompt."""
+        data = text.encode(stream.encoding, "replace")
+        async with self._writing[stream], in_terminal():
+            await _in_thread(partial(_write_all, stream.fileno(), data))
 
 
 def paint(content: Styled) -> str:
@@ -314,52 +300,24 @@ def paint(content: Styled) -> str:
 
 def progress_line(progress: Progress, verbosity: int) -> str | None:
     """Returns the line for a step, or None if the verbosity does not ask for it (see `Terminal`)."""
-    if isinstance(progress, ToolStarted):
-        return f"· {_shown_name(progress.name)} {progress.arguments}"
     if isinstance(progress, ModelFailed):
-        # Whoever is here can fix what people in Signal cannot.
+        # The person here can fix what people in Signal cannot.
         if progress.error == TooSlow.__name__:
             names = "LLM__TIMEOUT_SECONDS and WORKER__TURN_TIMEOUT_SECONDS"
             return f"· {progress.provider} did not answer in time: {names} give a slow model longer"
         doctor = command_line("doctor")
         return f"· {progress.provider} did not answer ({progress.error}): `{doctor}` looks for what is wrong"
-    timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
     if isinstance(progress, ModelAnswered):
-        if verbosity < 2:  # noqa: PLR2004 -- the number of v's in -vv
-            who = f"· answered by {progress.provider} {progress.model}; {progress.instead_of} did not"
-            return who if verbosity and progress.instead_of else None
-        tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
-        return f"· {progress.provider} {progress.model}: {tokens}, {progress.cost_usd} USD{timing}"
-    shown = shorten(progress.content, SHOWN_RESULT_CHARS)
-    return f"  {_shown_name(progress.name)} → {shown}{timing}" if verbosity else None
-
-
-class _Frame(BaseModel):
-    """A message as the inbox stores it."""
-
-    text: str
-    timestamp: int
-
-
-def _shown_name(tool: str) -> str:
-    """The name on part of a line: a model may have made it up."""
-    return shorten(" ".join(tool.split()), _SHOWN_NAME_CHARS)
-
-
-class _Lines:
-    """Messages that need no person: one at a time, as they are asked for."""
-
-    def __init__(self, texts: Iterator[str]) -> None:
-        self._texts = texts
-        self._coming: asyncio.Future[str | None] | None = None
-
-    async def read(self) -> str | None:
-        """Returns the next message; None at the end."""
-        # The caller can be cancelled while the thread reads; the line then waits for the next caller.
-        self._coming = self._coming or _in_thread(partial(next, self._texts, None))
-        text = await asyncio.shield(self._coming)
-        self._coming = None
-        return text
+        who = f"{progress.provider} {progress.model}"
+        if verbosity > 1:
+            tokens = f"{progress.input_tokens} tokens in, {progress.output_tokens} out"
+            return f"· {who}: {tokens}, {progress.cost_usd} USD ({progress.latency_seconds:.2f} s)"
+        return f"· answered by {who}; {progress.instead_of} did not" if verbosity and progress.instead_of else None
+    name = shorten(" ".join(progress.name.split()), _NAME_CHARS)  # a model may have made it up
+    if isinstance(progress, ToolStarted):
+        return f"· {name} {progress.arguments}"
+    timing = f" ({progress.latency_seconds:.2f} s)" if verbosity > 1 else ""
+    return f"  {name} → {shorten(progress.content, _RESULT_CHARS)}{timing}" if verbosity else None
 
 
 def _lines(descriptor: int) -> Iterator[str]:
@@ -373,85 +331,42 @@ def _lines(descriptor: int) -> Iterator[str]:
                 yield text
 
 
-class _Interrupted(Exception):
-    """Ctrl-C at the prompt."""
-
-
-class _Prompt:
-    """A person at a prompt, which is on standard error so that standard output has nothing but answers.
+async def _typed(prompt: PromptSession[str]) -> str | None:
+    """What the person sent with Enter, stripped, never blank (a paste can have several lines); None on leaving.
 
     Ctrl-D and `/quit` leave. Ctrl-C discards what was typed, or leaves if nothing was typed.
     """
-
-    def __init__(self, stdin: TextIO, stderr: TextIO) -> None:
-        self._session: PromptSession[str] = PromptSession(
-            "> ",
-            history=InMemoryHistory(),
-            interrupt_exception=_Interrupted,
-            input=create_input(stdin),
-            output=create_output(stderr),
-        )
-        self.shown = asyncio.Event()
-        """Set when the prompt is visible for the first time."""
-        self._session.app.after_render += self._on_render
-
-    def _on_render(self, _: object) -> None:
-        self.shown.set()
-
-    async def read(self) -> str | None:
-        """Returns what the person sent with Enter, stripped, never blank (a paste can have several lines); None on
-        leaving.
-        """
-        while True:
-            try:
-                # In raw mode Ctrl-C is a key; the handler of SIGINT belongs to the program around the terminal.
-                text = await self._session.prompt_async(handle_sigint=False, set_exception_handler=False)
-            except EOFError:
-                return None
-            except _Interrupted:
-                if not self._session.default_buffer.text:
-                    return None
+    while True:
+        try:
+            # In raw mode Ctrl-C is a key; the handler of SIGINT belongs to the program around the terminal.
+            text = (await prompt.prompt_async(handle_sigint=False, set_exception_handler=False)).strip()
+        except EOFError:
+            if prompt.default_buffer.text:
                 continue
-            if typed := text.strip():
-                return None if typed.lower() in _LEAVING_AT_PROMPT else typed
+            return None
+        if text:
+            return None if text.lower() in _LEAVING | {"quit", "exit"} else text
 
 
-class _Writer:
-    """Writes whole texts, in order, above an open prompt."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._descriptor = stream.fileno()
-        self._encoding = stream.encoding
-        self._turn = asyncio.Lock()
-
-    async def write(self, text: str) -> None:
-        """Writes all of it.
-
-        Raises:
-            OSError: it cannot be written; part of it may have been.
-        """
-        data = memoryview(text.encode(self._encoding, "replace"))
-        async with self._turn, in_terminal():
-            await _in_thread(partial(self._write, data))
-
-    def _write(self, data: memoryview) -> None:
-        while data:
-            data = data[os.write(self._descriptor, data) :]
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def _in_thread(work: Callable[[], _T]) -> asyncio.Future[_T]:
     """Returns what `work` returns, or the OSError it raises, from a thread that never keeps the process from exiting.
 
-    (The loop's own executor is waited for at exit: a read from a silent pipe would block that for ever.)
+    An event loop can wait for pipes but not for files, its own executor is waited for at exit, which a read from a
+    silent pipe would block for ever, and a buffered stream has a lock, which a thread may hold then.
     """
     future = Future[_T]()
 
     def run() -> None:
-        future.set_running_or_notify_cancel()
         try:
             future.set_result(work())
         except OSError as error:
             future.set_exception(error)
 
+    future.set_running_or_notify_cancel()
     threading.Thread(target=run, name="terminal", daemon=True).start()
     return asyncio.wrap_future(future)
