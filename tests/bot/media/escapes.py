@@ -88,7 +88,6 @@ def serve(data: bytes, arguments: Sequence[str]) -> tuple[Facts, bytes]:
         "fork": forking,
         "begin a thread": lambda: threading.Thread(target=int).start(),
         "begin a process by clone": lambda: called(56 if is_x86() else 220, signal.SIGCHLD, 0, 0, 0, 0),
-        "begin a process in a new world": lambda: called(56 if is_x86() else 220, 0x1000_0000 | signal.SIGCHLD, 0),
         "begin a process by clone3": lambda: called(435, struct.pack("=11Q", *[0] * 4, signal.SIGCHLD, *[0] * 6), 88),
         "kill Aldis": lambda: os.kill(int(aldis), signal.SIGTERM),
         "see whether Aldis is there": lambda: os.kill(int(aldis), 0),

@@ -79,17 +79,13 @@ def adts(*frames: bytes, rate_index: int = 4, channels: int = 1, checksum: bool 
     made = b""
     for frame in frames or FRAMES:
         length = len(frame) + (9 if checksum else 7)
-        made += bytes(
-            (
-                0xFF,
-                0xF0 if checksum else 0xF1,
-                1 << 6 | rate_index << 2 | channels >> 2,
-                (channels & 3) << 6 | length >> 11,
-                length >> 3 & 0xFF,
-                (length & 7) << 5 | 0x1F,
-                0xFC,
-            )
+        head = (
+            0xFF,
+            0xF0 if checksum else 0xF1,
+            1 << 6 | rate_index << 2 | channels >> 2,
+            (channels & 3) << 6 | length >> 11,
         )
+        made += bytes((*head, length >> 3 & 0xFF, (length & 7) << 5 | 0x1F, 0xFC))
         made += (b"\x00\x00" if checksum else b"") + frame
     return made
 

@@ -70,24 +70,13 @@ def test_what_leads_out_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_memory_may_not_be_code(name: str) -> None:
-    """Whatever else it may be."""
+def test_memory_may_not_be_code_and_another_architecture_ends_the_process(name: str) -> None:
+    """32 bits of Intel and ARM, the sister's, and x32, and a number that there is not; every number has a verdict."""
     for number in _ARCHITECTURES[name].mapping:
         assert [judged(name, number, third=how) for how in (0, 1, 2, 3)] == [ALLOW] * 4
         assert [judged(name, number, third=how) for how in (4, 5, 7, 1 << 32 | 4)] == [EPERM] * 4
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_another_architecture_ends_the_process(name: str) -> None:
-    """32 bits of Intel and ARM, the sister's, and x32; and a number that there is not."""
     for audit in (0x4000_0003, 0x4000_0028, 0, 0xC000_003E ^ 0xC000_00B7 ^ _ARCHITECTURES[name].audit):
         assert judged(name, 0, audit=audit) == KILL
-    assert judged("x86_64", 0x4000_0000) == judged("x86_64", -1) == KILL
-    assert judged("aarch64", -1) == KILL
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_jump_leads_beyond_the_end(name: str) -> None:
-    """Nor to where nothing answers: every number comes to a verdict."""
+    assert judged("x86_64", 0x4000_0000) == judged(name, -1) == KILL
     verdicts = {judged(name, number, third=third) for number in range(600) for third in (0, 7)}
     assert verdicts == {ALLOW, EPERM, ENOSYS}

@@ -24,21 +24,21 @@ def entries(data: bytes, charset: str = "") -> list[dict[str, Any]]:
     return read(data, charset)["entries"]
 
 
-@pytest.mark.parametrize("made", [rss, atom])
-def test_both_kinds_come_to_the_same(made: Any) -> None:
+def test_both_kinds_come_to_the_same() -> None:
     """Title, address, time in UTC, summary; a relative address is one of the feed's."""
     at = NOON - timedelta(hours=2)
-    data = made(Item(title="Lit & bright", link="/lit?a=1", at=at, guid="7", summary="<p>At <b>dusk</b></p>"))
-    found = read(data)
-    assert (found["title"], found["ttl_minutes"]) == ("The Lamp Post", 0)
-    [entry] = found["entries"]
-    assert entry | {"key": ""} == {
-        "key": "",
-        "url": "https://lamp.example/lit?a=1",
-        "title": "Lit & bright",
-        "summary": "<p>At <b>dusk</b></p>",
-        "published": int(at.timestamp()),
-    }
+    for made in (rss, atom):
+        data = made(Item(title="Lit & bright", link="/lit?a=1", at=at, guid="7", summary="<p>At <b>dusk</b></p>"))
+        found = read(data)
+        assert (found["title"], found["ttl_minutes"]) == ("The Lamp Post", 0)
+        [entry] = found["entries"]
+        assert entry | {"key": ""} == {
+            "key": "",
+            "url": "https://lamp.example/lit?a=1",
+            "title": "Lit & bright",
+            "summary": "<p>At <b>dusk</b></p>",
+            "published": int(at.timestamp()),
+        }
 
 
 def test_an_entry_is_known_by_its_id_or_what_is_like_one() -> None:
@@ -70,32 +70,22 @@ def test_only_the_beginning_is_read() -> None:
     assert len(entries(rdf)) == MAX_ENTRIES
 
 
-def test_the_time_to_live_is_told() -> None:
-    """In minutes, where it is a number of them."""
+def test_the_time_to_live_and_the_encoding_are_read() -> None:
+    """In minutes, where it is a number of them; the server knows the encoding where the feed does not say it itself."""
     assert read(rss(more="<ttl>90</ttl>"))["ttl_minutes"] == 90
     assert read(rss(more="<ttl>soon</ttl>"))["ttl_minutes"] == 0
-
-
-def test_the_server_knows_the_encoding() -> None:
-    """Where the feed does not say it itself."""
     data = "<rss version='2.0'><channel><item><title>Grün</title></item></channel></rss>".encode("latin-1")
     assert entries(data, charset="iso-8859-1")[0]["title"] == "Grün"
 
 
-@pytest.mark.parametrize("what", ["no feed", "nothing", "noise"])
-def test_what_is_no_feed_is_refused(what: str) -> None:
-    """A page of the web, for instance."""
-    with pytest.raises(FileRefused, match="no feed"):
-        read(HOSTILE[what])
-
-
 def test_a_feed_reads_no_file_of_the_machine(tmp_path: Path) -> None:
-    """An external entity stays empty; a feed that is the name of a file is no feed, whatever stands in that."""
+    """An external entity stays empty; a feed that is the name of a file is no feed, as are a page and noise."""
     assert "root" not in json.dumps(entries(HOSTILE["an external entity"]))
     file = tmp_path / "private.xml"
     file.write_bytes(rss(Item(title="A secret", link="/secret")))
-    with pytest.raises(FileRefused, match="no feed"):
-        read(bytes(file))
+    for data in (bytes(file), *(HOSTILE[what] for what in ("no feed", "nothing", "noise"))):
+        with pytest.raises(FileRefused, match="no feed"):
+            read(data)
 
 
 def test_broken_tags_and_dates_do_no_harm() -> None:
@@ -130,7 +120,12 @@ def titled(title: str, **more: str) -> str:
     return f"<title>{title}</title>" + "".join(f"<{name}>{text}</{name}>" for name, text in more.items())
 
 
-HOME = "https://gazette.example/"
+def plainly(*titles: str) -> list[Shown]:
+    """Entries of nothing but their titles."""
+    return [(title, None, "") for title in titles]
+
+
+HOME, XML = "https://gazette.example/", "<?xml version='1.0' encoding="
 FILE = "<enclosure url='https://pod.example/17.mp3' length='9' type='audio/mpeg'/>"
 EXTERNAL = '<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "http://my.netscape.example/rss-0.91.dtd">'
 # A name for the kind, and where another program was reported to fail at it; the feed; what it comes to.
@@ -141,9 +136,9 @@ FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
         [("First", HOME + "1", ""), ("Second", HOME + "2", "")],
     ),
     (
-        "one id, no links (feedbin/support#507)",
-        rss_of(titled("First", guid="x y"), titled("Second", guid="x y")),
-        [("First", None, ""), ("Second", None, "")],
+        "no links (feedbin/support#507)",
+        rss_of(titled("1", guid="x y"), titled("2", guid="x y")),
+        plainly("1", "2"),
     ),
     (
         "one link (Ranchero-Software/NetNewsWire#4540)",
@@ -152,51 +147,27 @@ FEEDS: list[tuple[str, str | bytes, list[Shown]]] = [
     ),
     ("an episode (kurtmckee/feedparser#384)", rss_of(titled("17") + FILE), [("17", "https://pod.example/17.mp3", "")]),
     ("an episode with a page", rss_of(titled("17", link=HOME) + FILE), [("17", HOME, "")]),
-    ("ampersands (rbren/rss-parser#134)", rss_of(titled("AT&T buys R&D lab")), [("AT&T buys R&D lab", None, "")]),
+    ("ampersands (rbren/rss-parser#134)", rss_of(titled("AT&T buys R&D lab")), plainly("AT&T buys R&D lab")),
     ("ampersands in a link", rss_of(titled("a & b &", link=HOME + "?a=1&b=2")), [("a & b &", HOME + "?a=1&b=2", "")]),
-    (
-        "CDATA",
-        rss_of(titled("<![CDATA[AT&T &amp; R&D &uuml;]]>", link=f"<![CDATA[{HOME}?a=1&b]]>")),
-        [("AT&T & R&D ü", HOME + "?a=1&b", "")],
-    ),
+    ("CDATA", rss_of(titled("<![CDATA[AT&T &amp; R&D &uuml;]]>")), plainly("AT&T & R&D ü")),
     (
         "a DTD (RssBandit/RssBandit#1168)",
         rss_of(titled("Z&uuml;ge &mdash; &amp;c"), head=EXTERNAL),
-        [("Züge — &c", None, "")],
+        plainly("Züge — &c"),
     ),
-    ("names without a DTD", rss_of(titled("Z&uuml;ge&nbsp;&NotEqualTilde;")), [("Züge ≂̸", None, "")]),
+    ("names without a DTD", rss_of(titled("Z&uuml;ge&nbsp;&NotEqualTilde;")), plainly("Züge ≂̸")),
+    ("a name of its own", rss_of(titled("&G; &uuml;"), head="<!DOCTYPE rss [<!ENTITY G 'Ga'>]>"), plainly("Ga ü")),
+    ("a name of nothing", rss_of(titled("a &nosuch; b"), titled("c")), plainly("a &nosuch; b", "c")),
+    ("UTF-16 declared (StringWriter of .NET)", rss_of(titled("Züge"), head=XML + "'utf-16'?>") + " ", plainly("Züge")),
+    ("UTF-16 sent", rss_of(titled("Züge"), head=XML + "'utf-16'?>").encode("utf-16"), plainly("Züge")),
+    ("UTF-16 without a mark", rss_of(titled("Züge"), head=XML + "'x'?>").encode("utf-16-be"), plainly("Züge")),
     (
-        "a name of its own",
-        rss_of(titled("&G; &uuml;"), head="<!DOCTYPE rss [<!ENTITY G 'Gazette'>]>"),
-        [("Gazette ü", None, "")],
+        "latin-1 (kurtmckee/feedparser#81)",
+        rss_of(titled("Züge"), head=XML + "'latin1'?>").encode("cp1252"),
+        plainly("Züge"),
     ),
-    ("a name of nothing", rss_of(titled("a &nosuch; b"), titled("c")), [("a &nosuch; b", None, ""), ("c", None, "")]),
-    (
-        "UTF-16 declared (StringWriter of .NET)",
-        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='utf-16'?>") + " ",
-        [("Züge", None, "")],
-    ),
-    (
-        "UTF-16 sent",
-        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='utf-16'?>").encode("utf-16"),
-        [("Züge", None, "")],
-    ),
-    (
-        "UTF-16 without a mark",
-        rss_of(titled("Züge"), head="<?xml version='1.0'?>").encode("utf-16-be"),
-        [("Züge", None, "")],
-    ),
-    (
-        "latin-1 declared (kurtmckee/feedparser#81)",
-        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='latin1'?>").encode("cp1252"),
-        [("Züge", None, "")],
-    ),
-    (
-        "UTF-8 declared, Windows sent",
-        rss_of(titled("Züge"), head="<?xml version='1.0' encoding='utf-8'?>").encode("cp1252"),
-        [("Z\ufffdge", None, "")],
-    ),
-    ("signs that XML forbids", rss_of(titled("a\x0bb&#8;"), titled("c")), [("ab\ufffd", None, ""), ("c", None, "")]),
+    ("UTF-8 declared, Windows sent", rss_of(titled("Zü"), head=XML + "'utf-8'?>").encode("cp1252"), plainly("Z\ufffd")),
+    ("signs that XML forbids", rss_of(titled("a\x0bb&#8;"), titled("c")), plainly("ab\ufffd", "c")),
 ]
 DATES = {
     "Fri, 27 Nov 2026 10:00:00 GMT": "2026-11-27 10:00",
@@ -205,7 +176,6 @@ DATES = {
     "Fri, 27 Nov 2026 10:00:00 CET": "",
     "Fri, 27 Nov 2026 10:00:00 GMT+1": "",
     "Wed, 23 Jul 14 23:18:39 +0200 +0200": "2014-07-23 21:18",  # thorsten/phpMyFAQ#886
-    "Fri, 27 Nov 2026 10:00 PM GMT": "",
     "Fri, 27 Nov 2026 25:00:00 GMT": "",
     "Fr, 27 Nov 2026 10:00:00 +0100": "2026-11-27 09:00",
     "2026-11-27 13:55:44.364419679 +0200 CEST": "",  # NyaaPantsu/nyaa#1308
@@ -213,12 +183,10 @@ DATES = {
     "2026-11-27T13:55:44-05:00": "2026-11-27 18:55",
     "2026-11-27 13:55": "2026-11-27 13:55",
     "2026-11-27": "2026-11-27 00:00",
-    "2026-11-27 CET": "",
     "2026-11-27 at noon": "",
     "1795773600": "2026-11-27 10:00",
     "1795773600000": "2026-11-27 10:00",
     "1795773600.25": "2026-11-27 10:00",
-    "2026": "",
     "27.11.2026 10:00": "",
     "Friday, November 27, 2026 10:00 AM": "",
 }

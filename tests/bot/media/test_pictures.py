@@ -41,12 +41,20 @@ def test_a_large_one_is_scaled_to_the_longer_side() -> None:
     assert opened(fit_picture(noise(300, 200), "JPEG")[1]).size == (300, 200)
 
 
-@pytest.mark.parametrize("file_format", ["PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG"])
-def test_every_format_becomes_one_that_models_take(file_format: str) -> None:
-    """JPEG for photographs, whatever they came in."""
-    facts, made = fit_picture(noise(64, 64, file_format), file_format)
-    expected = "PNG" if file_format == "GIF" else "JPEG"  # a GIF has 256 colours at most
-    assert (opened(made).format, facts["content_type"]) == (expected, f"image/{expected.lower()}")
+def test_every_format_becomes_one_that_models_take() -> None:
+    """JPEG for photographs, whatever they came in; a GIF has 256 colours at most. A damaged one is refused: cut off in
+    the middle, or rubbish behind a good beginning; never another error.
+    """
+    for file_format in ("PNG", "GIF", "WEBP", "AVIF", "BMP", "TIFF", "JPEG"):
+        whole = noise(100, 100, file_format)
+        facts, made = fit_picture(whole, file_format)
+        expected = "PNG" if file_format == "GIF" else "JPEG"
+        assert (opened(made).format, facts["content_type"]) == (expected, f"image/{expected.lower()}")
+        if file_format == "BMP":
+            continue
+        for broken in (whole[: len(whole) // 2], whole[:20] + b"\xaa" * 500, whole[:12]):
+            with pytest.raises(FileRefused):
+                fit_picture(broken, file_format)
 
 
 def test_transparency_and_few_colours_stay_as_they_are() -> None:
@@ -55,13 +63,9 @@ def test_transparency_and_few_colours_stay_as_they_are() -> None:
     assert opened(fit_picture(see_through, "PNG")[1]).convert("RGBA").getpixel((5, 5)) == (255, 0, 0, 100)
     assert fit_picture(picture(file_format="PNG"), "PNG")[0]["content_type"] == "image/png"
     assert fit_picture(picture(file_format="JPEG"), "JPEG")[0]["content_type"] == "image/jpeg"
-
-
-def test_a_heavy_transparent_one_is_put_on_white() -> None:
-    """Rather that than megabytes."""
     image = Image.merge("RGBA", [Image.effect_noise((700, 700), 90) for _ in "RGBA"])
     facts, made = fit_picture(saved(image, "PNG"), "PNG")
-    assert (facts["content_type"], opened(made).mode) == ("image/jpeg", "RGB")
+    assert (facts["content_type"], opened(made).mode) == ("image/jpeg", "RGB")  # on white, rather than megabytes
 
 
 def test_every_kind_of_colour_is_read() -> None:
@@ -89,21 +93,12 @@ def test_a_photo_with_its_brightness_behind_it_is_no_animation() -> None:
     assert opened(made).size == (40, 40)
 
 
-@pytest.mark.parametrize("side", [5_001, 7_100, 10_000, 30_000, 2**31 - 1])
-def test_a_bomb_is_refused_before_it_is_decoded(side: int) -> None:
+def test_a_bomb_is_refused_before_it_is_decoded() -> None:
     """A file of some hundred bytes that would unfold to gigabytes."""
-    assert side * side > MAX_PIXELS
-    with pytest.raises(FileRefused, match="megapixels"):
-        fit_picture(png_of_size(side, side), "PNG")
-
-
-@pytest.mark.parametrize("file_format", ["JPEG", "PNG", "GIF", "WEBP", "TIFF", "AVIF"])
-def test_a_damaged_one_is_refused(file_format: str) -> None:
-    """Cut off in the middle, or rubbish behind a good beginning; never another error."""
-    whole = noise(100, 100, file_format)
-    for broken in (whole[: len(whole) // 2], whole[:20] + b"\xaa" * 500, whole[:12]):
-        with pytest.raises(FileRefused):
-            fit_picture(broken, file_format)
+    for side in (5_001, 30_000, 2**31 - 1):
+        assert side * side > MAX_PIXELS
+        with pytest.raises(FileRefused, match="megapixels"):
+            fit_picture(png_of_size(side, side), "PNG")
 
 
 def test_only_the_format_that_it_seems_to_be_is_tried() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent, indent
 from typing import Any
 
 import pytest
@@ -120,21 +121,21 @@ INT_80 = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"
 X32 = b"\xb8\x27\x00\x00\x40\x0f\x05\xc3"
 
 
-@pytest.mark.parametrize("code", [INT_80, X32], ids=["int 0x80", "x32"])
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="only x86-64 has a second and a third way into the kernel")
-async def test_the_numbers_of_another_architecture_end_the_cell(code: bytes, level: Level) -> None:
+async def test_the_numbers_of_another_architecture_end_the_cell(level: Level) -> None:
     """They mean other calls: what is `writev` for one is `getpid` for the other."""
     needs(level)
-    said = alone(f"""
-        import ctypes, mmap
-        area = mmap.mmap(-1, 4096, prot=7)
-        area.write({code!r})
-        function = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(area)))
-        confinement.confine()
-        function()
-        say(still="here")
-    """)
-    assert said == -signal.SIGSYS
+    for code in (INT_80, X32):
+        said = alone(f"""
+            import ctypes, mmap
+            area = mmap.mmap(-1, 4096, prot=7)
+            area.write({code!r})
+            function = ctypes.CFUNCTYPE(ctypes.c_long)(ctypes.addressof(ctypes.c_char.from_buffer(area)))
+            confinement.confine()
+            function()
+            say(still="here")
+        """)
+        assert said == -signal.SIGSYS
 
 
 def alone(program: str) -> Any:
@@ -150,7 +151,9 @@ def alone(program: str) -> Any:
             except OSError as error:
                 return errno.errorcode[error.errno]
     """
-    done = subprocess.run([sys.executable, "-c", start + program], stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", start + indent(dedent(program), " " * 8)], stdout=subprocess.PIPE, check=False
+    )
     return json.loads(done.stdout) if done.returncode == 0 else done.returncode
 
 
@@ -213,16 +216,6 @@ def test_a_process_that_refuses_dumps_is_not_looked_into() -> None:
         say(dumpable=confinement._libc().prctl(3), limits=resource.getrlimit(resource.RLIMIT_CORE))
     """)
     assert said == {"dumpable": 0, "limits": [0, 0]}
-
-
-def test_a_level_that_was_there_must_be_reached() -> None:
-    """Rather no file at all than one in a cell that does not hold."""
-    said = alone("""
-        confinement.program = lambda of: bytes(8)
-        confinement.confine()
-        say(still="here")
-    """)
-    assert said in {1, 120}  # 120: what it still had to say could not be written at its end
 
 
 # What is in a file is the same as outside
@@ -304,15 +297,11 @@ async def test_one_file_leaves_nothing_for_the_next() -> None:
 
 
 async def test_a_cell_that_takes_too_long_is_killed() -> None:
-    """When the refusal is said, it is gone already."""
+    """When the refusal is said, it is gone already; one that falls silent, too; what all are forked from stays."""
     task, cell = await hanging(seconds=2)
     with pytest.raises(FileRefused, match="too long"):
         await task
     assert not is_there(cell)
-
-
-async def test_a_cell_that_falls_silent_is_killed_too() -> None:
-    """When its time is up; the process that all are forked from stays."""
     pid = await server()
     with pytest.raises(FileRefused, match="too long"):
         await opened("falls silent", seconds=2)
@@ -347,7 +336,6 @@ async def test_without_the_server_there_is_no_cell_and_then_a_new_one(monkeypatc
         assert b"STORE__KEY" not in Path(f"/proc/{await server()}/environ").read_bytes()  # noqa: ASYNC240
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a cell ends by its limit of time")
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_ctrl_c_while_the_server_of_cells_starts_is_not_its_matter() -> None:
     """A terminal sends it to the whole group: the server, which comes second, has it blocked from its first moment."""
@@ -386,22 +374,13 @@ async def test_everything_ends_with_aldis() -> None:
     await eventually(lambda: not any(map(is_there, [own, *cells])))
 
 
-@pytest.mark.parametrize("said", ["endless", "bloats", "no JSON", "7"])
-async def test_what_a_cell_says_is_not_trusted(said: str) -> None:
-    """It could write without end, what bloats where it is read, or nonsense."""
-    with pytest.raises(FileRefused, match="damaged"):
-        await opened(said, data=b"x" * 1_000_000)
-
-
-@pytest.mark.parametrize("arguments", [("dies", "1"), ("too much", "0"), ()])
-async def test_a_cell_that_dies_is_a_refusal(arguments: tuple[str, ...]) -> None:
-    """As when a decoder crashes on what it was given; whatever it has said before."""
-    with pytest.raises(FileRefused, match="damaged"):
-        await opened(*arguments)
-
-
-async def test_a_module_that_nobody_loaded_opens_nothing() -> None:
-    """A cell imports nothing."""
+async def test_what_a_cell_says_is_not_trusted() -> None:
+    """It could write without end, what bloats where it is read, or nonsense; it dies, whatever it has said before; it
+    imports nothing.
+    """
+    for said in (("endless",), ("bloats",), ("no JSON",), ("7",), ("dies", "1"), ("too much", "0"), ()):
+        with pytest.raises(FileRefused, match="damaged"):
+            await opened(*said, data=b"x" * 1_000_000)
     with pytest.raises(FileRefused, match="damaged"):
         await sandbox("os").open("path", b"", timeout_seconds=DEADLINE_SECONDS)
 

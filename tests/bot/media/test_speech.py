@@ -49,42 +49,28 @@ async def test_a_recording_becomes_words(http: Http, service: OpenAIAudio) -> No
     """The form holds what the service wants, and the sound byte for byte."""
     service.says = [" Buy milk. \n"]
     words, fee = await speech(http, service, language="de").transcribe(M4A, "m4a", seconds=SECONDS)
-    assert (words, fee.outcome, fee.name, fee.provider) == (
-        "Buy milk.",
-        "ok",
-        "whisper-1",
-        "audio",
-    )
-    assert service.heard == [
-        {
-            "model": "whisper-1",
-            "response_format": "json",
-            "language": "de",
-            "file": ("recording.m4a", "audio/mp4", M4A),
-        }
-    ]
+    assert (words, fee.outcome, fee.name, fee.provider) == ("Buy milk.", "ok", "whisper-1", "audio")
+    form = {"model": "whisper-1", "response_format": "json", "language": "de"}
+    assert service.heard == [form | {"file": ("recording.m4a", "audio/mp4", M4A)}]
 
 
-@pytest.mark.parametrize(
-    ("usage", "seconds", "priced", "cost"),
-    [
-        (None, 30.0, True, "0.003"),
-        ({"type": "duration", "seconds": 60}, 30.0, True, "0.006"),
-        ({"type": "tokens", "input_tokens": 14}, 30.0, True, "0.003"),
-        (None, None, True, str(round(Decimal("0.006") * len(M4A) * 8 / 16_000 / 60, 9))),
-        (None, 1e-9, True, str(round(Decimal("0.006") * len(M4A) * 8 / 320_000 / 60, 9))),
-        (None, 30.0, False, None),
-    ],
-)
-async def test_a_minute_has_its_price(
-    http: Http, service: OpenAIAudio, usage: Any, seconds: float | None, priced: bool, cost: str | None
-) -> None:
+async def test_a_minute_has_its_price(http: Http, service: OpenAIAudio) -> None:
     """By the service's own count where it gives one, else by the file's, if its size allows that, else by its size: a
     recording of hours that is sent as a file without a length is not free. Unknown where there is no price.
     """
-    service.says, service.usage = ["Hello"], usage
-    _, fee = await speech(http, service, priced=priced).transcribe(M4A, "m4a", seconds=seconds)
-    assert fee.cost_usd == (None if cost is None else Decimal(cost))
+    by_size = Decimal("0.006") * len(M4A) * 8 / 60
+    usages: tuple[tuple[Any, float | None, bool, Decimal | None], ...] = (
+        (None, 30.0, True, Decimal("0.003")),
+        ({"type": "duration", "seconds": 60}, 30.0, True, Decimal("0.006")),
+        ({"type": "tokens", "input_tokens": 14}, 30.0, True, Decimal("0.003")),
+        (None, None, True, round(by_size / 16_000, 9)),
+        (None, 1e-9, True, round(by_size / 320_000, 9)),
+        (None, 30.0, False, None),
+    )
+    for usage, seconds, priced, cost in usages:
+        service.says, service.usage = ["Hello"], usage
+        _, fee = await speech(http, service, priced=priced).transcribe(M4A, "m4a", seconds=seconds)
+        assert fee.cost_usd == cost
 
 
 async def test_raw_aac_would_be_refused(http: Http, service: OpenAIAudio) -> None:
@@ -93,12 +79,12 @@ async def test_raw_aac_would_be_refused(http: Http, service: OpenAIAudio) -> Non
     assert (words, fee.outcome, fee.cost_usd) == (None, "status_400", 0)
 
 
-@pytest.mark.parametrize("broken", [{"error": "none"}, ["text"], {"text": 7}])
-async def test_an_answer_that_makes_no_sense_is_no_transcript(http: Http, service: OpenAIAudio, broken: Any) -> None:
+async def test_an_answer_that_makes_no_sense_is_no_transcript(http: Http, service: OpenAIAudio) -> None:
     """Nothing is taken for words that is none; whether it cost something nobody knows."""
-    service.faults.append(answer_json(broken))
-    words, fee = await speech(http, service).transcribe(M4A, "m4a", seconds=SECONDS)
-    assert (words, fee.cost_usd) == (None, round(Decimal("0.006") * Decimal(SECONDS) / 60, 9))
+    for broken in ({"error": "none"}, ["text"], {"text": 7}):
+        service.faults.append(answer_json(broken))
+        words, fee = await speech(http, service).transcribe(M4A, "m4a", seconds=SECONDS)
+        assert (words, fee.cost_usd) == (None, round(Decimal("0.006") * Decimal(SECONDS) / 60, 9))
 
 
 async def test_a_service_that_is_away_is_told_apart(http: Http, service: OpenAIAudio) -> None:
@@ -119,10 +105,6 @@ async def test_words_become_a_sound(http: Http, service: OpenAIAudio) -> None:
     sound, fee = await speech(http, service).speak("Hello there", timeout_seconds=DEADLINE_SECONDS)
     assert (sound, fee.outcome, fee.cost_usd) == (SOUND, "ok", Decimal("0.000165"))
     assert service.spoken == [{"model": "tts-1", "voice": "alloy", "input": "Hello there", "response_format": "aac"}]
-
-
-async def test_what_cannot_be_spoken_is_no_sound(http: Http, service: OpenAIAudio) -> None:
-    """A text that is too long, a service that fails: silence, and no costs."""
     sound, fee = await speech(http, service).speak("x" * 5000, timeout_seconds=DEADLINE_SECONDS)
     assert (sound, fee.outcome, fee.cost_usd) == (None, "status_400", 0)
 
