@@ -39,19 +39,20 @@ PAGES = [
 ]
 
 
+LIMITS = {
+    "X-RateLimit-Limit": "50, 0",
+    "X-RateLimit-Policy": "50;w=1, 0;w=2592000",
+    "X-RateLimit-Remaining": "49, 0",
+    "X-RateLimit-Reset": "1, 1419704",
+}
+
+
 @dataclass
 class Brave(Server):
     """`limits` are the rate headers of every answer; `pages` what every search finds."""
 
     pages: list[dict[str, Any]] = field(default_factory=lambda: list(PAGES))
-    limits: dict[str, str] = field(
-        default_factory=lambda: {
-            "X-RateLimit-Limit": "50, 0",
-            "X-RateLimit-Policy": "50;w=1, 0;w=2592000",
-            "X-RateLimit-Remaining": "49, 0",
-            "X-RateLimit-Reset": "1, 1419704",
-        }
-    )
+    limits: dict[str, str] = field(default_factory=lambda: dict(LIMITS))
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         key, query = seen.headers.get("x-subscription-token"), seen.query
@@ -73,12 +74,10 @@ class Brave(Server):
         return web.json_response(body, headers=self.limits)
 
 
-def refused(
-    status: int, code: str, meta: dict[str, Any] | None = None, headers: dict[str, str] | None = None
-) -> web.StreamResponse:
+def refused(status: int, code: str, meta: dict[str, Any] | None = None) -> web.StreamResponse:
     """An error in the shape that the live service uses."""
     error = {"id": "0", "status": status, "code": code, "detail": "No.", "meta": meta or {}}
-    return web.json_response({"type": "ErrorResponse", "error": error, "time": 1}, status=status, headers=headers)
+    return web.json_response({"type": "ErrorResponse", "error": error, "time": 1}, status=status)
 
 
 def refused_as_documented(status: int, code: str) -> web.StreamResponse:

@@ -11,16 +11,15 @@ from aiohttp import web
 
 from tests.servers.base import Seen, Server
 
-RATES: dict[str, Any] = {"USD": 1.1416, "GBP": 0.86, "JPY": 176.25, "CHF": 0.9324, "CUP": 25, "KWD": 0.00000351}
+RATES: dict[str, Any] = {"USD": 1.1416, "GBP": 0.86, "JPY": 176.25, "CHF": 0.9324, "CUP": 25}
 KNOWN_PARAMETERS = {"base", "quotes", "date", "from", "to", "providers", "group", "expand"}
 
 
 @dataclass
 class Frankfurter(Server):
-    """`rates` are what one euro is worth; `late` are currencies whose rate is of the day before."""
+    """`rates` are what one euro is worth; that of GBP is of the day before."""
 
     rates: dict[str, Any] = field(default_factory=lambda: dict(RATES))
-    late: set[str] = field(default_factory=lambda: {"GBP"})
 
     def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         if seen.path != "/v2/rates":
@@ -29,13 +28,9 @@ class Frankfurter(Server):
             return _refused(422, f"unknown parameters: {', '.join(sorted(unknown))}")
         if seen.query.get("base", "EUR") != "EUR":
             return _refused(422, f"invalid currency: {seen.query['base']}")
-        rows = [
-            {"date": self._day(code), "base": "EUR", "quote": code, "rate": rate} for code, rate in self.rates.items()
-        ]
+        days = dict.fromkeys(self.rates, "2026-11-20") | {"GBP": "2026-11-19"}
+        rows = [{"date": days[code], "base": "EUR", "quote": code, "rate": rate} for code, rate in self.rates.items()]
         return web.json_response(rows, headers={"Cache-Control": "public, max-age=900"})
-
-    def _day(self, code: str) -> str:
-        return "2026-11-19" if code in self.late else "2026-11-20"
 
 
 def _refused(status: int, message: str) -> web.StreamResponse:

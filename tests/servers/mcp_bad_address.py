@@ -31,8 +31,10 @@ class BadAddress(Server):
     async def respond(self, seen: Seen, request: web.Request) -> web.StreamResponse:
         if seen.method == "GET":
             return web.Response(status=405)
+        if seen.method == "DELETE" and self.how == "gone":
+            await asyncio.Event().wait()
         if seen.method == "DELETE":
-            return await self._answered(web.Response(), is_late=self.how == "gone")
+            return web.Response()
         asked: dict[str, Any] = seen.json()
         if asked.get("method") == "initialize":
             self.sessions, self.is_over = self.sessions + 1, False
@@ -45,30 +47,18 @@ class BadAddress(Server):
         session = seen.headers.get("mcp-session-id")
         if session != str(self.sessions) or self.is_over:
             return web.Response(status=404 if session else 400)
-        return await self._in_session(asked)
-
-    async def _in_session(self, asked: dict[str, Any]) -> web.StreamResponse:
-        is_first = self.sessions == 1
         match asked.get("method"):
             case "tools/list":
-                tools = [{"name": "post", "inputSchema": SCHEMA}]
-                return web.json_response(_said(asked, {"tools": tools}))
-            case "tools/call" if self.how == "gone" and is_first:
+                return web.json_response(_said(asked, {"tools": [{"name": "post", "inputSchema": SCHEMA}]}))
+            case "tools/call" if self.how == "gone" and self.sessions == 1:
                 self.is_over = True
                 return web.Response(status=404)
             case "tools/call" if self.how.isdecimal():
                 return web.Response(status=int(self.how), text="canary")
             case "tools/call":
                 return web.json_response(_said(asked, {"content": [{"type": "text", "text": "posted"}]}))
-            case "notifications/initialized":
-                return web.Response(status=202)
             case _:
-                return await self._answered(web.Response(status=202), is_late=False)
-
-    async def _answered(self, answer: web.Response, *, is_late: bool) -> web.Response:
-        if is_late:
-            await asyncio.Event().wait()
-        return answer
+                return web.Response(status=202)
 
 
 def _said(asked: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:

@@ -4,14 +4,12 @@ python mcp_bad_server.py plain   FILE    has `echo`, `post`, `die` and `hold`; w
 python mcp_bad_server.py flood   FILE    like plain, but answers calls with 20 MB that are no line
 python mcp_bad_server.py stuck   FILE    like plain, but hears nothing after a call, and ignores SIGTERM
 python mcp_bad_server.py old     FILE    like plain, but ends when anything comes before `initialize`, as rmcp 1.7 does
-python mcp_bad_server.py modern  FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows
-python mcp_bad_server.py asks    FILE    like modern, but answers calls by asking for something
+python mcp_bad_server.py asks    FILE    like plain, but knows no `initialize`, as the protocol of 2026-07-28 allows,
+                                         and answers calls by asking for something
 python mcp_bad_server.py silent  FILE    says nothing, ignores the end of its input, and has started another process
 python mcp_bad_server.py odd     FILE    lists tools that cannot be offered unchanged, and between them no messages
-python mcp_bad_server.py changes FILE    like plain, but lists another tool each time, and says so at once, nine times
 """
 
-import itertools
 import json
 import os
 import signal
@@ -47,7 +45,6 @@ ODD = [
 ]
 HOW, WHERE = sys.argv[1:3] if __name__ == "__main__" else ("", "")
 LISTING = ODD if HOW == "odd" else PLAIN
-listed = itertools.count()
 
 
 def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
@@ -57,9 +54,7 @@ def answer(asked: dict[str, Any]) -> dict[str, Any] | None:
             about = {"name": "rough", "version": "1"}
             return {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": about}
         case "tools/list":
-            Path(f"{WHERE}.listed").write_text(str(count := next(listed) + 1))
-            more = [tool(f"new{count}")] if HOW == "changes" and count > 1 else []
-            return {"tools": LISTING + more, **(CACHED if HOW in {"modern", "asks"} else {})}
+            return {"tools": LISTING, **(CACHED if HOW == "asks" else {})}
         case "tools/call" if HOW == "flood":
             sys.stdout.write("x" * 20_000_000)
             sys.stdout.flush()
@@ -100,9 +95,9 @@ def serve() -> None:
         if HOW == "old" and not greeted and asked["method"] not in {"initialize", "ping"}:
             sys.exit(1)
         greeted = True
-        if asked["method"] == "server/discover" and HOW in {"modern", "asks"}:
+        if asked["method"] == "server/discover" and HOW == "asks":
             said["result"] = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, **CACHED}
-        elif asked["method"] == "initialize" and HOW in {"modern", "asks"}:
+        elif asked["method"] == "initialize" and HOW == "asks":
             data = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
             said["error"] = {"code": -32022, "message": "Unsupported protocol version", "data": data}
         elif asked["method"] == "server/discover":
@@ -115,10 +110,6 @@ def serve() -> None:
             sys.stdout.write("the secret of Alice {\n")
         sys.stdout.write(json.dumps(said) + "\n")
         sys.stdout.flush()
-        if asked["method"] in {"tools/list", "tools/call"} and HOW == "changes":
-            changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
-            sys.stdout.write(f"{json.dumps(changed)}\n" * 9)
-            sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -50,31 +50,12 @@ HOURLY: dict[str, list[Any]] = {
     "wind_direction_10m": [250, 270, 338],
 }
 """What comes again and again, hour by hour."""
-AIR = {
-    "european_aqi": 35,
-    "us_aqi": 41,
-    "pm2_5": 8.3,
-    "pm10": 12.5,
-    "ozone": 61.0,
-    "nitrogen_dioxide": 9.9,
-    "birch_pollen": None,
-    "alder_pollen": None,
-    "grass_pollen": 0.4,
-    "mugwort_pollen": None,
-    "olive_pollen": None,
-    "ragweed_pollen": None,
-}
+AIR = {"european_aqi": 35, "us_aqi": 41, "pm2_5": 8.3, "pm10": 12.5, "ozone": 61.0, "nitrogen_dioxide": 9.9}
+AIR |= {f"{plant}_pollen": None for plant in ("birch", "alder", "mugwort", "olive", "ragweed")}
+AIR["grass_pollen"] = 0.4
 DATES = [str(date(2026, 11, 21) + timedelta(days=day)) for day in range(16)]
-UNITS = {
-    "celsius": "°C",
-    "fahrenheit": "°F",
-    "kmh": "km/h",
-    "mph": "mp/h",
-    "ms": "m/s",
-    "kn": "kn",
-    "mm": "mm",
-    "inch": "inch",
-}
+UNITS = {"celsius": "°C", "fahrenheit": "°F", "kmh": "km/h", "mph": "mp/h", "ms": "m/s", "kn": "kn"}
+UNITS |= {"mm": "mm", "inch": "inch"}
 
 
 def place(name: str, country: str, admin1: str, population: int | None = None, **more: Any) -> dict[str, Any]:

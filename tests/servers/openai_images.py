@@ -29,11 +29,10 @@ WEBP = b"RIFF\x1a\x00\x00\x00WEBPVP8L\x0d\x00\x00\x00" + b"\x00" * 14
 
 @dataclass
 class OpenAIImages(Server):
-    """`picture` is what is drawn, `forbidden` a word that no picture may show."""
+    """`picture` is what is drawn; no picture may show violence."""
 
     local: bool = False
     picture: bytes = PNG
-    forbidden: str = "violence"
     drawn: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """The requests that were answered with a picture."""
 
@@ -72,7 +71,7 @@ class OpenAIImages(Server):
             return refused("Invalid value for 'quality'.", "quality", "invalid_value")
         if not re.fullmatch(r"auto|\d{3,4}x\d{3,4}", body.get("size", "auto")):
             return refused("Invalid size.", "size", "invalid_value")
-        if self.forbidden in body["prompt"]:
+        if "violence" in body["prompt"]:
             message = "Your request was rejected by the safety system."
             return refused(message, code="moderation_blocked", kind="image_generation_user_error")
         return None

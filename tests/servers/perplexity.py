@@ -12,15 +12,8 @@ from tests.servers.base import Seen, Server
 
 KEY = "pplx-test-key-0123456789"
 FIELDS = {
-    "query",
-    "max_results",
-    "max_tokens",
-    "max_tokens_per_page",
-    "country",
-    "search_type",
-    "search_domain_filter",
-    "search_language_filter",
-    "search_recency_filter",
+    *("query", "max_results", "max_tokens", "max_tokens_per_page", "country", "search_type"),
+    *("search_domain_filter", "search_language_filter", "search_recency_filter"),
 }
 RESULTS = [
     {

@@ -9,15 +9,11 @@ from tests.servers.base import Seen, Server
 
 RESULTS = [
     {
-        "template": "default.html",
         "url": "https://quay.example/lamps",
         "title": "Lamps on the quay",
         "content": "Signal lamps, <b>old</b> and new.",
         "publishedDate": "2026-10-09T08:07:06",
-        "engine": "one",
-        "engines": ["one"],
         "score": 1.0,
-        "category": "general",
     },
     {"url": "ftp://files.example/x", "title": "No web address", "content": "x", "publishedDate": None},
     {"url": "https://harbour.example/", "title": "", "content": None, "publishedDate": None},
@@ -41,14 +37,5 @@ class SearXNG(Server):
             return web.json_response({"error": "No query"}, status=400)
         if seen.query.get("time_range", "day") not in {"day", "week", "month", "year"}:
             return web.json_response({"error": "Invalid value for parameter time_range"}, status=400)
-        return web.json_response(
-            {
-                "query": seen.query["q"],
-                "results": self.results,
-                "answers": [],
-                "corrections": [],
-                "infoboxes": [],
-                "suggestions": [],
-                "unresponsive_engines": self.silent,
-            }
-        )
+        given = {"query": seen.query["q"], "results": self.results, "unresponsive_engines": self.silent}
+        return web.json_response(given | {"answers": [], "corrections": [], "infoboxes": [], "suggestions": []})

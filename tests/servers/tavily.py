@@ -12,18 +12,12 @@ from aiohttp import web
 from tests.servers.base import Answer, Seen, Server, answer_json
 
 KEY = "tvly-test-key-0123456789"
-FIELDS = {
-    "query": str,
-    "topic": str,
-    "search_depth": str,
-    "max_results": int,
-    "time_range": str,
-    "include_domains": list,
-    "exclude_domains": list,
-    "country": str,
-    "include_answer": bool,
-    "chunks_per_source": int,
-}
+FIELDS = (
+    dict.fromkeys(("query", "topic", "search_depth", "time_range", "country"), str)
+    | dict.fromkeys(("max_results", "chunks_per_source"), int)
+    | dict.fromkeys(("include_domains", "exclude_domains"), list)
+    | {"include_answer": bool}
+)
 RESULTS = [
     {
         "url": "https://www.lamps.example/tavily",
@@ -64,16 +58,10 @@ class Tavily(Server):
         body = seen.json()
         if wrong := _wrong(body):
             return web.json_response({"detail": {"error": wrong}}, status=400)
-        return web.json_response(
-            {
-                "query": body["query"],
-                "answer": "Lamps <b>signal</b>." if body.get("include_answer") else None,
-                "images": [],
-                "results": self.results[: body.get("max_results", 5)],
-                "response_time": 1.09,
-                "request_id": "0",
-            }
-        )
+        answer = "Lamps <b>signal</b>." if body.get("include_answer") else None
+        found = self.results[: body.get("max_results", 5)]
+        more = {"images": [], "response_time": 1.09, "request_id": "0"}
+        return web.json_response({"query": body["query"], "answer": answer, "results": found, **more})
 
 
 def refused(status: int, why: str) -> Answer:

@@ -15,13 +15,12 @@ from PIL import Image
 
 from tools.chart import Panel, line_chart
 
-REPOSITORY = Path(__file__).parent.parent.parent
 FIRST, SECOND = (194, 65, 12), (29, 95, 191)
 LABELS = {0: "Mon", 2: "Wed"}
 
 
-def drawn(panels: Sequence[Panel], title: str = "Title") -> Image.Image:
-    return opened(line_chart(title, LABELS, panels))
+def drawn(panels: Sequence[Panel]) -> Image.Image:
+    return opened(line_chart("Title", LABELS, panels))
 
 
 def opened(png: bytes) -> Image.Image:
@@ -49,15 +48,11 @@ def test_each_panel_has_its_curve_in_its_colour() -> None:
         assert len(box.getcolors(1 << 20) or ()) > 5, words
 
 
-def test_curves_rise_where_values_do() -> None:
-    """The highest value is at the top right here, and nothing is at the top left."""
+def test_curves_rise_where_values_do_with_gaps_and_dots() -> None:
+    """A line over a missing value would be a guess; a lonely value is a dot."""
     picture = drawn([Panel(name="A", values=[0, 1, 2])])
     assert marks(picture, FIRST, (780, 95, 880, 130)) > 20
     assert marks(picture, FIRST, (70, 95, 160, 130)) == 0
-
-
-def test_a_missing_value_is_a_gap_and_a_lonely_one_a_dot() -> None:
-    """A line over a gap would be a guess."""
     picture = drawn([Panel(name="A", values=[1, 1, None, 1, None, 0])])
     assert marks(picture, FIRST, (250, 95, 530, 290)) == 0
     assert marks(picture, FIRST, (540, 95, 565, 290)) > 10
@@ -110,5 +105,5 @@ async def test_pillow_is_loaded_with_the_first_chart() -> None:
         "assert chart.line_chart('t', {}, [chart.Panel(name='A', values=[1])])\n"
         "assert 'PIL.Image' in sys.modules\n"
     )
-    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=REPOSITORY)
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", script, cwd=Path(__file__).parents[2])
     assert await process.wait() == 0

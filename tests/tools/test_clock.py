@@ -23,22 +23,17 @@ async def test_the_time_is_that_of_the_people_who_ask(context: ToolContext) -> N
 
 
 FOUND = [
-    ("Asia/Tokyo", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
     ("tokyo", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
     ("Tokyo, Japan", "Asia/Tokyo", "2026-11-21T23:30:15+09:00"),
     ("new york", "America/New_York", "2026-11-21T09:30:15-05:00"),
-    ("São Paulo", "America/Sao_Paulo", "2026-11-21T11:30:15-03:00"),
     ("Buenos Aires", "America/Buenos_Aires", "2026-11-21T11:30:15-03:00"),
     ("Wien", "Europe/Vienna", "2026-11-21T15:30:15+01:00"),
-    ("Nueva York", "America/New_York", "2026-11-21T09:30:15-05:00"),
     ("Athènes", "Europe/Athens", "2026-11-21T16:30:15+02:00"),
-    ("San Francisco", "America/Los_Angeles", "2026-11-21T06:30:15-08:00"),
     ("Mumbai", "Asia/Kolkata", "2026-11-21T20:00:15+05:30"),
     ("UTC", "UTC", "2026-11-21T14:30:15+00:00"),
     ("Japan", "Japan", "2026-11-21T23:30:15+09:00"),
     ("UTC+5:30", "UTC+05:30", "2026-11-21T20:00:15+05:30"),
     ("GMT-3", "UTC-03:00", "2026-11-21T11:30:15-03:00"),
-    ("+0900", "UTC+09:00", "2026-11-21T23:30:15+09:00"),
     ("Etc/GMT+5", "Etc/GMT+5", "2026-11-21T09:30:15-05:00"),
     # A country behind a comma decides, and a state is not guessed. Reports: kevinroberts/city-timezones#8,
     # mattermost-plugin-walltime#37.
@@ -53,16 +48,12 @@ FOUND = [
 
 UNKNOWN = [
     ("Tokyoo", "Asia/Tokyo"),
-    ("Europe/Berln", "Europe/Berlin"),
     ("qqqqqq", "no time zone or known city named 'qqqqqq'"),
     ("../../etc/passwd", "no time zone"),
     ("UTC+25", "14 hours"),
     ("\u202e", "no time zone"),
     ("Paris, TX", "Give an IANA name"),
     ("London, Ontario", "Give an IANA name"),
-    ("Birmingham, Alabama", "Give an IANA name"),
-    ("Portland, OR", "Give an IANA name"),
-    ("Tokyo, Nowhere", "Give an IANA name"),
     ("Naples, FL", "Give an IANA name"),  # mwood77/ws4kp-international#102
     ("UK/London", "Give an IANA name"),  # md-arif-shaikh/tzc#5
     ("England/London", "Give an IANA name"),  # Villhellm/lovelace-clock-card#5

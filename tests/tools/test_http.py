@@ -14,11 +14,11 @@ from tests.servers.base import Seen, Server, answer_json, hang
 from tests.servers.certificates import certified
 from tests.servers.fixtures import fixture_of
 from tests.tools.conftest import USER_AGENT, memory_below
-from tests.tools.sites import answer_bytes, bomb, line
+from tests.tools.sites import answer_bytes, bomb, line, says
 from tests.waiting import DEADLINE_SECONDS, WAIT_SECONDS
 from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, Unavailable
 from tools.connections import trusted_certificates
-from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, Pause, no_pause, usual_pause
+from tools.http import MAX_BODY_BYTES, BytesAnswer, FormFile, JsonAnswer, no_pause, usual_pause
 
 SECRET = "sk-very-secret"
 JSON = "application/json"
@@ -71,13 +71,10 @@ async def test_a_success_that_is_no_json_is_a_failure(http: Http, service: Servi
     """Invalid JSON, numbers that are none, endless nesting, another charset or type."""
     for body in (
         b"<html>please log in</html>",
-        b'{"broken": ',
         b'{"number": NaN}',
-        b'{"number": -Infinity}',
         b'{"number": ' + b"9" * 5000 + b"}",
         b"[" * 90_000,
         '{"text": "ä"}'.encode("latin-1"),
-        b"",
     ):
         service.faults.append(answer_bytes(body, JSON))
         with pytest.raises(Unavailable, match="Service answers with something that cannot be read as JSON"):
@@ -87,14 +84,13 @@ async def test_a_success_that_is_no_json_is_a_failure(http: Http, service: Servi
 
 
 async def test_no_answer_ends_at_the_deadline(http: Http, service: Service) -> None:
-    """A service that hangs is told from one that is gone."""
-    service.faults.append(hang)
+    """A service that hangs is told from one that is gone; a byte now and then does not prolong it."""
+    service.faults += [hang] * 3
     with pytest.raises(TimedOut, match=r"Service did not answer within 0\.05 seconds"):
         await ask(http, service.url, timeout_seconds=0.05)
-
-
-async def test_a_trickle_does_not_outlast_the_deadline(http: Http) -> None:
-    """The deadline is total: a byte now and then does not prolong it."""
+    for asked in (post(http, service.url, b"x", seconds=0.05), post_json(http, service.url, seconds=0.05)):
+        with pytest.raises(TimedOut):
+            await asked
 
     async def trickle(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
@@ -139,11 +135,7 @@ async def test_a_connection_that_breaks_once_is_no_failure(http: Http) -> None:
 
 async def test_an_answer_that_is_no_http_is_a_failure(http: Http) -> None:
     """Another program listens on the port."""
-
-    async def talk(writer: asyncio.StreamWriter) -> None:
-        writer.write(b"220 mail.example ESMTP\r\n\r\n")
-
-    async with line(talk) as site:
+    async with line(says(b"220 mail.example ESMTP\r\n\r\n")) as site:
         with pytest.raises(Unavailable, match="RemoteProtocolError"):
             await ask(http, site.url)
 
@@ -160,20 +152,15 @@ async def test_a_short_wait_is_waited_for(http: Http, service: Service) -> None:
         assert len(service.requests) == tries
 
 
-@pytest.mark.parametrize("pause", [usual_pause, lambda _: WAIT_SECONDS], ids=["longer than we wait", "than is left"])
-async def test_a_long_wait_is_not_waited_for(http: Http, service: Service, pause: Pause) -> None:
-    """Longer than we wait, or than the deadline leaves: the refusal is the answer, at once."""
-    service.faults.append(answer_json({}, status=429, headers={"Retry-After": "60"}))
-    answer = await ask(http, service.url, pause=pause)
-    assert isinstance(answer.refusal("Service"), RateLimited)
-    assert str(answer.refusal("Service")) == "Service wants fewer requests; ask again in 60 seconds."
-    assert len(service.requests) == 1
-
-
-async def test_the_caller_may_forbid_the_retry(http: Http, service: Service) -> None:
-    """One that paces by itself gets every refusal."""
-    service.faults.append(answer_json({}, status=429, headers={"Retry-After": "0"}))
-    assert (await ask(http, service.url, pause=no_pause)).status == 429
+async def test_a_long_wait_is_not_waited_for(http: Http, service: Service) -> None:
+    """Longer than we wait, or than the deadline leaves, or the caller paces by itself: the refusal is the answer."""
+    for pause in (usual_pause, lambda _: WAIT_SECONDS, no_pause):
+        service.requests.clear()
+        service.faults.append(answer_json({}, status=429, headers={"Retry-After": "60"}))
+        answer = await ask(http, service.url, pause=pause)
+        assert isinstance(answer.refusal("Service"), RateLimited)
+        assert str(answer.refusal("Service")) == "Service wants fewer requests; ask again in 60 seconds."
+        assert len(service.requests) == 1
 
 
 def test_a_status_has_a_usual_meaning() -> None:
@@ -196,9 +183,6 @@ async def test_a_question_in_json_is_asked_like_any_other(http: Http, service: S
     seen = service.requests[-1]
     assert (seen.method, seen.json(), seen.headers["x-key"]) == ("POST", {"q": "wörter"}, SECRET)
     assert seen.headers["content-type"] == "application/json"
-    service.faults.append(hang)
-    with pytest.raises(TimedOut):
-        await http.ask_json(service.url, service="Service", body={}, timeout_seconds=0.05)
 
 
 async def test_addresses_and_keys_are_in_no_log_and_no_error(
@@ -242,20 +226,9 @@ class TestPosting:
         assert (answer.status, answer.ok, answer.body) == (200, True, b"\x00\xff sound")
         [seen] = service.requests
         assert (seen.json(), seen.headers["accept"]) == ({"input": "ä"}, "*/*")
-
-    async def test_a_file_that_is_too_large_is_cut_short(self, http: Http, service: Service) -> None:
-        """It is not read to its end."""
         service.faults.append(answer_bytes(b"x" * 2000, JSON))
         with pytest.raises(TooLarge):
             await post_json(http, service.url)
-
-    async def test_time_is_bounded_and_secrets_stay(self, http: Http, service: Service) -> None:
-        """For both; the address and the key are in no error."""
-        service.faults += [hang, hang]
-        for ask_for in (post(http, service.url, b"x", seconds=0.1), post_json(http, service.url, seconds=0.1)):
-            with pytest.raises(TimedOut) as caught:
-                await ask_for
-            assert SECRET not in str(caught.value)
 
 
 async def post(http: Http, url: str, data: bytes, *, seconds: float = DEADLINE_SECONDS) -> JsonAnswer:
@@ -275,23 +248,17 @@ async def post_json(http: Http, url: str, *, seconds: float = DEADLINE_SECONDS) 
     )
 
 
-@pytest.mark.parametrize(
-    ("file", "folder", "count"),
-    [
-        ("authority.pem", "", range(1, 2)),
-        ("missing.pem", "hashed", range(1)),
-        ("missing.pem", "empty", range(50, 1000)),
-    ],
-    ids=["a file", "a folder, read when it is needed", "neither, so the public ones"],
-)
-def test_authorities_are_those_that_the_environment_names(
-    file: str, folder: str, count: range, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file, a folder, or else the public ones."""
+def test_authorities_are_those_that_the_environment_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file, a folder that is read when it is needed, or else the public ones."""
     certified("127.0.0.1", tmp_path)
     for name in ("empty", "hashed"):
         (tmp_path / name).mkdir()
     (tmp_path / "hashed" / "0a1b2c3d.0").touch()
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
-    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / folder) if folder else "")
-    assert trusted_certificates.__wrapped__().cert_store_stats()["x509"] in count
+    for file, folder, count in (
+        ("authority.pem", "", range(1, 2)),
+        ("missing.pem", "hashed", range(1)),
+        ("missing.pem", "empty", range(50, 1000)),
+    ):
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / file))
+        monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / folder) if folder else "")
+        assert trusted_certificates.__wrapped__().cert_store_stats()["x509"] in count

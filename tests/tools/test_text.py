@@ -41,9 +41,7 @@ def strict(text: str) -> Any:
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        ("plain words, ümlauts, 漢字 and \U0001f600", "plain words, ümlauts, 漢字 and \U0001f600"),
         ("a\x00b\x07c\x1b[31md\x7fe\x9bf", "abc[31mdef"),
-        ("tab\tand\nline", "tab\tand\nline"),
         ("a\r\nb\rc\u2028d\u2029e", "a\nb\nc\nd\ne"),
         ("a\ud800b\udfffc", "abc"),
         ("a\u202eb\u2066c\u200fd\u061ce", "abcde"),
@@ -51,15 +49,10 @@ def strict(text: str) -> Any:
         ("hi\U000e0041\U000e0042\U000e007f", "hi"),
         ("a\ufe01b\U000e0101c", "abc"),
         ("❤\ufe0f", "❤\ufe0f"),
-        (FAMILY, FAMILY),
         ("می\u200cخواهم", "می\u200cخواهم"),
         ("a\u200db\u200cc", "abc"),
         ("漢\u200d字и\u200cк\u03b1\u200d\u03b2", "漢字ик\u03b1\u03b2"),
         ("क\u094d\u200dष", "क\u094d\u200dष"),
-        (
-            "\u2764\ufe0f\u200d\U0001f525 \U0001f3f3\ufe0f\u200d\U0001f308",
-            "\u2764\ufe0f\u200d\U0001f525 \U0001f3f3\ufe0f\u200d\U0001f308",
-        ),
         (
             "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3",
             "\U0001f9d1\U0001f3fd\u200d\u2695\ufe0f 1\ufe0f\u20e3",
@@ -91,13 +84,11 @@ def test_cleaned_text_is_clean_and_can_be_encoded(text: str) -> None:
         ("How <strong>Py</strong>thon &amp; friends", "How Python & friends"),
         ("one<br>two<br/>three<p class='x'>four</p>five", "one two three four five"),
         ("a < b and c > d", "a < b and c > d"),
-        ("&lt;script&gt;x&lt;/script&gt;", "<script>x</script>"),
         ("  many \n\t spaces &nbsp; here ", "many spaces here"),
         ("<!-- gone -->kept<!DOCTYPE html>", "kept"),
         ("&#" + "9" * 5000 + ";big", "big"),
         ("&#xD800;&#x202e;&#0;x", "\ufffd\ufffdx"),
         ("10<sup>5</sup>, the 1<sup>st</sup>, H<sub>2</sub>O, <del>100</del> 80", "10^5, the 1st, H2O, ~~100~~ 80"),
-        ("", ""),
     ],
 )
 def test_plain_gives_the_words_of_a_snippet(snippet: str, words: str) -> None:
@@ -108,10 +99,8 @@ def test_plain_gives_the_words_of_a_snippet(snippet: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "max_chars", "short"),
     [
-        ("short", 5, "short"),
         ("several words here", 12, "several…"),
         ("several words here", 14, "several words…"),
-        ("onelongwordwithoutend", 8, "onelong…"),
         ("ab" + GERMANY * 3, 5, "ab" + GERMANY + "…"),
         ("ab" + GERMANY * 3, 4, "ab…"),
         (FAMILY + "x", 4, "…"),
@@ -122,14 +111,10 @@ def test_shortened_ends_behind_a_word_or_a_whole_character(text: str, max_chars:
     assert shorten(text, max_chars) == short
 
 
-def test_fitted_leaves_alone_what_fits() -> None:
-    """The text is compact JSON in plain Unicode, in the order given."""
-    data = {"b": ["ä", 1, 2.5, None, True], "a": {"x": "\U0001f600"}}
-    assert fit_json(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
-
-
 def test_fitted_cuts_the_longest_text_first_and_says_by_how_much() -> None:
     """Short texts stay whole while a long one can give way; the mark counts what is missing."""
+    data = {"b": ["ä", 1, 2.5, None, True], "a": {"x": "\U0001f600"}}
+    assert fit_json(data, 200) == '{"b":["ä",1,2.5,null,true],"a":{"x":"\U0001f600"}}'
     text = fit_json({"short": "s" * 60, "long": "l" * 5000, "list": [1, 2, 3]}, 400)
     read = strict(text)
     kept = read["long"].count("l")
@@ -147,13 +132,9 @@ def test_fitted_then_drops_items_from_the_tail_of_lists_and_says_how_many() -> N
     assert len(kept) > 20
     assert read["rows"][-1] == f"… [left out: {200 - len(kept)} items more]"
     assert read["source"] == "somewhere"
-
-
-def test_fitted_leaves_few_whole_rows_rather_than_many_stumps() -> None:
-    """What a search finds is read, not counted."""
     rows = strict(fit_json({"rows": ["w" * 300] * 60}, 3000))["rows"]
     assert len(rows) > 10
-    assert rows[0].count("w") > 100
+    assert rows[0].count("w") > 100  # few whole rows rather than many stumps
 
 
 def test_fitted_at_last_drops_entries_of_objects() -> None:

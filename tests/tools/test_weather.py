@@ -78,41 +78,22 @@ async def test_the_weather_of_a_place_has_words_units_and_its_source(ask: Asked)
         "precipitation": "0.1 mm",
         "wind": "14.8 km/h from W",
     }
-    assert data["days"] == [
-        {
-            "date": "Saturday 2026-11-21",
-            "weather": "moderate rain",
-            "temperature_min": "2.2 °C",
-            "temperature_max": "9.1 °C",
-            "precipitation": "4.2 mm",
-            "precipitation_probability": "78%",
-            "wind_max": "31.3 km/h from W",
-            "uv_index_max": "0.55",
-            "sunrise": "07:41",
-            "sunset": "16:02",
-        },
-        {
-            "date": "Sunday 2026-11-22",
-            "weather": "overcast",
-            "temperature_min": "0.4 °C",
-            "temperature_max": "8.2 °C",
-            "precipitation_probability": "12%",
-            "wind_max": "20 km/h",
-            "uv_index_max": "1",
-            "sunrise": "07:42",
-            "sunset": "16:01",
-        },
-    ]
+    first, second = data["days"]
+    assert first == {
+        "date": "Saturday 2026-11-21",
+        "weather": "moderate rain",
+        "temperature_min": "2.2 °C",
+        "temperature_max": "9.1 °C",
+        "precipitation": "4.2 mm",
+        "precipitation_probability": "78%",
+        "wind_max": "31.3 km/h from W",
+        "uv_index_max": "0.55",
+        "sunrise": "07:41",
+        "sunset": "16:02",
+    }
+    assert ("precipitation" in second, second["wind_max"]) == (False, "20 km/h")
     assert data["attribution"] == ATTRIBUTION
     assert [other["region"] for other in data["other_places"]] == ["South"]
-
-
-async def test_coordinates_need_no_place(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """They are asked for as given; nothing is looked up."""
-    data = await ask(latitude=-33.9, longitude=18.4)
-    assert data["place"] == {"latitude": -33.9, "longitude": 18.4}
-    assert [seen.path for seen in open_meteo.requests] == ["/v1/forecast"]
-    assert open_meteo.requests[0].query["latitude"] == "-33.9"
 
 
 async def test_units_come_from_the_argument_else_from_the_setting(
@@ -155,28 +136,22 @@ async def test_a_place_that_may_be_several_is_asked_back(ask: Asked, open_meteo:
     assert [seen.path for seen in open_meteo.requests] == ["/v1/search"]
 
 
-async def test_a_place_that_is_not_there_is_said(ask: Asked) -> None:
-    """Open-Meteo answers 200 without results."""
-    for asked in ("Nowhere", "X", "\u200b"):
-        with pytest.raises(NotFound, match="No place is named"):
-            await ask(asked)
-
-
-def test_arguments_that_make_no_sense_are_refused_before_anything_is_asked() -> None:
-    """The toolbox hands the reason to the model."""
+async def test_arguments_that_make_no_sense_are_refused_before_anything_is_asked(ask: Asked) -> None:
+    """The toolbox hands the reason to the model; a place that is not there is said."""
     wrong: tuple[dict[str, Any], ...] = (
         {},
-        {"place": ""},
         {"latitude": 1.0},
         {"latitude": 91.0, "longitude": 0.0},
         {"latitude": 0.0, "longitude": float("inf")},
         {"place": "Utopia", "days": 0},
-        {"place": "x" * 101},
         {"place": "Utopia", "hours": "noon"},
     )
     for arguments in wrong:
         with pytest.raises(ValidationError):
             WeatherArguments(**arguments)
+    for asked in ("Nowhere", "X", "\u200b"):
+        with pytest.raises(NotFound, match="No place is named"):
+            await ask(asked)
 
 
 async def test_a_refusal_is_told_by_its_reason(ask: Asked, open_meteo: OpenMeteo) -> None:
@@ -186,8 +161,6 @@ async def test_a_refusal_is_told_by_its_reason(ask: Asked, open_meteo: OpenMeteo
         (401, "API key required. Please add &apikey= to the URL.", Disabled, "TOOLS__WEATHER__API_KEY"),
         (400, "The supplied API key is invalid.", Disabled, "TOOLS__WEATHER__API_KEY"),
         (400, "Latitude must be in range of -90 to 90°. Given: 123.0.", BadArguments, "Latitude must be in range"),
-        (400, "r" * 900, BadArguments, "r" * 150),
-        (200, "Something is wrong", BadArguments, "Something is wrong"),
         (500, "Internal", Unavailable, "status 500"),
     )
     for status, reason, kind, words in refusals:
@@ -199,58 +172,44 @@ async def test_a_refusal_is_told_by_its_reason(ask: Asked, open_meteo: OpenMeteo
     assert (await ask("Utopia"))["place"]["name"] == "Utopia"
 
 
-async def test_questions_queue_for_a_host_that_takes_one_at_a_time(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Five at once are all answered, and never did two requests meet."""
-    answers = await asyncio.gather(*(ask("Utopia") for _ in range(5)))
-    assert len(answers) == 5
-    assert len(open_meteo.requests) == 10
-
-
 async def test_a_forecast_of_another_shape_is_a_failure(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Half an answer is none."""
-    for body in ([{}], {}, {"timezone": "UTC", "daily": [1]}, {"timezone": 5}):
+    """Half an answer is none; nulls, short lists, missing units and odd dates are left out of one."""
+    for body in ([{}], {}, {"timezone": "UTC", "daily": [1]}):
         open_meteo.faults.append(answer_json(body))
         with pytest.raises(Unavailable, match="cannot be read"):
             await ask(latitude=1.0, longitude=1.0)
-
-
-async def test_a_forecast_with_holes_is_told_as_far_as_it_goes(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """Nulls, short lists, missing units and odd dates are left out."""
     daily = {"time": ["2026-11-21", "soon"], "weather_code": ["x", 0], "temperature_2m_max": [1.5], "sunset": [None, 3]}
-    body = {"timezone": "UTC", "daily": daily, "current": {"time": None}}
-    open_meteo.faults.append(answer_json(body))
+    open_meteo.faults.append(answer_json({"timezone": "UTC", "daily": daily, "current": {"time": None}}))
     data = await ask(latitude=1.0, longitude=1.0)
     assert data["days"] == [{"date": "Saturday 2026-11-21", "weather": "unknown", "temperature_max": "1.5"}]
     assert data["current"] == {"local_time": "unknown", "weather": "unknown"}
-    assert data["timezone"] == "UTC"
 
 
 async def test_the_deadline_covers_both_requests_and_the_queue(
     open_meteo: OpenMeteo, http: Http, context: ToolContext
 ) -> None:
-    """A question behind one that hangs is told in its own time."""
+    """A question behind one that hangs, as the host takes one at a time, ends in its own time, too."""
     ask = Asked(open_meteo, http, context, timeout_seconds=0.1)
     open_meteo.faults += [hang, hang]
     answers = await asyncio.gather(ask("Utopia"), ask("Utopia"), return_exceptions=True)
     assert [type(answer) for answer in answers] == [TimedOut, TimedOut]
+    open_meteo.faults.clear()
+    ask = Asked(open_meteo, http, context)
+    assert len(await asyncio.gather(*(ask("Utopia") for _ in range(5)))) == 5
 
 
 async def test_the_customer_host_gets_the_key(http: Http, context: ToolContext) -> None:
-    """With both requests, as a parameter: it knows no header."""
+    """With both requests, as a parameter: it knows no header; no error has it, even where the service repeats it."""
     async with OpenMeteo(key=KEY) as customer_host:
-        await Asked(customer_host, http, context, api_key=KEY)("Utopia")
+        ask = Asked(customer_host, http, context, api_key=KEY)
+        await ask("Utopia")
         assert {seen.query["apikey"] for seen in customer_host.requests} == {KEY}
         with pytest.raises(Disabled):
             await Asked(customer_host, http, context)("Utopia")
-
-
-async def test_the_key_is_in_no_error_even_where_the_service_repeats_it(
-    open_meteo: OpenMeteo, http: Http, context: ToolContext
-) -> None:
-    """What is said to a model may reach a person."""
-    open_meteo.faults.append(answer_json({"error": True, "reason": f"Bad request ?apikey={KEY}"}, status=400))
-    with pytest.raises(BadArguments) as caught:
-        await Asked(open_meteo, http, context, api_key=KEY)("Utopia")
+        reason = f"Bad request ?apikey={KEY}"
+        customer_host.faults.append(answer_json({"error": True, "reason": reason}, status=400))
+        with pytest.raises(BadArguments) as caught:
+            await ask("Utopia")
     assert KEY not in str(caught.value)
 
 
@@ -264,13 +223,7 @@ async def test_the_rain_of_this_afternoon_is_told_by_the_hour(ask: Asked, open_m
         "16 slight rain showers, 6.5, -, 0, 18.5 W",
         "17 partly cloudy, 6, 30, 0, 24 N",
     ]
-
-
-async def test_a_day_by_the_hour_is_short(ask: Asked) -> None:
-    """Each request that follows carries it: a thousand tokens for an umbrella are too many."""
-    data = await ask("Utopia", hours="next_24")
-    assert len(data["hours"]["hours"]) == 24
-    assert len(json.dumps(data, ensure_ascii=False)) <= 1_700
+    assert len(json.dumps(await ask("Utopia", hours="next_24"), ensure_ascii=False)) <= 1_700
 
 
 async def test_days_can_begin_later(ask: Asked) -> None:
@@ -354,10 +307,8 @@ async def test_coordinates_are_read_as_people_write_them(ask: Asked, open_meteo:
     """With spaces, commas and letters; a pair of postal codes is none."""
     for asked, here in (
         ("52.52 13.41", (52.52, 13.41)),
-        ("52.52, 13.41", (52.52, 13.41)),
         ("(-33.9; 18.4)", (-33.9, 18.4)),
-        ("33.9 S, 18.4 E", (-33.9, 18.4)),
-        ("52.52° N 13.41° w", (52.52, -13.41)),
+        ("52.52° N, 13.41° w", (52.52, -13.41)),
     ):
         assert (await ask(asked))["place"] == {"latitude": here[0], "longitude": here[1]}, asked
     assert {seen.path for seen in open_meteo.requests} == {"/v1/forecast"}
@@ -370,8 +321,6 @@ async def test_parts_of_days_are_told_from_their_first_hour_to_their_last(ask: A
     """A night reaches into the next day, and the forecast that is asked for always reaches as far."""
     for part, day, first, last, count in (
         ("next_24", None, "15", "14", 24),
-        ("evening", None, "18", "22", 5),
-        ("night", None, "22", "05", 8),
         ("all_day", None, "15", "23", 9),
         ("morning", "2026-11-22", "06", "11", 6),
         ("night", "2026-11-27", "22", "05", 8),
@@ -400,17 +349,13 @@ async def test_the_air_is_told_on_request(ask: Asked, open_meteo: OpenMeteo) -> 
         "nitrogen_dioxide": "9.9 μg/m³",
         "grass_pollen": "0.4 grains/m³",
     }
+    forecast = {"timezone": "UTC"}
+    for index, word in ((0, "good"), (20.5, "fair"), (101, "extremely poor"), (None, "unknown")):
+        open_meteo.faults += [answer_json(forecast), answer_json(forecast | {"current": {"european_aqi": index}})]
+        assert (await ask(latitude=1.0, longitude=1.0, air_quality=True))["air_quality"]["air"] == word
     asked = len(open_meteo.requests)
     assert "air_quality" not in await ask("Utopia")
     assert len(open_meteo.requests) == asked + 2
-
-
-async def test_the_european_index_has_a_word(ask: Asked, open_meteo: OpenMeteo) -> None:
-    """The one that Europe's environment agency uses."""
-    forecast = {"timezone": "UTC"}
-    for index, word in ((0, "good"), (20.5, "fair"), (100, "very poor"), (101, "extremely poor"), (None, "unknown")):
-        open_meteo.faults += [answer_json(forecast), answer_json(forecast | {"current": {"european_aqi": index}})]
-        assert (await ask(latitude=1.0, longitude=1.0, air_quality=True))["air_quality"]["air"] == word
 
 
 async def test_the_weather_is_told_though_the_air_is_not_known(ask: Asked, open_meteo: OpenMeteo) -> None:
@@ -433,11 +378,6 @@ async def test_a_chart_comes_as_a_picture(ask: Asked) -> None:
         assert (again.files, "chart" in first.data) == (first.files, False)
 
 
-def title_of(png: bytes) -> bytes:
-    """The pixels of the head of a chart."""
-    return Image.open(io.BytesIO(png)).crop((0, 0, 900, 56)).tobytes()
-
-
 async def test_a_chart_speaks_the_language_of_the_person(
     open_meteo: OpenMeteo, http: Http, context: ToolContext
 ) -> None:
@@ -455,14 +395,18 @@ async def test_a_chart_speaks_the_language_of_the_person(
         result = await Asked(open_meteo, http, replace(context, language=language)).result(
             place=name, chart=True, days=2
         )
-        assert title_of(result.files[0].data) == title_of(line_chart(title, {}, [Panel(name="A", values=[1])]))
+        told, meant = (
+            Image.open(io.BytesIO(png)).crop((0, 0, 900, 56)).tobytes()  # the head of the chart
+            for png in (result.files[0].data, line_chart(title, {}, [Panel(name="A", values=[1])]))
+        )
+        assert told == meant
         assert (result.data["place"]["name"], result.data["current"]["weather"]) == (name, "slight rain")
 
 
-@pytest.mark.parametrize(("language", "asked"), [("en", "Colmark"), ("de", "Colmark"), ("fr", "Donnemarque")])
 async def test_a_place_is_found_by_its_name_in_english_and_in_the_language_of_the_person(
-    open_meteo: OpenMeteo, http: Http, context: ToolContext, language: str, asked: str
+    open_meteo: OpenMeteo, http: Http, context: ToolContext
 ) -> None:
     """English first: in another language the same name may be a village elsewhere."""
-    data = await Asked(open_meteo, http, replace(context, language=language))(asked)
-    assert (data["place"]["region"], data["place"]["country"][:6]) == ("West", "Elboni")
+    for language, asked in (("en", "Colmark"), ("de", "Colmark"), ("fr", "Donnemarque")):
+        data = await Asked(open_meteo, http, replace(context, language=language))(asked)
+        assert (data["place"]["region"], data["place"]["country"][:6]) == ("West", "Elboni")

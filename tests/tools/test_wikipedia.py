@@ -9,7 +9,7 @@ from tests.servers.base import answer_json, hang
 from tests.servers.fixtures import fixture_of
 from tests.servers.wikipedia import MEANINGS, MediaWiki
 from tests.waiting import DEADLINE_SECONDS, eventually
-from tools import BadArguments, Disabled, Http, NotFound, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
+from tools import BadArguments, Disabled, Http, NotFound, RateLimited, ToolContext, ToolError, Unavailable
 from tools.search.base import Query, SearchBackend
 from tools.search.options import SearchOptions
 from tools.search.services import SERVICES
@@ -21,8 +21,8 @@ mediawiki = fixture_of(MediaWiki)
 class Asked:
     """The tool over the double."""
 
-    def __init__(self, server: MediaWiki, http: Http, context: ToolContext, **options: Any) -> None:
-        self._tool = Wikipedia(http, base_url=f"{server.url}/{{language}}", **options)
+    def __init__(self, server: MediaWiki, http: Http, context: ToolContext) -> None:
+        self._tool = Wikipedia(http, base_url=f"{server.url}/{{language}}")
         self._context = context
 
     async def __call__(self, title: str, **arguments: Any) -> Any:
@@ -92,19 +92,15 @@ async def test_a_subject_that_is_no_title_is_searched_for(ask: Asked, mediawiki:
 
 
 async def test_a_title_of_several_meanings_is_asked_back(ask: Asked, mediawiki: MediaWiki) -> None:
-    """With the titles to choose from; also where the search leads to it."""
-    mediawiki.found = ["Mercury"]
-    for title in ("Mercury", "quicksilver or god"):
-        data = await ask(title)
-        assert (data["ambiguous"], tuple(data["candidates"])) == (True, MEANINGS["Mercury"])
-
-
-async def test_a_title_of_signs_alone_is_refused(ask: Asked, mediawiki: MediaWiki) -> None:
-    """Nobody is asked."""
+    """With the titles to choose from; also where the search leads to it. For one of signs alone nobody is asked."""
     for title in ("|", "\u200b", "[]#"):
         with pytest.raises(BadArguments, match="empty"):
             await ask(title)
     assert mediawiki.requests == []
+    mediawiki.found = ["Mercury"]
+    for title in ("Mercury", "quicksilver or god"):
+        data = await ask(title)
+        assert (data["ambiguous"], tuple(data["candidates"])) == (True, MEANINGS["Mercury"])
 
 
 async def test_long_texts_are_cut_and_strange_ones_cleaned(ask: Asked, mediawiki: MediaWiki) -> None:
@@ -148,10 +144,3 @@ async def test_at_most_three_requests_are_under_way(ask: Asked, mediawiki: Media
     for question in questions:
         question.cancel()
     await asyncio.gather(*questions, return_exceptions=True)
-
-
-async def test_silence_has_an_end(mediawiki: MediaWiki, http: Http, context: ToolContext) -> None:
-    """The deadline is the setting's."""
-    mediawiki.faults.append(hang)
-    with pytest.raises(TimedOut):
-        await Asked(mediawiki, http, context, timeout_seconds=0.1)("Stub")

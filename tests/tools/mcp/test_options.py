@@ -21,34 +21,21 @@ def options(servers: Any) -> McpOptions:
     return McpOptions.model_validate({"servers": servers if isinstance(servers, str) else json.dumps(servers)})
 
 
-@pytest.mark.parametrize("wrapped", [True, False])
-def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path, *, wrapped: bool) -> None:
+def test_servers_are_read_from_text_and_from_a_file(tmp_path: Path) -> None:
     """In their order, alone or under `mcpServers`; keys are shown by nothing."""
     servers = {"files": FILES, "crm": CRM | {"timeout": 5, "tools": ["find"], "approve": "all", "private": False}}
-    given = {"mcpServers": servers} if wrapped else servers
     path = tmp_path / "servers.json"
-    path.write_text(json.dumps(given), encoding="utf-8")
-    by_text, by_file = options(given), options(str(path))
-    assert by_text == by_file
-    files, crm = by_text.servers
-    assert (files.name, files.command, files.args, files.approve, files.private) == (
-        "files",
-        "mcp-files",
-        ("/srv",),
-        "writes",
-        True,
-    )
-    assert (crm.name, crm.url, crm.timeout, crm.tools, crm.approve) == (
-        "crm",
-        "https://crm.example/mcp",
-        5,
-        ("find",),
-        "all",
-    )
+    path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    read = options(servers)
+    assert read == options({"mcpServers": servers}) == options(str(path))
+    files, crm = read.servers
+    assert (files.name, files.command, files.args, files.approve) == ("files", "mcp-files", ("/srv",), "writes")
+    assert (crm.name, crm.url, crm.timeout) == ("crm", "https://crm.example/mcp", 5)
+    assert (crm.tools, crm.approve, files.private, crm.private) == (("find",), "all", True, False)
     assert crm.headers["Authorization"].get_secret_value() == "Bearer canary"
-    assert "canary" not in repr(by_text) + by_text.model_dump_json()
-    assert by_text.missing_settings() is None
-    assert by_text.seen_by() == ("files: what it is called with", "crm: what it is called with")
+    assert "canary" not in repr(read) + read.model_dump_json()
+    assert read.missing_settings() is None
+    assert read.seen_by() == ("files: what it is called with", "crm: what it is called with")
     assert McpOptions().missing_settings() == "SERVERS"
 
 
@@ -62,30 +49,29 @@ def test_what_follows_an_address_is_a_secret() -> None:
     assert hidden.cut("It is canary-1234 at https://crm.example/mcp.") == "It is […] at https://crm.example/mcp."
 
 
-@pytest.mark.parametrize(
-    ("servers", "words"),
-    [
-        ("{canary", "must be JSON"),
-        ("/nonexistent/canary.json", "file with it that can be read"),
-        ("[1]", "file with it that can be read"),
-        ({"files": "canary"}, "must be JSON"),
-        ({"files": {}}, "either a command or a url"),
-        ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
-        ({"files": FILES | {"aprove": "canary"}}, "aprove"),
-        ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
-        ({"crm": CRM | {"url": "https://crm.example/mcp?key=canary#part"}}, "url"),
-        ({"": FILES}, "name"),
-    ],
-)
-def test_what_is_wrong_is_said_and_not_shown(servers: Any, words: str) -> None:
+WRONG: list[tuple[Any, str]] = [
+    ("{canary", "must be JSON"),
+    ("/nonexistent/canary.json", "file with it that can be read"),
+    ({"files": "canary"}, "must be JSON"),
+    ({"files": {}}, "either a command or a url"),
+    ({"files": FILES | {"url": "https://canary.example"}}, "either a command or a url"),
+    ({"files": FILES | {"aprove": "canary"}}, "aprove"),
+    ({"files": {"type": "sse", "url": "https://canary.example"}}, "type"),
+    ({"crm": CRM | {"url": "https://crm.example/mcp?key=canary#part"}}, "url"),
+    ({"": FILES}, "name"),
+]
+
+
+def test_what_is_wrong_is_said_and_not_shown() -> None:
     """In one line that begins with the variable; a key that was pasted is nowhere in it."""
-    text = servers if isinstance(servers, str) else json.dumps(servers)
-    with pytest.raises(ConfigError) as caught:
-        load_settings({"TOOLS__MCP__SERVERS": text}, None)
-    message = str(caught.value)
-    assert message.startswith("TOOLS__MCP__SERVERS: ")
-    assert words in message
-    assert "canary" not in message
+    for servers, words in WRONG:
+        text = servers if isinstance(servers, str) else json.dumps(servers)
+        with pytest.raises(ConfigError) as caught:
+            load_settings({"TOOLS__MCP__SERVERS": text}, None)
+        message = str(caught.value)
+        assert message.startswith("TOOLS__MCP__SERVERS: ")
+        assert words in message
+        assert "canary" not in message
 
 
 def test_without_the_extra_servers_cannot_be_set(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,23 +43,11 @@ async def by_name(source: McpServers) -> Mapping[str, Tool]:
     return {tool.spec.name: tool for tool in await source.tools()}
 
 
-async def offered(source: McpServers, name: str) -> None:
-    """Wait until there is a tool of this name."""
-    async with asyncio.timeout(WAIT_SECONDS):
-        while name not in await by_name(source):
-            await asyncio.sleep(0.01)
-
-
 def is_alive(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def complaints_of(pid: int) -> str:
-    """Where its standard error goes."""
-    return str(Path(f"/proc/{pid}/fd/2").readlink())
 
 
 async def called(tool: Tool, context: ToolContext, **arguments: Any) -> Result:
@@ -89,27 +77,22 @@ async def test_a_server_of_the_sdk_over_its_input_and_output(
         assert "boom" not in str(failed.value)
         long = await called(tools["the_lamps_big"], context, n=3_000_000)
         assert 200_000 < len(long.data.get("text", "")) < 201_000
-        told = tmp_path / "told"
-        giving_up = asyncio.create_task(called(tools["the_lamps_slow"], context, path=str(told)))
-        await eventually(told.exists)
+        path = tmp_path / "told"
+        giving_up = asyncio.create_task(called(tools["the_lamps_slow"], context, path=str(path)))
+        await eventually(path.exists)
         giving_up.cancel()
-        await eventually(lambda: told.read_text() == "called off")
+        await eventually(lambda: path.read_text() == "called off")
         found = (await called(tools["the_lamps_environment"], context)).data["structured"]
         assert (found["MODE"], found["TZ"], found["PATH"]) == ("own", "Europe/Berlin", os.environ["PATH"])
-        python_s_own = {"LC_CTYPE"}
-        assert found.keys() - python_s_own <= {"PATH", "HOME", "LANG", "TZ", "MODE", "pid"}
+        assert found.keys() - {"LC_CTYPE"} <= {"PATH", "HOME", "LANG", "TZ", "MODE", "pid"}  # but for Python's own
         specs = {name.removeprefix("the_lamps_"): tool.spec for name, tool in tools.items()}
-        assert [specs[name].effects for name in ("add", "light_up", "die")] == ["none", "repeatable", "once"]
-        assert [specs[name].approval for name in ("add", "light_up", "die")] == [
-            "by_labels",
-            "unless_named",
-            "unless_named",
-        ]
+        told = [(specs[name].effects, specs[name].approval) for name in ("add", "light_up", "die")]
+        assert told == [("none", "by_labels"), ("repeatable", "unless_named"), ("once", "unless_named")]
         assert [specs[name].is_disclosing for name in ("add", "shine", "light_up", "die")] == [False, *([True] * 3)]
         assert [specs[name].is_private for name in ("add", "light_up")] == [True, True]
         pid = int(found["pid"])
         assert is_alive(pid)
-        assert complaints_of(pid) == os.devnull
+        assert os.readlink(f"/proc/{pid}/fd/2") == os.devnull  # noqa: PTH115  (where its standard error goes)
     assert not is_alive(pid)
 
 
@@ -127,8 +110,8 @@ async def lamps(port: int, *arguments: str) -> AsyncGenerator[None]:
 
 
 async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
-    """One that is not up yet is left out and found later; headers go along; a tool that it gets later is offered; when
-    it dies in a call nobody knows whether it happened; then it is absent.
+    """One that is not up yet is left out and found later; headers go along; a tool that it gets later is offered,
+    without a restart; when it dies in a call nobody knows whether it happened; then it is absent.
     """
     port, headers = free_port(), {"X-Badge": "keeper 7"}
     far = {"type": "http", "url": f"http://127.0.0.1:{port}/mcp", "headers": headers, "approve": "all"}
@@ -139,10 +122,10 @@ async def test_a_server_of_the_sdk_over_http(context: ToolContext) -> None:
             tools = await by_name(source)
             assert tools["far_add"].spec.approval == "always"
             assert (await called(tools["far_badge"], context)).data == {"structured": {"result": "keeper 7"}}
-            assert len((await called(tools["far_big"], context, n=3_000_000)).data["text"]) > 200_000
-            assert (await called(tools["far_picture"], context)).files[0].data == mcp_server.PNG
             await called(tools["far_grow"], context)
-            await offered(source, "far_grown")
+            async with asyncio.timeout(WAIT_SECONDS):
+                while "far_grown" not in await by_name(source):
+                    await asyncio.sleep(0.01)
             with pytest.raises(UnknownOutcome, match="may have happened"):
                 await called(tools["far_die"], context)
         await eventually(lambda: list(source.absent) == ["far"])
@@ -220,17 +203,6 @@ async def test_tools_are_made_fit_or_left_out(tmp_path: Path, caplog: pytest.Log
     assert not any(words in caplog.text for words in ("rm -rf", "Alice"))
 
 
-async def test_tools_are_read_again_while_the_server_runs(tmp_path: Path) -> None:
-    """Without a restart; what stays the same stays the same object."""
-    where = tmp_path / "pid"
-    timeouts = ServerTimeouts(wait_seconds=DEADLINE_SECONDS, relist_seconds=0.05)
-    async with running({"rough": command(ROUGH, "changes", str(where))}, timeouts) as source:
-        await source.tools()
-        pid = where.read_text()
-        await offered(source, "rough_new2")
-        assert where.read_text() == pid
-
-
 async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: ToolContext) -> None:
     """It is read up to a most size; the server is ended, and the call fails."""
     where = tmp_path / "pid"
@@ -245,24 +217,17 @@ async def test_an_answer_that_is_too_large_is_given_up(tmp_path: Path, context: 
         await eventually(lambda: not is_alive(pid))
 
 
-@pytest.mark.parametrize("how", ["old", "modern"])
-async def test_a_server_that_knows_one_greeting_alone_is_up(tmp_path: Path, how: str) -> None:
-    """Whichever it is, and at once if it is the one that more commands know."""
-    where = tmp_path / "pid"
-    async with running({"rough": command(ROUGH, how, str(where))}) as source:
-        await source.tools()
-        await eventually(lambda: not source.absent)
-        assert len(await source.tools()) == 4
-
-
-async def test_a_tool_that_wants_to_ask_something_has_done_nothing(tmp_path: Path, context: ToolContext) -> None:
-    """The protocol of 2026-07-28 lets it; that is no lost answer, after which something may have happened."""
-    async with running({"rough": command(ROUGH, "asks", str(tmp_path / "pid"))}) as source:
-        await source.tools()
-        await eventually(lambda: not source.absent)
-        with pytest.raises(Unavailable, match=r"wants to ask something.* nothing happened"):
-            await called((await by_name(source))["rough_post"], context, text="")
-        assert not source.absent
+async def test_a_server_that_knows_one_greeting_alone_is_up(tmp_path: Path, context: ToolContext) -> None:
+    """Whichever it is. A tool that wants to ask something, as the protocol of 2026-07-28 lets it, has done nothing."""
+    for how in ("old", "asks"):
+        async with running({"rough": command(ROUGH, how, str(tmp_path / "pid"))}) as source:
+            await source.tools()
+            await eventually(lambda source=source: not source.absent)
+            assert len(await source.tools()) == 4
+            if how == "asks":
+                with pytest.raises(Unavailable, match=r"wants to ask something.* nothing happened"):
+                    await called((await by_name(source))["rough_post"], context, text="")
+                assert not source.absent
 
 
 async def test_a_server_that_hears_nothing_any_more_is_started_again(

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from tests.servers import brave as brave_server
 from tests.servers import perplexity as perplexity_server
@@ -18,9 +17,9 @@ from tests.servers import searxng as searxng_server
 from tests.servers import serpapi as serpapi_server
 from tests.servers import tavily as tavily_server
 from tests.servers import wikipedia as wikipedia_server
-from tests.servers.base import Seen, answer_json, hang
+from tests.servers.base import answer_json, hang
 from tests.waiting import DEADLINE_SECONDS
-from tools import Disabled, Http, RateLimited, TimedOut, TooLarge, ToolContext, ToolError, Unavailable
+from tools import Disabled, Http, RateLimited, TimedOut, ToolContext, ToolError, Unavailable
 from tools.search.base import Hit, Query, SearchBackend, SearchForm, SearchRow, hit, trim_query, with_operators
 from tools.search.options import SearchOptions
 from tools.search.service import KEPT_FOR, SearchService
@@ -124,6 +123,8 @@ def limits(*figures: str) -> dict[str, str]:
 async def test_every_service_gives_plain_hits_of_web_addresses(name: str, services: Services, http: Http) -> None:
     """No tags, no entities, no invisible characters, no address that is none of the web, never too many."""
     hits = await backend(name, services, http).hits(asked("lamps", 2))
+    assert await backend(name, services, http).hits(asked("lamp " * 100, 20))  # which is cut to what it allows
+    assert await backend(name, services, http).hits(asked("l" * 500, 1))
     assert 1 <= len(hits) <= 2
     for found in hits:
         assert found.url.startswith(("http://", "https://"))
@@ -133,33 +134,11 @@ async def test_every_service_gives_plain_hits_of_web_addresses(name: str, servic
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-async def test_every_service_takes_a_query_of_any_length(name: str, services: Services, http: Http) -> None:
-    """It is cut to what the service allows, behind a word."""
-    assert await backend(name, services, http).hits(asked("lamp " * 100, 20))
-    assert await backend(name, services, http).hits(asked("l" * 500, 1))
-
-
-async def internal_error(_: Seen) -> web.StreamResponse:
-    return web.Response(status=500, text="oops")
-
-
-async def page(_: Seen) -> web.StreamResponse:
-    return web.Response(text="<html>log in</html>", content_type="text/html")
-
-
-async def flood(_: Seen) -> web.StreamResponse:
-    return web.Response(body=b" " * 3_000_000, content_type="application/json")
-
-
-@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
     ("fault", "kind"),
     [
-        (internal_error, Unavailable),
-        (page, Unavailable),
-        (answer_json(["no", "object"]), Unavailable),
+        (answer_json({}, status=500), Unavailable),
         (answer_json({"results": 5, "web": 5, "query": 5, "organic_results": 5, "grounding": 5}), Unavailable),
-        (flood, TooLarge),
         (answer_json({}, status=429, headers={"Retry-After": "99", **limits("0", "0", "0")}), RateLimited),
     ],
 )
@@ -172,20 +151,15 @@ async def test_every_service_fails_in_its_kinds_only(
         await backend(name, services, http).hits(asked("lamps", 3))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-async def test_every_service_has_a_deadline(name: str, services: Services, http: Http) -> None:
-    """One that hangs is told from one that fails."""
-    getattr(services, name).faults.append(hang)
-    with pytest.raises(TimedOut):
-        await backend(name, services, http, 0.05).hits(asked("lamps", 3))
-
-
-async def test_every_service_may_find_nothing(services: Services, http: Http) -> None:
-    """Each says so in its own way; none of them is an error."""
+async def test_every_service_has_a_deadline_and_may_find_nothing(services: Services, http: Http) -> None:
+    """One that hangs is told from one that fails; each says in its own way that there is nothing, which is no error."""
     services.brave.pages, services.searxng.results, services.wikipedia.articles = [], [], []
     services.tavily.results, services.serpapi.results, services.perplexity.results = [], [], []
-    for make in (brave, searxng, wikipedia, tavily, serpapi, perplexity):
-        assert await make(services, http).hits(asked("lamps", 3)) == ()
+    for name in SETTINGS:
+        assert await backend(name, services, http).hits(asked("lamps", 3)) == ()
+        getattr(services, name).faults.append(hang)
+        with pytest.raises(TimedOut):
+            await backend(name, services, http, 0.05).hits(asked("lamps", 3))
 
 
 async def test_brave_is_asked_with_the_key_in_a_header(services: Services, http: Http) -> None:
@@ -264,27 +238,15 @@ async def test_wikipedia_gives_the_beginning_of_articles_in_order(services: Serv
     assert hits[2].snippet == ""
 
 
-async def test_wikipedia_s_errors_come_with_a_success(services: Services, http: Http) -> None:
-    """Status 200, error in the body."""
-    for code, kind in (("ratelimited", RateLimited), ("maxlag", RateLimited), ("badvalue", Unavailable)):
-        services.wikipedia.faults.append(answer_json({"error": {"code": code, "info": "x"}}))
-        with pytest.raises(kind):
-            await wikipedia(services, http).search(asked("lamps", 3))
-
-
 def test_an_address_that_is_none_makes_no_hit() -> None:
     """Whatever a service sends, people are given web addresses only, and no disguised ones."""
     for url in (
         "javascript:alert(1)",
         "ftp://files.example/",
-        "//nothing.example/",
-        "https://",
         "https://user@bank.example/",
-        "https://a b.example/",
         "https://evil.example\\.gov.uk/",
         "https://evil.example;.gov.uk/",
         "https://a.example/\u202egpj.exe",
-        "http://[half",
         "https://long.example/" + "x" * 2000,
     ):
         assert hit(SearchRow(title="t", url=url, snippet="s")) is None, url
@@ -295,8 +257,6 @@ def test_a_query_is_cut_behind_a_word() -> None:
     for query, max_chars, max_words, left in (
         ("a  b\nc", 10, None, "a b c"),
         ("one two three", 9, None, "one two"),
-        ("one two three", 7, None, "one two"),
-        ("abcdef", 3, None, "abc"),
         ("a b c d", 99, 2, "a b"),
     ):
         assert trim_query(query, max_chars=max_chars, max_words=max_words) == left, query
@@ -379,11 +339,8 @@ async def test_what_founding_documents_name_is_taken(services: Services, http: H
 async def test_a_wish_is_told_to_each_service_in_its_own_words(services: Services, http: Http) -> None:
     """News, age, sites and language; each double refuses what the real one would not understand."""
     wish = asked(freshness="week", without_sites=("bad.example",), language="de")
-    await brave(services, http).hits(wish)
-    await searxng(services, http).hits(wish)
-    await tavily(services, http).hits(wish)
-    await serpapi(services, http).hits(wish)
-    await perplexity(services, http).hits(wish)
+    for make in (brave, searxng, tavily, serpapi, perplexity):
+        await make(services, http).hits(wish)
     web_search = services.brave.requests[0].query
     assert (web_search["q"], web_search["freshness"], web_search["search_lang"]) == (
         "lamps -site:bad.example",
@@ -397,14 +354,8 @@ async def test_a_wish_is_told_to_each_service_in_its_own_words(services: Service
         "time_range": "week",
         "language": "de",
     }
-    assert services.tavily.requests[0].json() == {
-        "query": "lamps",
-        "topic": "general",
-        "search_depth": "basic",
-        "max_results": 3,
-        "time_range": "week",
-        "exclude_domains": ["bad.example"],
-    }
+    body = services.tavily.requests[0].json()
+    assert (body["query"], body["time_range"], body["exclude_domains"]) == ("lamps", "week", ["bad.example"])
     google = services.serpapi.requests[0].query
     assert (google["engine"], google["tbs"], google["hl"]) == ("google", "qdr:w", "de")
     assert services.perplexity.requests[0].json() == {
@@ -436,22 +387,29 @@ async def test_the_news_are_searched_where_there_are_any(services: Services, htt
     assert not perplexity(services, http).takes(asked(sites=("a.example",), without_sites=("b.example",)))
 
 
-@pytest.mark.parametrize("name", ["tavily", "serpapi", "perplexity"])
-async def test_a_refused_key_is_the_operator_s_matter(services: Services, http: Http, name: str) -> None:
-    """The error names the setting and not the key."""
-    wrong: dict[str, Any] = {f"{name}_api_key": "wrong-key"}
-    with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{name.upper()}_API_KEY") as caught:
-        await backend(name, services, http, **wrong).hits(asked())
-    assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
-
-
-async def test_tavily_s_own_statuses_mean_that_the_plan_is_used_up(services: Services, http: Http) -> None:
-    """It is not asked again for that."""
-    for status in (432, 433):
-        services.tavily.faults.append(tavily_server.refused(status, tavily_server.PLAN_USED_UP))
-        with pytest.raises(RateLimited, match="credits"):
-            await tavily(services, http).search(asked())
-    assert len(services.tavily.requests) == 2
+async def test_each_service_refuses_in_its_own_way(services: Services, http: Http) -> None:
+    """A key is the operator's matter, and named by its setting; a plan that is used up is not asked again for; some
+    errors come with a success.
+    """
+    for name in ("tavily", "serpapi", "perplexity"):
+        wrong: dict[str, Any] = {f"{name}_api_key": "wrong-key"}
+        with pytest.raises(Disabled, match=f"TOOLS__WEB_SEARCH__{name.upper()}_API_KEY") as caught:
+            await backend(name, services, http, **wrong).hits(asked())
+        assert "wrong-key" not in repr(caught.value) + repr(caught.value.__cause__)
+    failed = {"search_metadata": {"status": "Error"}, "error": "No valid results."}
+    answers: tuple[tuple[str, Any, type[ToolError]], ...] = (
+        ("tavily", tavily_server.refused(432, tavily_server.PLAN_USED_UP), RateLimited),
+        ("tavily", tavily_server.refused(433, tavily_server.PLAN_USED_UP), RateLimited),
+        ("serpapi", answer_json(failed), Unavailable),
+        ("wikipedia", answer_json({"error": {"code": "maxlag", "info": "x"}}), RateLimited),
+        ("wikipedia", answer_json({"error": {"code": "badvalue", "info": "x"}}), Unavailable),
+    )
+    for name, answer, kind in answers:
+        getattr(services, name).faults[:] = [answer]
+        getattr(services, name).requests.clear()
+        with pytest.raises(kind):
+            await backend(name, services, http).hits(asked())
+        assert len(getattr(services, name).requests) == 1
 
 
 async def test_tavily_without_a_key_is_asked_only_if_the_operator_wants(
@@ -466,35 +424,24 @@ async def test_tavily_without_a_key_is_asked_only_if_the_operator_wants(
     assert (data["source"], data["failed_before"]) == ("Wikipedia", ["Tavily wants fewer requests."])
 
 
-async def test_serpapi_tells_nothing_found_from_a_search_that_failed(services: Services, http: Http) -> None:
-    """Both come with a success and an error."""
-    services.serpapi.faults.append(answer_json({"search_metadata": {"status": "Error"}, "error": "No valid results."}))
-    with pytest.raises(Unavailable):
-        await serpapi(services, http).hits(asked())
-
-
-async def test_a_search_costs_what_its_service_takes(services: Services, http: Http, context: ToolContext) -> None:
-    """The one that answered; what was found a moment ago costs nothing."""
-    search_tool = tool(services, http, api_key=KEY)
-    wish = WebSearchArguments(query="lamps")
-    costs = [(await search_tool.run(wish, context)).cost_usd for _ in range(2)]
-    assert costs == [Decimal("0.005"), Decimal(0)]
-
-
 async def test_the_same_search_is_asked_once_in_ten_minutes(
     services: Services, http: Http, context: ToolContext
 ) -> None:
-    """For all conversations; another wish is another search, and later it is asked anew."""
-    search_tool = tool(services, http)
+    """For all conversations; another wish is another search, and later it is asked anew. It costs what the service that
+    answered takes, and nothing if it was found a moment ago.
+    """
+    search_tool = tool(services, http, api_key=KEY)
 
-    async def asks(after: timedelta, **more: Any) -> int:
+    async def asks(after: timedelta, **more: Any) -> tuple[int, Decimal | None]:
         later = replace(context, now=context.now + after, chat=f"direct:{after}")
-        await search_tool.run(WebSearchArguments(query="lamps", **more), later)
-        return len(services.wikipedia.requests)
+        cost = (await search_tool.run(WebSearchArguments(query="lamps", **more), later)).cost_usd
+        return len(services.brave.requests), cost
 
-    assert [await asks(timedelta(0)), await asks(timedelta(minutes=9))] == [1, 1]
-    assert [await asks(timedelta(minutes=9), count=1), await asks(timedelta(minutes=9), language="de")] == [2, 3]
-    assert await asks(KEPT_FOR) == 4
+    paid = Decimal("0.005")
+    assert [await asks(timedelta(0)), await asks(timedelta(minutes=9))] == [(1, paid), (1, Decimal(0))]
+    assert await asks(timedelta(minutes=9), count=1) == (2, paid)
+    assert await asks(timedelta(minutes=9), language="de") == (3, paid)
+    assert await asks(KEPT_FOR) == (4, paid)
 
 
 async def test_no_address_comes_twice(services: Services, http: Http, context: ToolContext) -> None:

@@ -7,8 +7,7 @@ import asyncio
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bot.media.library import Library
 from tests.cells import sandbox
@@ -17,7 +16,7 @@ from tests.tools.sites import HERE, Line, Names, line, only_here
 from tools import Fetcher, ToolContext, ToolError
 from tools.web.tool import PageArguments, WebFetch
 
-HTML = "text/html; charset="
+HTML, XHTML = "text/html; charset=", "application/xhtml+xml"
 TARGET = b"<p>These are the words of the target."
 
 
@@ -30,102 +29,50 @@ class Row:
     contains: str = ""
     lacks: tuple[str, ...] = ()
     type: str | None = "text/html"
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    packed: str = ""
+    """The header Content-Encoding."""
 
 
 ENCODINGS = [
     Row("latin1 (AeternaLabsHQ/pullmd#8)", "<p>Grüße aus Köln".encode("latin-1"), "Grüße", (), HTML + "latin1"),
-    Row(
-        "Shift_JIS is windows-31j (agent-os#2557)",
-        "<meta charset=Shift_JIS><p>①東京－大阪".encode("cp932"),
-        "①東京－大阪",
-    ),
+    Row("Shift_JIS is windows-31j (agent-os#2557)", "<meta charset=Shift_JIS><p>①東－".encode("cp932"), "①東－"),
     Row("x-sjis", "<meta charset=x-sjis><p>日本の天気".encode("cp932"), "日本の天気"),
-    Row("windows-874", "<meta charset=windows-874><p>ภาษาไทย".encode("cp874"), "ภาษาไทย"),
     Row("tis-620 (tox-dev/turbohtml#424)", "<meta charset='tis-620'><p>ภาษาไทย".encode("cp874"), "ภาษาไทย"),
     Row("latin5 is Turkish (same)", "<meta charset=latin5><p>İstanbul ağ".encode("cp1254"), "İstanbul ağ"),
     Row("ks_c_5601 is windows-949 (same)", "<meta charset=ks_c_5601-1987><p>똠방각하".encode("cp949"), "똠방각하"),
     Row("GBK is gb18030", "<p>家居€㐀".encode("gb18030"), "家居€㐀", (), HTML + "GBK"),
     Row("EUC-JP with NEC's signs", "<meta charset=euc-jp><p>①㈱東京".encode("euc_jis_2004"), "①㈱東京"),
-    Row(
-        "a type is missing (lexmount/moli#156)",
-        '<meta http-equiv=Content-Type content="charset=gbk">家居'.encode("gbk"),
-        "家居",
-    ),
-    Row(
-        "a meta in the title (joshdick/miniProxy#60)",
-        "<title><meta charset=cp1251></title><p>Тула".encode("cp1251"),
-        "Тула",
-    ),
+    Row("no type (lexmount/moli#156)", '<meta http-equiv=Content-Type content="charset=gbk">家'.encode("gbk"), "家"),
+    Row("in a title (joshdick/miniProxy#60)", "<title><meta charset=cp1251></title><p>Т".encode("cp1251"), "Т"),
     Row("utf-16 in a meta", b'<meta http-equiv="Content-Type" content=HTML + "utf-16"><p>Open 9 to 17', "Open 9 to 17"),
     Row("a comment names one", "<!-- <meta charset=koi8-r> --><meta charset=utf-8><p>Zürich".encode(), "Zürich"),
-    Row("words name one", "<meta name=description content='charset=koi8-r'><p>Zürich".encode(), "Zürich"),
-    Row(
-        "XML names one",
-        '<?xml version="1.0" encoding="iso-8859-1"?><p>Grüße</p>'.encode("latin-1"),
-        "Grüße",
-        (),
-        "application/xhtml+xml",
-    ),
-    Row(
-        "a feed names one",
-        '<?xml version="1.0" encoding="windows-1251"?><a>Тула</a>'.encode("cp1251"),
-        "Тула",
-        (),
-        "text/xml",
-    ),
-    Row(
-        "none is named (AeternaLabsHQ/pullmd#8)",
-        "<p>Öffnungszeiten für Köln".encode("cp1252"),
-        "Öffnungszeiten für Köln",
-    ),
+    Row("XML names one", '<?xml version="1.0" encoding="iso-8859-1"?><p>Köln</p>'.encode("latin-1"), "Köln", (), XHTML),
+    Row("a feed names one", '<?xml version="1.0" encoding="cp1251"?><a>Ту</a>'.encode("cp1251"), "Ту", (), "text/xml"),
+    Row("none is named (AeternaLabsHQ/pullmd#8)", "<p>Öffnungszeiten".encode("cp1252"), "Öffnungszeiten"),
     Row("none is named, one byte is broken", "<p>Zürich, Genève, Łódź ".encode() + b"\xff", "Zürich, Genève, Łódź"),
-    Row("none is named in a text", "Öffnungszeiten für Köln".encode("cp1252"), "Öffnungszeiten", (), "text/plain"),
-    Row(
-        "a header knows better",
-        "<meta charset=koi8-r><p>Zürich – 5 €".encode("cp1252"),
-        "Zürich – 5 €",
-        (),
-        HTML + "ISO-8859-1",
-    ),
+    Row("a header knows", "<meta charset=koi8-r><p>Zürich 5 €".encode("cp1252"), "Zürich 5 €", (), HTML + "latin1"),
     Row("a mark knows better", "\ufeff<p>Zürich – 5 €".encode(), "Zürich – 5 €", ("\ufeff",), HTML + "cp1252"),
     Row("UTF-16 in the header", "<p>Zürich – 5 €".encode("utf-16-le"), "Zürich – 5 €", (), HTML + "utf-16le"),
     Row("a name of nothing", "<meta charset=utf-8><p>Zürich".encode(), "Zürich", (), HTML + "nonsense"),
     Row("a codec that is no encoding", "<p>Zürich \\x41".encode(), "Zürich \\\\x41", (), HTML + "unicode_escape"),
-    Row("a text on pages", "<meta charset=koi8-r> is old. Zürich".encode(), "Zürich", (), "text/plain"),
-    Row("JSON", '"Zürich – 5 €"'.encode(), "Zürich – 5 €", (), "application/json"),
 ]
 MARKUP = [
     Row("raised (adbar/trafilatura#889)", "<p>10<sup>5</sup> litres; 2<sup>10</sup>", "10^5 litres; 2^10"),
     Row(
         "raised further (tc39/ecmarkup#516)",
-        "<p>n / 10<sup>f</sup> - 10<sup>-3</sup> - x<sup>n+1</sup>",
-        "n / 10^f - 10^-3 - x^(n+1)",
+        "<p>10<sup>f</sup> 10<sup>-3</sup> x<sup>n+1</sup>",
+        "10^f 10^-3 x^(n+1)",
     ),
-    Row(
-        "an ordinal (nlpie/biomedicus2#47)",
-        "<p>the 1<sup>st</sup> of 2<sup>74,207,281</sup>",
-        "the 1st of 2^74,207,281",
-    ),
+    Row("an ordinal (nlpie/biomedicus2#47)", "<p>the 1<sup>st</sup> of 2<sup>74,207</sup>", "the 1st of 2^74,207"),
     Row("lowered", "<p>H<sub>2</sub>O, 101<sub>2</sub>, x<sub>max</sub>", "H₂O, 101₂, x_max"),
     Row("a fraction", "<p>1<sup>1</sup>/<sub>2</sub> cups, <sup>3</sup>\u2044<sub>4</sub> l", "1 1/2 cups, 3/4 l"),
     Row("struck out", "<p>Price: <del>100</del> 80; <s>19:00</s> 20:00", "Price: ~~100~~ 80; ~~19:00~~ 20:00"),
-    Row("struck out, old", "<p>Price: <strike>100</strike> 80", "Price: ~~100~~ 80"),
     Row("struck out, over tags", "<p><del><b>We</b> open</del> We are closed", "~~We open~~ We are closed"),
     Row("struck out, a space", "<p><s> 100 </s>80", "~~100~~ 80"),
     Row("steps", "<ol><li>Unplug it.<li>Wait.<li>Go to step 2.</ol>", "1. Unplug it.\\n2. Wait.\\n3. Go"),
-    Row(
-        "steps go on (JohannesKaufmann/html-to-markdown#84)",
-        "<ol start=3><li>a</ol><pre>x</pre><ol start=4><li>b</ol>",
-        "4. b",
-    ),
-    Row("steps in paragraphs", "<ol><li><p>Unplug it.</p><li><p>Wait.</p></ol>", "2. Wait."),
+    Row("steps go on (JohannesKaufmann/html-to-markdown#84)", "<ol start=3><li>a</ol>x<ol start=4><li>b</ol>", "4. b"),
     Row("steps with numbers of their own", "<ol><li value=7>a<li>b<ul><li>c</ul></ol>", "8. b\\n\\n- c"),
-    Row(
-        "a formula (Stardown-app/Stardown#142)",
-        "<p>It is <math><mi>x</mi><mo>=</mo><mn>42</mn></math> m",
-        "It is x=42 m",
-    ),
+    Row("a formula (Stardown-app/Stardown#142)", "<p>So <math><mi>x</mi><mo>=</mo><mn>42</mn></math> m", "So x=42 m"),
     Row(
         "a formula of parts",
         "<math><mfrac><mrow><mi>a</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac><msup><mi>x</mi><mn>3</mn></msup></math>",
@@ -141,22 +88,12 @@ MARKUP = [
     Row("a root", "<math><mroot><mi>x</mi><mn>3</mn></mroot></math>", "x^(1/3)"),
     Row("a picture of a formula", "<p>So <img class=tex alt='a^2 < 1'>, <img alt=Cat>.", "So a^2 < 1 , .", ("Cat",)),
     Row("struck out by its style", "<p><b style='text-decoration: line-through'>100</b> 80", "~~100~~ 80"),
-    Row(
-        "hidden by its style",
-        "<p>Open<b style='Display : none'>Shut <i hidden>x</i></b>.<p hidden>No",
-        "Open.",
-        ("Shut", "No"),
-    ),
+    Row("hidden by style", "<p>Open<b style='Display : none'>No <i hidden>x</i></b>.<p hidden>No", "Open.", ("No",)),
     Row("a cell of two rows", "<table><tr><td rowspan=2>Mon<td>9<tr><td>10</table>", "Mon | 9\\nMon | 10"),
-    Row("a cell of two rows at the end", "<table><tr><td>9<td rowspan=2>Pool<tr><td>10</table>", "10 | Pool"),
     Row("a cell of two columns", "<table><tr><th colspan=2>Name<th>Age<tr><td>a<td>b<td>7</table>", "Name |  | Age"),
 ]
 SENT_ON = [
-    Row(
-        "refresh (index pages of Sphinx, rustdoc)",
-        '<meta http-equiv="refresh" content="0; url=/target">',
-        "words of the target",
-    ),
+    Row("refresh (Sphinx, rustdoc)", '<meta http-equiv="refresh" content="0; url=/target">', "words of the target"),
     Row("refresh without a space", "<META HTTP-EQUIV=Refresh CONTENT='0;URL=target'>", "words of the target"),
     Row(
         "refresh without scripts (sparklemotion/mechanize#294)",
@@ -168,65 +105,35 @@ SENT_ON = [
     Row("refresh in a circle", '<meta http-equiv="refresh" content="0; url=/">', "no text"),
     Row("frames", '<title>Shop</title><frameset><frame src="/nav"><frame src="/target"></frameset>', "/target"),
     Row("a named frame", '<frameset><frame name=main src="/target"></frameset>', "[frame: main]"),
-    Row(
-        "a frame in the page", '<p>See <iframe src="/target" title="Opening hours"></iframe>', "[frame: Opening hours]"
-    ),
+    Row("a frame in the page", '<p>See <iframe src="/target" title="Hours"></iframe>', "[frame: Hours]"),
     Row(
         "no scripts (modelcontextprotocol/servers#3894)",
-        "<div id=app></div><noscript><p>Tickets cost 42 euro.</noscript><script></script>",
-        "42 euro",
+        "<noscript><p>It costs 42.</noscript><script></script>",
+        "42",
     ),
-    Row(
-        "a page for scripts alone",
-        "<div id=app></div><noscript>Please enable JavaScript.</noscript><script></script>",
-        "does not run",
-    ),
-    Row("an empty page of scripts", "<div id=app></div><script src=app.js></script>", "does not run"),
+    Row("a page for scripts alone", "<noscript>Please enable JavaScript.</noscript><script></script>", "does not run"),
     Row("a page that loads", "<div id=app>Loading…</div><script src=app.js></script>", "does not run"),
-    Row(
-        "a short page with a script",
-        "<p>Closed today.<script>count()</script>",
-        "Closed today.",
-        ("JavaScript", "note"),
-    ),
+    Row("a short page with a script", "<p>Closed today.<script>x()</script>", "Closed today.", ("JavaScript", "note")),
     Row("a long page with a script", f"<script></script><p>{'words ' * 100}", "words", ("note",)),
     Row("a login", "<h1>Sign in</h1><form><input type=password></form><script></script>", "asks for a login"),
     Row("an element of the page's own", "<my-app><p>Welcome</my-app>", "Welcome", ("my-app",)),
 ]
-PACKED = {"Content-Encoding": "deflate"}
+PLAIN = "<p>Plain words."
 HEADERS = [
-    Row(
-        "an encoding that packs nothing (donsetch#290)",
-        "<p>Plain words.",
-        "Plain words.",
-        headers={"Content-Encoding": "utf-8"},
-    ),
-    Row(
-        "an encoding of none (apify/crawlee#976)",
-        "<p>Plain words.",
-        "Plain words.",
-        headers={"Content-Encoding": "none"},
-    ),
-    Row("two that pack nothing", "<p>Plain words.", "Plain words.", headers={"Content-Encoding": "binary, identity"}),
-    Row(
-        "nothing and gzip",
-        gzip.compress(b"<p>Plain words."),
-        "Plain words.",
-        headers={"Content-Encoding": "UTF-8, gzip"},
-    ),
-    Row("deflate unasked (kdzwinel/betwixt#54)", zlib.compress(b"<p>Plain words."), "Plain words.", headers=PACKED),
-    Row("brotli unasked", "<p>x", "not asked for", headers={"Content-Encoding": "br"}),
-    Row("gzip twice", gzip.compress(b"x"), "not asked for", headers={"Content-Encoding": "gzip, gzip"}),
+    Row("an encoding that packs nothing (donsetch#290)", PLAIN, "Plain words.", packed="utf-8"),
+    Row("an encoding of none (apify/crawlee#976)", PLAIN, "Plain words.", packed="none"),
+    Row("nothing and gzip", gzip.compress(PLAIN.encode()), "Plain words.", packed="UTF-8, gzip"),
+    Row("deflate unasked (kdzwinel/betwixt#54)", zlib.compress(PLAIN.encode()), "Plain words.", packed="deflate"),
+    Row("brotli unasked", "<p>x", "not asked for", packed="br"),
+    Row("gzip twice", gzip.compress(b"x"), "not asked for", packed="gzip, gzip"),
     Row("no type", "<!doctype html><title>Home</title><p>Welcome home.", "Welcome home.", ("<p>",), None),
     Row("no type, no page", "Welcome <home>.", "Welcome <home>.", (), None),
     Row("no type, no text", b"\x89PNG\r\n\x1a\n\0\0", "neither a PDF nor a page", (), None),
     Row("bytes that are a text (zellwk/zl-fetch#4)", "key: value", "key: value", (), "application/octet-stream"),
     Row("bytes that are a page", "<html><p>Welcome.", "Welcome.", ("<p>",), "application/octet-stream"),
     Row("a feed", "<rss><item><title>Lit</title></item></rss>", "Lit", (), "application/rss+xml"),
-    Row("a drawing", "<svg><text>Lit</text></svg>", "Lit", (), "image/svg+xml"),
     Row("an API's JSON", '{"a": 1}', "a", (), "application/vnd.api+json"),
     Row("YAML (spinnaker/deck#7789)", "key: value", "key: value", (), "application/x-yaml"),
-    Row("an archive", b"PK\3\4\0\0", "neither a PDF nor a page", (), "application/zip"),
     Row("a picture", b"%PDF-", "Unsupported content type", (), "image/png"),
     Row("a PDF that is none", "<p>x", "neither a PDF nor a page", (), "application/pdf"),
 ]
@@ -241,7 +148,8 @@ async def read(row: Row, context: ToolContext) -> str:
         body = (row.body.encode() if isinstance(row.body, str) else row.body) if is_page else TARGET
         head = "HTTP/1.1 404 None" if path == "/none" else "HTTP/1.1 200 OK"
         named = row.type if is_page else "text/html"
-        headers = dict(row.headers if is_page else ()) | ({} if named is None else {"Content-Type": named})
+        headers = {} if named is None else {"Content-Type": named}
+        headers |= {"Content-Encoding": row.packed} if is_page and row.packed else {}
         lines = [head, f"Content-Length: {len(body)}", *(f"{name}: {value}" for name, value in headers.items())]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
         await writer.drain()

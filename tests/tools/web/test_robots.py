@@ -20,31 +20,23 @@ Disallow:
 nonsense
 """
 
-
 ROWS = [
     ("", "/anything", True),
-    ("User-agent: *\nDisallow: /", "/", False),
     ("User-agent: *\nDisallow: /\nAllow: /$", "/", True),
     ("user-AGENT : *\n disallow:/x", "/x/y", False),
     ("User-agent: other\nDisallow: /", "/", True),
     ("Disallow: /", "/", True),
-    ("User-agent: *\nDisallow: /p\nAllow: /p", "/p", True),
     ("User-agent: *\nDisallow: /%7Ea", "/~a", False),
-    ("User-agent: *\nDisallow: /~a", "/%7Ea", False),
     ("User-agent: *\nDisallow: /x?", "/x?q=1", False),
-    ("User-agent: *\nDisallow: " + "/*" * 30, "/a/b" * 20, False),
     ("User-agent: *\nDisallow: *.zip$", "/a/b.zip", False),
-    ("User-agent: *\nDisallow: /*.zip$", "/b.zip?x", True),
     ("User-agent: *\nDisallow: /a*b*c", "/a1b2c3", False),
     ("User-agent: Aldis/2.0 (a lamp)\nDisallow: /", "/", False),
     ("User-agent: aldis-news\nDisallow: /", "/", True),
-    ("User-agent: * # everybody\nDisallow: /", "/", False),
     ("User Agent: *\nDisallow: /", "/", False),
     ("useragent: *\nDissallow: /", "/", False),
     ("User-agent: *\rDisallow: /a\r\rDisallow: /b # not this", "/b", False),
     ("User-agent: *\nDisallow: /a%2fb", "/a/b", True),
     ("User-agent: *\nDisallow: /a%24", "/a$b", False),
-    ("User-agent: *\nDisallow: /a%2Ab", "/a*b", False),
     ("User-agent: *\nDisallow: /a$b", "/a$bc", False),
     ("User-agent: *\nDisallow: /ü", "/%C3%BC", False),
     (FILE, "/private", True),

